@@ -10,10 +10,12 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import msgspec
 import platformdirs
 
 from kgp_neo4j.environment.addresses import checked_url, shown_url
@@ -147,49 +149,30 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
 
     Raises ConfigurationError for a value that the setting does not accept.
     """
-    declared = SETTINGS[name]
-    cache, path = name == "llm.cache", "Path" in str(declared.type)
-    if declared.metadata["bounds"]:
-        return _checked_number(name, value, where)
-    if cache and isinstance(value, bool):
-        return value
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        expected = "on, off or the name of a folder" if cache else "a text"
-        raise _wrong_value(name, expected, where)
-    text = value.strip()
-    if cache and text.lower() in ("on", "off"):
-        return text.lower() == "on"
-    choices = declared.metadata["choices"]
-    if choices and text not in choices:
-        raise _wrong_value(name, f"one of {', '.join(choices)}", where)
-    try:
-        return folder / Path(text).expanduser() if path else text
-    except RuntimeError:  # the home folder of an unknown user
-        raise _wrong_value(name, "a path", where) from None
-
-
-def _checked_number(name: str, value: Any, where: str) -> int | float:
-    whole = str(SETTINGS[name].type).startswith("int")
-    least, most = SETTINGS[name].metadata["bounds"]
-    if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
-        kind = "whole number" if whole else "number"
-        raise _wrong_value(name, f"a {kind} from {least:g} to {most:,.0f}", where)
-    return int(value) if whole else float(value)
-
-
-def _number_or_text(text: str) -> int | float | str:
-    """Return the number that a variable's text is, or the text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _wrong_value(name: str, expected: str, where: str) -> ConfigurationError:
-    hint = f"It is: {SETTINGS[name].metadata['help']}."
-    return ConfigurationError(f"{name} has to be {expected}", where=where, hint=hint)
+    declared, is_cache = SETTINGS[name], name == "llm.cache"
+    bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
+    if bounds:
+        kind, words = (int, "whole number") if "int" in str(declared.type) else (float, "number")
+        expected = f"a {words} from {bounds[0]:g} to {bounds[1]:,.0f}"
+        with suppress(msgspec.ValidationError):
+            # A variable holds a number as a text.
+            number = msgspec.convert(value, kind, strict=where != variable_of(name))
+            if bounds[0] <= number <= bounds[1]:
+                return number
+    else:
+        expected = f"one of {', '.join(choices)}" if choices else "a text"
+        expected = "on, off or the name of a folder" if is_cache else expected
+        text = value.strip() if isinstance(value, str) and value.isprintable() else ""
+        if is_cache and (isinstance(value, bool) or text.lower() in ("on", "off")):
+            return value is True or text.lower() == "on"
+        if "Path" in str(declared.type) and text:
+            with suppress(RuntimeError):  # the home folder of an unknown user
+                return folder / Path(text).expanduser()
+        elif text and (text in choices or not choices):
+            return text
+    raise ConfigurationError(
+        f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."
+    )
 
 
 # --- Reading the environment and the file ---
@@ -206,11 +189,10 @@ def read_configuration() -> Configuration:
     there = path is not None and path.is_file()
     if path is not None and there:
         values |= _read_file(path)
-    for name, declared in SETTINGS.items():
+    for name in SETTINGS:
         variable = variable_of(name)
         if text := os.environ.get(variable, "").strip():
-            given = _number_or_text(text) if declared.metadata["bounds"] else text
-            value = _checked_value(name, given, variable, Path.cwd())
+            value = _checked_value(name, text, variable, Path.cwd())
             values[name] = SettingValue(name, value, "environment", variable)
     return Configuration(values, path if there else None)
 

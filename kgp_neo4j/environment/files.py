@@ -335,36 +335,29 @@ def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
         line += text.count("\n")
 
 
-#: Bytes of a TOML file that somebody wrote, and characters of its lines: a key of very many parts
-#: takes tomllib time and memory in their square.
-_LARGEST_TOML, _LONGEST_LINE = 1 << 20, 10_000
+#: Bytes of a TOML file that somebody wrote.
+_LARGEST_TOML = 1 << 20
 
 
 def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]:
     """Return the text and the values of a TOML file that somebody wrote.
 
-    Raises OSError where it cannot be read, and ConfigurationError with `hint` where it is no TOML,
-    over 1 MB, or has a line over 10,000 characters.
+    Raises OSError where it cannot be read, and ConfigurationError with `hint` where it is no TOML
+    or over 1 MB.
     """
     with path.open("rb") as file:
         data: bytes = file.read(_LARGEST_TOML + 1)
-    line = 0
     try:
         text = data.decode("utf-8-sig")
-        lengths = list(map(len, text.split("\n")))
-        line = next((at for at, size in enumerate(lengths, 1) if size > _LONGEST_LINE), 0)
         if len(data) > _LARGEST_TOML:
-            reason = "it is too large"
-        elif line:
-            reason = f"a line of over {_LONGEST_LINE:,} characters"
-        else:
-            return text, tomllib.loads(text)
+            raise ValueError("it is too large")
+        return text, tomllib.loads(text)
     except UnicodeDecodeError:
         reason = "its text is not UTF-8"
     except RecursionError:
         reason = "it is nested too deeply"
     except ValueError as error:
-        reason, _, place = str(error).rstrip(")").partition(" (at ")
-        line = int(number[1]) if (number := re.match(r"line (\d+)", place)) else 0
-    where = f"{path}:{line}" if line else str(path)
+        reason = str(error)
+    line = re.search(r" \(at line (\d+), .*\)$", reason)
+    where, reason = (f"{path}:{line[1]}", reason[: line.start()]) if line else (str(path), reason)
     raise ConfigurationError(f"this is no TOML ({reason})", where=where, hint=hint)

@@ -57,18 +57,22 @@ class _Drawn(Progress):
     _lock = threading.Lock()
 
     def __init__(self, title: str, total: int | None, unit: str) -> None:
-        self._title, self._total, self._unit = title, total, unit
+        # Bytes are shown as megabytes.
+        self._scale, form = (1e-6, ",.1f") if unit == "bytes" else (1.0, ",.0f")
+        self._title, self._total = title, total and total * self._scale
+        rest = f" of {self._total:{form}}" if total else ""
+        self._fields = {"form": form, "rest": f"{rest} {unit.replace('bytes', 'MB')}"}
 
     def __enter__(self) -> Self:
         with self._lock:
             if _Drawn._display is None:
                 _Drawn._display = _display()
                 _Drawn._display.start()
-            self._task = self._display.add_task(self._title, total=self._total, unit=self._unit)
+            self._task = self._display.add_task(self._title, total=self._total, **self._fields)
         return self
 
     def update(self, n: int = 1) -> None:
-        self._display.advance(self._task, n)
+        self._display.advance(self._task, n * self._scale)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -81,21 +85,11 @@ class _Drawn(Progress):
 def _display() -> Any:
     """Return a display of rich's: title, bar, what is done, and the time left."""
     from rich.console import Console
-    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Display
-    from rich.text import Text
 
-    class Count(ProgressColumn):
-        """What is done of a task, in its unit; bytes as megabytes."""
-
-        def render(self, task: Any) -> Text:
-            size, form, unit = 1.0, ",.0f", task.fields["unit"]
-            if unit == "bytes":
-                size, form, unit = 1e6, ".1f", "MB"
-            total = f" of {task.total / size:{form}}" if task.total else ""
-            return Text(f"{task.completed / size:{form}}{total} {unit}")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeRemainingColumn())
+    count = TextColumn("{task.completed:{task.fields[form]}}{task.fields[rest]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     return Display(*columns, console=Console(stderr=True), transient=True)
 
 

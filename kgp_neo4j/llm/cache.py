@@ -60,12 +60,6 @@ class ReplyCache:
 
         self._run(store, None)
 
-    def count(self) -> int:
-        """Return the number of cached replies."""
-        if not self.path.exists():
-            return 0
-        return self._run(lambda c: int(c.execute("SELECT count(*) FROM replies").fetchone()[0]), 0)
-
     def clear(self) -> int:
         """Delete all cached replies and return their number."""
         if not self.path.exists():

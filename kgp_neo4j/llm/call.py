@@ -7,11 +7,12 @@ transformers runs, or its hub name), or `none`.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
@@ -98,35 +99,26 @@ def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Calla
 
 def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Reply]:
     """Return the reply to each prompt, a few requested at once; raises the first error."""
-    waiting: SimpleQueue[int] = SimpleQueue()
-    results: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
-    for number in range(len(prompts)):
-        waiting.put(number)
+    results: list[Future[Reply]] = [Future() for _ in prompts]
+    waiting = deque(zip(prompts, results, strict=True))
 
     def work() -> None:
-        with suppress(Empty):
+        with suppress(IndexError):
             while True:
-                number = waiting.get_nowait()
+                prompt, result = waiting.popleft()
                 try:
-                    results.put((number, model.reply(task, prompts[number])))
+                    result.set_result(model.reply(task, prompt))
                 except BaseException as error:
-                    results.put((number, error))
+                    result.set_exception(error)
 
     # Daemon threads, so that an interrupt ends the process at once; a pool's would be joined first.
     for _ in range(min(_THREADS, len(prompts))):
         threading.Thread(target=work, daemon=True).start()
-    replies_by_number: dict[int, Reply] = {}
     try:
-        while len(replies_by_number) < len(prompts):
-            number, result = results.get()
-            if isinstance(result, BaseException):
-                raise result
-            replies_by_number[number] = result
+        wait(results, return_when=FIRST_EXCEPTION)
+        return [result.result() for result in results if result.done()]
     finally:
-        with suppress(Empty):
-            while True:
-                waiting.get_nowait()
-    return [replies_by_number[number] for number in range(len(prompts))]
+        waiting.clear()
 
 
 def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,12 @@ __all__ = [
     "INPUT_TOKENS",
     "OUTPUT_TOKENS",
     "Generator",
+    "drawing",
     "first_line",
     "load_checkpoint",
     "load_generator",
     "placed",
+    "sampling",
 ]
 
 #: Most tokens of a prompt, as in KGP's fine-tuning.
@@ -59,14 +62,10 @@ class Generator:
         At temperature 0 the likeliest text; above it a sample, which is the same for the same seed
         and prompts.
         """
-        import torch
-
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
-        devices = [torch.cuda.current_device()] if self._device == "cuda" else []
-        with torch.inference_mode(), torch.random.fork_rng(devices):
-            torch.manual_seed(seed)
+        with drawing(self._device, seed):
             for start in range(0, len(order), _BATCH):
                 batch = order[start : start + _BATCH]
                 written |= zip(batch, self._generate_batch(batch, temperature), strict=True)
@@ -76,19 +75,37 @@ class Generator:
         inputs = self._tokenizer(
             list(prompts), return_tensors="pt", padding=True, return_token_type_ids=False
         ).to(self._device)
-        options: dict[str, Any] = {"num_beams": 1}
-        if temperature > 0:
-            options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
         outputs = self._model.generate(
             **inputs,
-            **options,
-            do_sample=temperature > 0,
+            **sampling(temperature),
             max_new_tokens=OUTPUT_TOKENS,
             pad_token_id=self._tokenizer.pad_token_id,
         )
         outputs = outputs[:, inputs["input_ids"].shape[1] :]
         texts: list[str] = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
         return texts
+
+
+def sampling(temperature: float) -> dict[str, Any]:
+    """Return the options of transformers for a sample, or at temperature 0 for the likeliest text.
+
+    The options of a checkpoint's own are reset: transformers warns of them without sampling.
+    """
+    if temperature > 0:
+        return {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+    unused = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
+    return {"do_sample": False, "num_beams": 1, **unused}
+
+
+@contextmanager
+def drawing(device: str, seed: int) -> Iterator[None]:
+    """Let the block generate from a seed, without gradients and without a trace in torch's own."""
+    import torch
+
+    devices = [torch.cuda.current_device()] if device == "cuda" else []
+    with torch.inference_mode(), torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        yield
 
 
 def input_limit(model: Any) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.generators import first_line, load_checkpoint, placed
+from kgp_neo4j.llm.generators import drawing, first_line, load_checkpoint, placed, sampling
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -18,8 +18,6 @@ __all__ = ["LocalModel"]
 
 #: Context of a model whose configuration gives none.
 _CONTEXT = 2048
-#: Resets the sampling options of a checkpoint: transformers warns of them without sampling.
-_NO_SAMPLING = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
 #: Most tokens of the mark that begins reasoning.
 _LONGEST_MARK = 8
 #: Some configurations give a number of positions like this where there is no limit.
@@ -140,48 +138,28 @@ class LocalModel:
 
     def _generate(self, ids: list[int], room: int, stream: ReplyStream | None) -> list[int]:
         import torch
-        from transformers.generation.streamers import BaseStreamer
 
-        read, ends = self._decode, self._end_tokens()
+        def show(sequences: Any, _scores: Any) -> Any:
+            """Show the text so far, and let the model go on."""
+            written = sequences[0, len(ids) :].tolist()
+            if stream is not None and written[-1] not in self._end_tokens():
+                # A character may have more than one token.
+                stream.show(self._decode(ids, written).rstrip("\ufffd"))
+            return torch.zeros(1, dtype=torch.bool, device=sequences.device)
 
-        class Watch(BaseStreamer):
-            """Collects the generated tokens and shows their text so far."""
-
-            def __init__(self) -> None:
-                self.written: list[int] = []
-                self._begun = False
-
-            def put(self, value: Any) -> None:
-                if not self._begun:  # the prompt
-                    self._begun = True
-                    return
-                self.written += value.reshape(-1).tolist()
-                if stream is not None and self.written[-1] not in ends:
-                    # A character may have more than one token.
-                    stream.show(read(ids, self.written).rstrip("\ufffd"))
-
-            def end(self) -> None:
-                return None
-
-        watch = Watch()
-        options: dict[str, Any] = {"do_sample": False, "num_beams": 1} | _NO_SAMPLING
-        if self._settings.temperature > 0:
-            warmth = self._settings.temperature
-            options = {"do_sample": True, "temperature": warmth, "top_k": 0, "top_p": 1.0}
-        devices = [torch.cuda.current_device()] if self._device == "cuda" else []
         inputs = torch.tensor([ids], device=self._device)
-        with torch.inference_mode(), torch.random.fork_rng(devices):
-            torch.manual_seed(self._settings.seed)
-            self._model.generate(
+        with drawing(self._device, self._settings.seed):
+            output = self._model.generate(
                 input_ids=inputs,
                 attention_mask=torch.ones_like(inputs),
-                **options,
+                **sampling(self._settings.temperature),
                 max_new_tokens=room,
                 max_time=self._settings.timeout,
                 pad_token_id=self._tokenizer.pad_token_id,
-                streamer=watch,
+                stopping_criteria=[show],
             )
-        return watch.written
+        written: list[int] = output[0, len(ids) :].tolist()
+        return written
 
     def _end_tokens(self) -> set[int]:
         """Return the tokens that end a reply; a checkpoint may have several of them."""

@@ -23,16 +23,11 @@ class Metrics:
     def __init__(self, works: Iterable[Work]) -> None:
         self._registry = CollectorRegistry()
         for work in works:
-            waiting = Gauge(
-                f"kgp_{work.name}_waiting", f"Waiting {work.name}", registry=self._registry
-            )
+            name = f"kgp_{work.name}_waiting"
+            waiting = Gauge(name, f"Waiting {work.name}", registry=self._registry)
             waiting.set_function(partial(getattr, work, "waiting"))
-        self._requests = Counter(
-            "kgp_requests",
-            "Requests answered",
-            ("method", "route", "status"),
-            registry=self._registry,
-        )
+        counter = partial(Counter, registry=self._registry)
+        self._requests = counter("kgp_requests", "Requests answered", ("method", "route", "status"))
         self._seconds = Histogram(
             "kgp_request_seconds",
             "Time until the last byte of a response",
@@ -41,14 +36,11 @@ class Metrics:
             registry=self._registry,
         )
         names = ("token", "corpus", "model")
-        self._calls = Counter(
-            "kgp_model_calls", "Calls of language models", names, registry=self._registry
-        )
-        self._tokens = Counter(
+        self._calls = counter("kgp_model_calls", "Calls of language models", names)
+        self._tokens = counter(
             "kgp_model_tokens",
             "Tokens of language models; kind is prompt or reply",
             (*names, "kind"),
-            registry=self._registry,
         )
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["check_choice", "check_ranges", "check_settings", "setting"]
+__all__ = ["Checked", "check_choice", "check_ranges", "check_settings", "setting"]
 
 
 def setting(
@@ -34,12 +34,21 @@ def setting(
     return field(default=default, repr=not secret, metadata=about)
 
 
+class Checked:
+    """The base of a dataclass of settings that are checked when they are made."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
 def check_settings(settings: Any) -> None:
     """Raise ConfigurationError for a field of a dataclass outside its bounds or its choices."""
     for each in fields(settings):
         value = getattr(settings, each.name)
-        if value is not None and each.metadata.get("bounds"):
-            check_ranges(settings, **{each.name: each.metadata["bounds"]})
+        if value is not None and (bounds := each.metadata.get("bounds")):
+            check_ranges(settings, **{each.name: bounds})
         if choices := each.metadata.get("choices"):
             for word in value if isinstance(value, tuple) else (value,):
                 check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)

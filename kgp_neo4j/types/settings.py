@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgp_neo4j.types.checks import check_settings, setting
+from kgp_neo4j.types.checks import Checked, check_settings, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
@@ -33,7 +33,7 @@ ALGORITHMS = ("beam", "paper")
 
 
 @dataclass(frozen=True, slots=True)
-class TraversalSettings:
+class TraversalSettings(Checked):
     """Limits and weights of a traversal.
 
     `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
@@ -61,7 +61,7 @@ class TraversalSettings:
     )
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        check_settings(self)  # the decorator makes another class, which super() does not know
         if self.algorithm == "paper" and len(self.edges) != 1:
             raise ConfigurationError(
                 "the paper's algorithm walks one graph",
@@ -82,7 +82,7 @@ def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettin
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSettings:
+class AgentSettings(Checked):
     """The parts of an agent, beyond its name.
 
     `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
@@ -101,12 +101,9 @@ class AgentSettings:
     temperature: float = setting(0.0, "Above 0, llama and chat draw.", bounds=(0, 2))
     seed: int = setting(0, "The same seed, the same draw.", bounds=(0, 2**31 - 1))
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, slots=True)
-class KeywordSettings:
+class KeywordSettings(Checked):
     """Density of the keyword graph.
 
     `keywords` n-grams (of up to `longest` words) are kept for a passage, the paper's density
@@ -123,12 +120,9 @@ class KeywordSettings:
         10, "Passages that each is joined to, in every graph.", bounds=(0, 1000)
     )
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, slots=True)
-class EntitySettings:
+class EntitySettings(Checked):
     """How mentions are found, and the density of the entity graph.
 
     `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
@@ -145,9 +139,6 @@ class EntitySettings:
     phrase_frequency: int = setting(100, bounds=(2, 1000))
     max_frequency: int = setting(50, "As for keywords.", bounds=(2, 100_000))
     neighbours: int = setting(10, "As for keywords.", bounds=(0, 1000))
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +168,7 @@ class MdrSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkSettings:
+class LinkSettings(Checked):
     """When a mention is linked by its embedding: the least cosine, and the least lead over the
     next.
 
@@ -189,12 +180,9 @@ class LinkSettings:
     margin: float = setting(0.03, bounds=(0, 1))
     entities: int = setting(12, bounds=(1, 12))
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ExplorationSettings:
+class ExplorationSettings(Checked):
     """Limits of exploration.
 
     `hops` is the greatest length of a segment between two entities, `paths` the most paths;
@@ -208,12 +196,9 @@ class ExplorationSettings:
     fan: int = setting(5_000, bounds=(10, 100_000))
     seconds: float = setting(1.0, bounds=(0.01, 600))
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, slots=True)
-class MiningSettings:
+class MiningSettings(Checked):
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
@@ -234,12 +219,9 @@ class MiningSettings:
     linking: LinkSettings = field(default_factory=LinkSettings)
     exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ServeSettings:
+class ServeSettings(Checked):
     """The limits of a service: `threads` answer questions, and `queue` more wait for one of them;
     `seconds` is what a question may take with its waiting, `upload` the most megabytes of a file.
     """
@@ -259,9 +241,6 @@ class ServeSettings:
         option="max-upload", metavar="MB",
     )  # fmt: skip
     log_questions: bool = setting(False, "Write questions into the log.", option="log-questions")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def default_of(settings: type[Any], name: str) -> Any:

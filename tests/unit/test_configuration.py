@@ -25,7 +25,6 @@ from kgp_neo4j.environment.configuration import (
     settings_file,
     variable_of,
 )
-from kgp_neo4j.llm.cache import ReplyCache
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 from kgp_neo4j.types.settings import TraversalSettings
 
@@ -188,7 +187,6 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
     ("text", "line", "said"),
     [
         ('[llm]\nmodel = "a\n', 2, "no TOML"),
-        ("[llm]\n" + "a." * 50_000 + "a = 1\n", 2, "a line of over 10,000 characters"),
         ('[llm]\nmodle = "a"\n', 2, r"no setting llm.modle.*Did you mean llm.model\?"),
         ('\n[lmm]\nmodel = "a"\n', 3, r"no setting lmm.model.*Did you mean llm.model\?"),
         ("seed = 1\n", 1, r"no setting seed.*Did you mean llm.seed\?"),
@@ -201,7 +199,7 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ("[llm]\ntemperature = nan\n", 2, "llm.temperature has to be a number from 0 to 2"),
         ("[llm]\ntimeout = 0\n", 2, "llm.timeout has to be a number"),
         ("llm = {seed = 1, cache = 3}\n", 1, "llm.cache has to be on, off or"),
-        ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be a path"),
+        ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be on, off or"),
         ("[ask]\nbudget = 0\n", 2, "ask.budget"),
         ('[ask]\nagent = "nobody"\n', 2, "ask.agent has to be one of learned, random"),
     ],
@@ -345,9 +343,6 @@ def test_the_cache_is_cleared(place: Path, chat_server: ChatServer) -> None:
     for prompt in ("Who?", "Where?", "Who?"):
         model.reply("", prompt)
     assert len(chat_server.bodies) == 2
-    folder = language_settings().cache
-    assert folder is not None
-    assert ReplyCache(folder).count() == 2
     done = _run("config", "--clear-cache", "--json")
     assert json.loads(done.stdout)["deleted"] == 2
     assert _run("config", "--clear-cache").stdout.startswith("0 replies deleted")
