@@ -17,6 +17,7 @@ __all__ = [
     "check_can_ask",
     "echo_json",
     "json_option",
+    "print_result",
     "say",
     "write_file",
     "written",
@@ -28,6 +29,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 def echo_json(value: Any) -> None:
     """Print a record, or a list of records, as JSON on stdout."""
     click.echo(to_json(value, indent=2))
+
+
+def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object]) -> None:
+    """Print a result on stdout: as JSON, or as the text that says it or the function prints."""
+    if as_json:
+        echo_json(result)
+    elif isinstance(shown, str):
+        click.echo(shown)
+    else:
+        shown(result)
 
 
 def say(text: str) -> None:

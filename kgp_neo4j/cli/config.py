@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option
+from kgp_neo4j.cli._output import echo_json, json_option, print_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,5 @@ def _clear(folder: Path, as_json: bool) -> None:
 
     cache = ReplyCache(folder)
     count = cache.clear()
-    if as_json:
-        echo_json({"deleted": count, "file": str(cache.path)})
-    else:
-        click.echo(f"{count:,} replies deleted ({cache.path})")
+    record = {"deleted": count, "file": cache.path}
+    print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")

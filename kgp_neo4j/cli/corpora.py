@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
-from kgp_neo4j.types.corpus import CorpusSummary
+from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
+from kgp_neo4j.types.corpus import CorpusSummary, Document
 from kgp_neo4j.types.mindmap import GraphSummary
 
 _EPILOG = """
@@ -36,12 +38,7 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
 
     with open_database(echo=say) as database:
         if documents is not None:
-            listed = list_documents(database, documents)
-            if as_json:
-                echo_json(listed)
-                return
-            for document in listed:
-                click.echo(f"{document.id}  {document.title}  ({document.source})")
+            print_result(list_documents(database, documents), as_json, _print_documents)
             return
         summaries = [] if only_graphs else corpora(database)
         known = graphs(database)
@@ -58,6 +55,11 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
         _print_graphs(known)
     elif only_graphs:
         click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
+
+
+def _print_documents(documents: list[Document]) -> None:
+    for document in documents:
+        click.echo(f"{document.id}  {document.title}  ({document.source})")
 
 
 def _print_graphs(graphs: list[GraphSummary]) -> None:
@@ -82,10 +84,5 @@ def _print_corpora(summaries: list[CorpusSummary]) -> None:
         waiting = {edge: count for edge, count in corpus.unconnected.items() if count}
         if waiting:
             counts = ", ".join(f"{count:,} without {edge}" for edge, count in waiting.items())
-            click.echo(f"{'':{width}}  {counts}: kgp-neo4j connect --corpus {_quoted(corpus.name)}")
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
+            name = shlex.quote(corpus.name)
+            click.echo(f"{'':{width}}  {counts}: kgp-neo4j connect --corpus {name}")

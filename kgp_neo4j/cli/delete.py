@@ -6,7 +6,7 @@ import click
 from click.core import ParameterSource
 
 from kgp_neo4j.cli._options import corpus_option, yes_option
-from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say
+from kgp_neo4j.cli._output import check_can_ask, json_option, print_result, say
 
 _EPILOG = """
 \b
@@ -61,13 +61,8 @@ def command(
                 what = f"the knowledge graph {graph!r} with {there.entities:,} entities"
                 click.confirm(f"Delete {what}?", abort=True, err=True)
             gone = delete_graph(database, graph)
-            if as_json:
-                echo_json(gone)
-            else:
-                click.echo(
-                    f"Deleted {gone.entities:,} entities and {gone.relationships:,} relationships "
-                    f"of {gone.name}."
-                )
+            counts = f"{gone.entities:,} entities and {gone.relationships:,} relationships"
+            print_result(gone, as_json, f"Deleted {counts} of {gone.name}.")
             return
         assert corpus is not None
         if not yes:
@@ -82,10 +77,5 @@ def command(
             done = delete_corpus(database, corpus)
         else:
             done = delete_document(database, corpus, document)
-    if as_json:
-        echo_json(done)
-    else:
-        click.echo(
-            f"Deleted {done.documents:,} documents and {done.passages:,} passages "
-            f"from {done.corpus}."
-        )
+    counts = f"{done.documents:,} documents and {done.passages:,} passages"
+    print_result(done, as_json, f"Deleted {counts} from {done.corpus}.")

@@ -71,7 +71,8 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
             }
         )
         return
-    _print_prepared(prepared.loaded.documents, prepared.connected is None, corpus)
+    done = "were connected already" if prepared.connected is None else "loaded and connected"
+    click.echo(f"{prepared.loaded.documents} documents {done} in the corpus {corpus!r}.")
     click.echo(f"\n{click.style('Question', fg='cyan', bold=True)}\n  {asked}")
     print_answer(answer, show=3)
     click.echo("\n" + click.style("What to try next", fg="cyan", bold=True))
@@ -81,8 +82,3 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         click.echo("  kgp-neo4j server open --show-password   # Neo4j Browser; in it, run:")
         click.echo("                                          #   CALL custom.kgp.help()")
     click.echo("  kgp-neo4j load PATH... --corpus mine    # then: connect, ask")
-
-
-def _print_prepared(documents: int, was_there: bool, corpus: str) -> None:
-    done = "were connected already" if was_there else "loaded and connected"
-    click.echo(f"{documents} documents {done} in the corpus {corpus!r}.")

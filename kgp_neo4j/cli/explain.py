@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._options import html_option, mermaid_option, show_option
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.text.safe import plain
 
 if TYPE_CHECKING:
@@ -79,12 +79,10 @@ def command(
     with open_database(echo=say) as database:
         if removed:
             count = remove(database, removed)
-            if as_json:
-                echo_json({"removed": count})
-            else:
-                click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
+            text = f"Removed {count} trace{'' if count == 1 else 's'}."
+            print_result({"removed": count}, as_json, text)
         elif as_list:
-            _list(traces(database, corpus, limit=show), as_json)
+            print_result(traces(database, corpus, limit=show), as_json, _list)
         else:
             replay = explain(database, trace or _latest(database, corpus))
             _shown(replay, show, as_json=as_json, as_mermaid=as_mermaid, html=html)
@@ -101,10 +99,7 @@ def _latest(database: Database, corpus: str | None) -> str:
     return listed[0].id
 
 
-def _list(listed: list[Trace], as_json: bool) -> None:
-    if as_json:
-        echo_json(listed)
-        return
+def _list(listed: list[Trace]) -> None:
     if not listed:
         click.echo("No traces. `kgp-neo4j ask ... --trace` keeps one.")
     for each in listed:
@@ -125,12 +120,10 @@ def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Pa
 
     if html is not None:
         write_file(html, answer_page(made.answer))
-    if as_json:
-        echo_json(made)
-    elif as_mermaid:
+    if as_mermaid:
         click.echo(paths_mermaid(made.answer), nl=False)
     else:
-        _told(made, show)
+        print_result(made, as_json, lambda made: _told(made, show))
 
 
 def _told(made: Replay, show: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 
 _EPILOG = """
 \b
@@ -35,10 +35,5 @@ def command(name: str, file: Path, graph: bool, overwrite: bool, as_json: bool) 
     write = export_graph if graph else export_corpus
     with open_database(echo=say) as database:
         done = write(database, name, file, overwrite=overwrite)
-    if as_json:
-        echo_json(done)
-        return
-    click.echo(
-        f"{done.file}: {done.nodes:,} nodes and {done.relationships:,} relationships of "
-        f"{done.name}, {done.bytes / 1e6:,.1f} MB."
-    )
+    counts = f"{done.nodes:,} nodes and {done.relationships:,} relationships of {done.name}"
+    print_result(done, as_json, f"{done.file}: {counts}, {done.bytes / 1e6:,.1f} MB.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 
 _EPILOG = """
 \b
@@ -30,17 +30,10 @@ def command(remove: bool, as_json: bool) -> None:
 
     with open_database(echo=say) as database:
         done = uninstall(database) if remove else install(database)
-    if as_json:
-        echo_json(done)
-        return
-    for word, names in (
-        ("added", done.added),
-        ("upgraded", done.upgraded),
-        ("removed", done.removed),
-    ):
-        for name in names:
-            click.echo(f"{word:9s}{name}")
+    changed = {"added": done.added, "upgraded": done.upgraded, "removed": done.removed}
+    lines = [f"{word:9s}{name}" for word, names in changed.items() for name in names]
     if remove:
-        click.echo(f"{len(done.removed)} procedures removed.")
+        lines.append(f"{len(done.removed)} procedures removed.")
     else:
-        click.echo(f"{len(done.procedures)} procedures installed. Try: CALL custom.kgp.help()")
+        lines.append(f"{len(done.procedures)} procedures installed. Try: CALL custom.kgp.help()")
+    print_result(done, as_json, "\n".join(lines))

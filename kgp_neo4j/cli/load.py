@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.corpus import LoadReport
 
 #: Lines of what was left out that are printed.
@@ -95,10 +95,7 @@ def command(
             language=language,
             keep_going=keep_going,
         )
-    if as_json:
-        echo_json(account)
-    else:
-        _print(account)
+    print_result(account, as_json, _print)
     if account.ignored:
         say(f"Ignored: {len(account.ignored)} files of other kinds, {account.ignored[0]} for one.")
     if account.errors:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import graph_option
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _EPILOG = """
@@ -107,10 +107,7 @@ def command(
             )
         else:
             account = load_graph(database, paths, graph, mapping=mapping, **shared)
-    if as_json:
-        echo_json(account)
-    else:
-        _print(account)
+    print_result(account, as_json, _print)
     if not no_embed and account.embedded < account.entities:
         say(
             f"Note: {account.entities - account.embedded:,} names have characters that the encoder "

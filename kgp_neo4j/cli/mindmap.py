@@ -16,7 +16,7 @@ from kgp_neo4j.cli._options import (
     settings_options,
     show_option,
 )
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
 
 _EPILOG = """
@@ -96,9 +96,7 @@ def command(
         write_file(html, mind_map_page(answer))
     if svg is not None:
         write_file(svg, draw_mind_map(answer))
-    if as_json:
-        echo_json(answer)
-    elif as_mermaid:
+    if as_mermaid:
         click.echo(mind_map_mermaid(answer.edges), nl=False)
     else:
-        print_mind_map(answer, show)
+        print_result(answer, as_json, lambda answer: print_mind_map(answer, show))

@@ -9,7 +9,7 @@ import click
 
 from kgp_neo4j.cli._language import llm_option, opened_model
 from kgp_neo4j.cli._options import corpus_option, retriever_options
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.corpus import Method
 
 _EPILOG = """
@@ -63,9 +63,8 @@ def command(
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
         seconds = sorted(retrieve_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
-    if as_json:
-        echo_json({"questions": len(asked), "out": str(out), "p50": p50, "p95": p95})
-    else:
-        click.echo(
-            f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s, written to {out}"
-        )
+    print_result(
+        {"questions": len(asked), "out": out, "p50": p50, "p95": p95},
+        as_json,
+        f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s, written to {out}",
+    )

@@ -290,29 +290,21 @@ _OTHERS = {
 
 def setting_lines(configuration: Configuration) -> list[SettingValue]:
     """Return every setting as it may be shown, in the order of the documentation."""
-    folders = Folders.from_environment()
-    lines = [replace(each, value=_shown_value(each)) for each in configuration.values.values()]
-
-    def add(name: str, variable: str, default: str | None, shown: str) -> None:
-        text = os.environ.get(variable, "").strip()
-        line = SettingValue(name, shown or shown_url(text), "environment", variable)
-        lines.append(line if text else SettingValue(name, default))
-
-    for name, (variable, default) in _OTHERS.items():
-        add(name, variable, default, "")
-    add("folders.home", "KGP_NEO4J_HOME", str(folders.home), str(folders.home))
-    add("folders.cache", "KGP_NEO4J_CACHE", str(folders.cache), str(folders.cache))
-    for name, variable in _SECRETS.items():
-        add(name, variable, None, f"set in {variable}")
-    file = configuration.values["llm.key_file"]
-    if file.value is None:
-        return lines
-    from_file = replace(file, name="llm.key", value=f"in {file.value}")
-    return [from_file if (x.name, x.value) == ("llm.key", None) else x for x in lines]
-
-
-def _shown_value(line: SettingValue) -> str | int | float | bool | None:
-    value = line.value
-    if line.name == "llm.url" and value:
-        return shown_url(value)
-    return value if isinstance(value, bool | int | float | None) else str(value)
+    home, cache = str(Folders.from_environment().home), str(Folders.from_environment().cache)
+    lines = dict(configuration.values)
+    url, key_file = lines["llm.url"], lines["llm.key_file"]
+    lines["llm.url"] = replace(url, value=url.value and shown_url(url.value))
+    #: What is shown of a variable that is set, and the default of one that is not.
+    variables = [
+        *((n, v, shown_url(os.environ.get(v, "").strip()), d) for n, (v, d) in _OTHERS.items()),
+        ("folders.home", "KGP_NEO4J_HOME", home, home),
+        ("folders.cache", "KGP_NEO4J_CACHE", cache, cache),
+        *((name, variable, f"set in {variable}", None) for name, variable in _SECRETS.items()),
+    ]
+    for name, variable, shown, default in variables:
+        lines[name] = SettingValue(name, default)
+        if os.environ.get(variable, "").strip():
+            lines[name] = SettingValue(name, shown, "environment", variable)
+    if key_file.value and lines["llm.key"].value is None:
+        lines["llm.key"] = replace(key_file, name="llm.key", value=f"in {key_file.value}")
+    return list(lines.values())

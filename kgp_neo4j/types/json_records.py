@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Collection, Mapping
+from pathlib import PurePath
 from typing import Any
 
 __all__ = ["parts", "to_json"]
@@ -24,6 +25,8 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         return parts(value, *names, *getattr(value, "DERIVED", ()))
+    if isinstance(value, PurePath):
+        return str(value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Collection):
