@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -154,14 +155,16 @@ def trimmed(
     for row in rows:
         full.update(at for at, text in enumerate(row) if text.strip())
     across = sorted(full)
-    row_at = {old: new for new, old in enumerate(down)}
-    column_at = {old: new for new, old in enumerate(across)}
-    merged = tuple(
-        replace(span, row=row_at[span.row], column=column_at[span.column])
-        for span in spans
-        if span.row in row_at and span.column in column_at and rows[span.row][span.column].strip()
-    )
-    return [[rows[r][c] for c in across] for r in down], merged
+    merged = []
+    for span in spans:
+        if rows[span.row][span.column].strip():
+            top, bottom = (bisect_left(down, at) for at in (span.row, span.row + span.rows))
+            left, right = (
+                bisect_left(across, at) for at in (span.column, span.column + span.columns)
+            )
+            if bottom > top + 1 or right > left + 1:
+                merged.append(Span(top, left, bottom - top, right - left))
+    return [[rows[r][c] for c in across] for r in down], tuple(merged)
 
 
 def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:

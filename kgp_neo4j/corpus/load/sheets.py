@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -138,10 +139,84 @@ def _old_value(book: Any, cell: Any) -> str:
 
 def _add_sheet(blocks: Blocks, name: str, rows: Rows, merged: Iterable[Span]) -> None:
     """Add the contents of a sheet, a table or several that are apart."""
-    for count, (part, spans) in enumerate(_tables_of_sheet(rows, merged), 1):
-        table = _table(part, spans)
+    for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
         title = table.caption or (f"{count}" if count > 1 else "")
         blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
+
+
+def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
+    """Return a sheet as rows of one length, with one empty row or column in the place of several.
+
+    A merged cell's text is in all its places, but a space in a column that is empty otherwise.
+    Raises InputError for a sheet that is too large.
+    """
+    down = {at for at, row in enumerate(rows) if any(row)}
+    across = {at for row in rows for at, text in enumerate(row) if text}
+    filled = [
+        replace(s, rows=min(s.rows, len(rows) - s.row))
+        for s in merged
+        if s.row < len(rows) and s.column < len(rows[s.row]) and rows[s.row][s.column]
+    ]
+    if len(across) * (len(down) + sum(s.rows for s in filled)) > MOST_CELLS:
+        raise _too_large()
+    down.update(at for s in filled for at in range(s.row, s.row + s.rows))
+    lines = sorted(down | {at + 1 for at in down})
+    columns = sorted(across | {at + 1 for at in across})
+    rows = [*rows, []]
+    grid = [[rows[at][c] if c < len(rows[at]) else "" for c in columns] for at in lines]
+    spans = []
+    for s in filled:
+        top, left = bisect_left(lines, s.row), bisect_left(columns, s.column)
+        right = bisect_left(columns, s.column + s.columns)
+        texts = [grid[top][left] if at in across else " " for at in columns[left:right]]
+        for row in grid[top : top + s.rows]:
+            row[left:right] = texts
+        spans.append(Span(top, left, s.rows, right - left))
+    return grid, spans
+
+
+def _too_large() -> InputError:
+    what = f"the sheets have more than {MOST_CELLS:,} cells"
+    return InputError(what, hint="Save the sheets as .csv files.")
+
+
+def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
+    """Yield the tables of a sheet.
+
+    A sheet is split only between tables that have a header of words above a column of values; a
+    note or a section below a table stays with it.
+    """
+    for top, bottom in _parts(grid, lambda start, end: _is_table(grid[start:end])):
+        inside = [replace(s, row=s.row - top) for s in spans if top <= s.row < bottom]
+        yield from _side_by_side(grid[top:bottom], inside)
+
+
+def _side_by_side(rows: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
+    """Yield the tables that begin in the same row."""
+    columns = list(zip(*rows[_title_rows(rows) :], strict=True))
+    sides = _parts(columns, lambda start, end: _is_table([row[start:end] for row in rows]))
+    for left, right in sides if len(sides) > 1 else [(0, len(columns))]:
+        inside = []
+        for s in spans:
+            first, last = max(s.column, left), min(s.column + s.columns, right)
+            if first < last:
+                inside.append(Span(s.row, first - left, s.rows, last - first))
+        yield _table(*trimmed([row[left:right] for row in rows], inside))
+
+
+def _parts(
+    lines: Sequence[Sequence[str]], is_table: Callable[[int, int], bool]
+) -> list[tuple[int, int]]:
+    """Return start and end of each part of a sheet, cut at empty lines between two tables."""
+    parts: list[tuple[int, int]] = []
+    for is_filled, run in groupby(range(len(lines)), key=lambda at: any(lines[at])):
+        if is_filled:
+            places = list(run)
+            start, end = places[0], places[-1] + 1
+            if parts and not (is_table(*parts[-1]) and is_table(start, end)):
+                start = parts.pop()[0]
+            parts.append((start, end))
+    return parts
 
 
 def _table(rows: Rows, spans: tuple[Span, ...]) -> SourceTable:
@@ -159,119 +234,23 @@ def _table(rows: Rows, spans: tuple[Span, ...]) -> SourceTable:
     return replace(table, header_rows=header_rows(table.rows, table.spans))
 
 
-def _tables_of_sheet(
-    rows: Sequence[Sequence[str]], merged: Iterable[Span]
-) -> Iterator[tuple[Rows, tuple[Span, ...]]]:
-    """Yield rows and merged cells of each table of a sheet, without empty rows and columns.
-
-    A sheet is split into tables only where each has a header of words above a column of values; a
-    note or a section below a table stays with it. Raises InputError for too large ones.
-    """
-    columns = sorted({at for row in rows for at, text in enumerate(row) if text})
-    if len(columns) * sum(any(row) for row in rows) > MOST_CELLS:
-        raise _too_large()
-    grid = [
-        [row[at] if at < len(row) else "" for at in columns] if any(row) else [] for row in rows
-    ]
-    spans = list(_filled(grid, columns, merged))
-    for top, bottom in _bands(grid):
-        body = top + _title_rows(grid[top:bottom])
-        rows_below = [row for row in grid[body:bottom] if row]
-        filled = [at for at in range(len(columns)) if any(row[at] for row in rows_below)]
-        gaps = [(a + 1, b) for a, b in pairwise(filled) if columns[b] > columns[a] + 1]
-        lefts = [filled[0], *(b for _, b in gaps)]
-        rights = [*(a for a, _ in gaps), len(columns)]
-        parts = [
-            _part(grid, spans, top, bottom, *sides) for sides in zip(lefts, rights, strict=True)
-        ]
-        crossed = any(
-            s.column < at < s.column + s.columns and body <= s.row < bottom
-            for s in spans
-            for _, at in gaps
-        )
-        if len(parts) > 1 and not crossed and all(_is_table(part) for part, _ in parts):
-            yield from parts
-        else:
-            yield _part(grid, spans, top, bottom, 0, len(columns))
-
-
-def _title_rows(rows: Sequence[Sequence[str]]) -> int:
+def _title_rows(rows: Rows) -> int:
     """Return the number of rows at the top with only one text, which may be merged over columns."""
     count = 0
-    while count < len(rows) - 2 and _is_title(rows[count]):
+    for row in rows[:-2]:
+        if not row[0] or not {text.strip() for text in row} <= {"", row[0]}:
+            break
         count += 1
     return count
 
 
-def _too_large() -> InputError:
-    what = f"the sheets have more than {MOST_CELLS:,} cells"
-    return InputError(what, hint="Save the sheets as .csv files.")
-
-
-def _is_title(row: Sequence[str]) -> bool:
-    return bool(row) and bool(row[0]) and all(text in ("", row[0]) for text in row)
-
-
-def _filled(grid: Rows, columns: Sequence[int], merged: Iterable[Span]) -> Iterator[Span]:
-    """Write each merged cell's text in all its places; yield its place in the grid."""
-    place = {column: at for at, column in enumerate(columns)}
-    covered = 0
-    for span in merged:
-        first = place.get(span.column)
-        if first is None or span.row >= len(grid) or not grid[span.row]:
-            continue
-        if not (text := grid[span.row][first]):
-            continue
-        last = first
-        while last + 1 < len(columns) and columns[last + 1] < span.column + span.columns:
-            last += 1
-        bottom = min(span.row + span.rows, len(grid))
-        covered += (bottom - span.row) * len(columns)
-        if covered > MOST_CELLS:
-            raise _too_large()
-        for at in range(span.row, bottom):
-            grid[at] = grid[at] or [""] * len(columns)
-            grid[at][first : last + 1] = [text] * (last + 1 - first)
-        if bottom > span.row + 1 or last > first:
-            yield Span(span.row, first, bottom - span.row, last + 1 - first)
-
-
-def _bands(grid: Rows) -> list[tuple[int, int]]:
-    """Return first row and end of each part of a sheet, split at empty rows between two tables."""
-    bands: list[tuple[int, int]] = []
-    for is_filled, rows in groupby(enumerate(grid), key=lambda row: bool(row[1])):
-        if is_filled:
-            places = [at for at, _ in rows]
-            top, bottom = places[0], places[-1] + 1
-            if bands and not (_is_table(grid[slice(*bands[-1])]) and _is_table(grid[top:bottom])):
-                top = bands.pop()[0]
-            bands.append((top, bottom))
-    return bands
-
-
-def _part(
-    grid: Rows, spans: Sequence[Span], top: int, bottom: int, left: int, right: int
-) -> tuple[Rows, tuple[Span, ...]]:
-    rows = [row[left:right] if row else [""] * (right - left) for row in grid[top:bottom]]
-    inside = []
-    for s in spans:
-        first, last = max(s.column, left), min(s.column + s.columns, right)
-        if top <= s.row < bottom and first < last:
-            inside.append(Span(s.row - top, first - left, s.rows, last - first))
-    return trimmed(rows, inside)
-
-
 def _is_table(rows: Rows) -> bool:
     """Return whether rows are clearly a table: names in words above values."""
-    rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if row], ())
-    rows = rows[_title_rows(rows) :]
-    if len(rows) < 2 or len(rows[0]) < 2:
-        return False
-    names = [text for text in rows[0] if text]
-    if len(names) < 2 or any(map(is_value, names)):
-        return False
-    below = zip(*rows[1:], strict=True)
-    return any(column_type(column) != "text" for column in below)
+    rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if any(row)], ())
+    names, *below = rows[_title_rows(rows) :] or [[]]
+    names = list(filter(None, names))
+    is_named = len(names) > 1 and not any(map(is_value, names))
+    return is_named and any(column_type(column) != "text" for column in zip(*below, strict=True))
 
 
 # --- Number formats ---
@@ -280,23 +259,10 @@ def _is_table(rows: Rows) -> bool:
 #: (colours, conditions, padding, alignment), the digits, and other characters.
 _PARTS = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
-    r"|(?P<unseen>\[(?:[A-Za-z]+\d*|[<>=][^\]]*)\]|[_*].)"
-    r"|(?P<digits>(?P<whole>[#0?,]*[#0?])(?:\.(?P<decimals>[#0?]*))?(?P<exponent>E[+-]0+)?(?P<scale>,*))"
-    r"|(?P<other>.)",
+    r"|(?P<unseen>\[[^\]]*\]|[_*].)"
+    r"|(?P<whole>[#0,]*[#0])(?:\.(?P<decimals>0*))?|(?P<other>.)",
     re.DOTALL,
 )
-
-
-class _Format(NamedTuple):
-    before: str
-    after: str
-    decimals: int = 0
-    least: int = 0
-    thousands: bool = False
-    percent: bool = False
-    exponent: bool = False
-    scale: int = 0
-    digits: int = 1
 
 
 def shown_value(value: Any, format_: str = "") -> str:
@@ -315,67 +281,49 @@ def shown_value(value: Any, format_: str = "") -> str:
         return value.isoformat()
     if not isinstance(value, int | float):
         return str(value).strip()
-    if parsed := _parsed(format_):
-        return _number(value, parsed)
+    if shape := _parsed(format_):
+        shown = float(f"{abs(value) * (100 if shape.is_share else 1):.15g}")
+        # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
+        text = format(round(shown + shown * 1e-15, shape.decimals), shape.digits)
+        sign = "-" if value < 0 and text.strip("0.,") else ""
+        return f"{sign}{shape.before}{text}{shape.after}"
     if isinstance(value, int):
         return str(value)
     return f"{value:.15g}" if value == value and abs(value) < 1e15 else repr(value)
 
 
-def _number(value: float, format_: _Format) -> str:
-    sign = "-" if value < 0 else ""
-    value = abs(value) * (100 if format_.percent else 1) / 1000**format_.scale
-    if format_.exponent:
-        text = f"{value:.{format_.decimals}E}"
-    else:
-        # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
-        value = float(f"{value:.15g}")
-        grouping = "," if format_.thousands else ""
-        text = f"{round(value + value * 1e-15, format_.decimals):{grouping}.{format_.decimals}f}"
-        whole, point, rest = text.partition(".")
-        if format_.digits > 1 and not grouping:  # a postcode or another code
-            whole = whole.zfill(format_.digits)
-        if format_.decimals > format_.least:
-            rest = rest[: format_.least] + rest[format_.least :].rstrip("0")
-        text = f"{whole}{point}{rest}" if rest else whole
-    if not text.strip("0.,"):
-        sign = ""
-    return f"{sign}{format_.before}{text}{format_.after}"
+class _Format(NamedTuple):
+    """What a number format shows before and after the digits, and these as Python formats them."""
+
+    before: str
+    after: str
+    digits: str
+    decimals: int
+    is_share: bool
 
 
 @lru_cache(maxsize=1000)
 def _parsed(format_: str) -> _Format | None:
-    """Return the effect of a number format on a positive number; None where it is a plain one."""
+    """Return the effect of a number format on a positive number.
+
+    None where it is plain, and for what is rare: fractions, exponents, thousands left out.
+    """
     # A quoted semicolon ends no section.
     section = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', format_, maxsplit=1)[0].strip()[:200]
-    if section in ("0", "#"):
-        return _Format("", "")
-    if not section or section.lower() in ("general", "@"):
-        return None
     around, bare, digits = ["", ""], "", None
     for part in _PARTS.finditer(section):
-        if part["digits"]:
+        if part["whole"]:
             if digits:
-                return None  # a fraction, or a format in several parts
+                return None
             digits = part
         else:
             literal = part["quoted"] or part["escaped"] or part["currency"] or part["other"] or ""
             around[digits is not None] += literal
             bare += part["other"] or " "
-    if not digits or re.search(r"[/A-Za-z@]", re.sub(r"[A-Z]{3}", "", bare)):
-        return None  # a date
-    before, after = around
-    if before.strip().startswith("(") and after.strip().startswith(")"):
-        before, after = before.replace("(", "", 1), after.replace(")", "", 1)
-    decimals = digits["decimals"] or ""
-    return _Format(
-        before=before.lstrip(),
-        after=after.rstrip(),
-        decimals=min(len(decimals), 30),
-        least=min(len(decimals.rstrip("#?")), 30),
-        thousands="," in digits["whole"],
-        percent="%" in bare,
-        exponent=bool(digits["exponent"]),
-        scale=min(len(digits["scale"]), 9),
-        digits=min(digits["whole"].count("0"), 30),
-    )
+    if not digits or re.search(r"[/?,(A-Za-z@]", re.sub(r"[A-Z]{3}", "", bare)):
+        return None
+    whole, decimals = digits["whole"], min(len(digits["decimals"] or ""), 30)
+    # A postcode or another code has zeros in front.
+    grouping = "," if "," in whole else f"0{min(whole.count('0'), 30) + decimals + bool(decimals)}"
+    before, after = around[0].lstrip(), around[1].rstrip()
+    return _Format(before, after, f"{grouping}.{decimals}f", decimals, "%" in bare)
