@@ -142,13 +142,18 @@ def test_differences_of_pages_and_tables(database: Database, sound: str) -> None
     assert [(c.title, c.page) for c in answer.citations] == [
         ("Sound ferries", 1), ("Harbour survey", 1),
     ]  # fmt: skip
-    assert "tickets" in answer.values
-    assert "tide" in answer.values
+    assert not answer.sure
+    assert "language model" in answer.doubt
+    assert "## Page 1 of Harbour survey\n\n" in answer.markdown
     answer = answer_structural(
         database, sound, "What is the difference between Page 1 of Sound ferries and Table 2?"
     )
     assert {(c.page, c.table_name) for c in answer.citations} == {(1, ""), (3, "Table 2")}
-    assert "Table 2 of Sound ferries: 2 rows on page 3" in answer.text
+    assert "## Table 2 of Sound ferries\n\n|" in answer.markdown
+    prompts: list[str] = []
+    asked = "How do page 1 and page 2 of Sound ferries differ?"
+    answer_structural(database, sound, asked, lambda prompt: prompts.append(prompt) or "So.")
+    assert "## Page 2 of Sound ferries" in prompts[-1]
 
 
 def test_what_cannot_be_told_is_not_claimed(database: Database, sound: str) -> None:

@@ -58,7 +58,7 @@ def _is(column: int, *texts: str) -> Condition:
 
 
 _NORWAY, _MOYLE = Rows((_is(2, "norway"),)), Rows((_is(1, "castle moyle"),))
-_GANNET, _QUEEN = Rows((_is(1, "black gannet"),)), Rows((_is(1, "dover queen"),))
+_GANNET = Rows((_is(1, "black gannet"),))
 _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("select", _MOYLE, 6), ("Oslo",)),
     (Plan("select", Rows((_is(2, "norway"), _is(6, "bergen"))), 1), ("Ardent Rose", "Fair Isle")),
@@ -87,7 +87,6 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("select", replace(_MOYLE, like=2), 1), ("Ardent Rose", "Fair Isle")),
     (Plan("difference", _MOYLE, 3, _GANNET, unit="years"), ("3 years",)),
     (Plan("difference", _NORWAY, 4, _GANNET), ()),
-    (Plan("span", _QUEEN, 4, to=3), ("1886",)),
 ]  # fmt: skip
 
 

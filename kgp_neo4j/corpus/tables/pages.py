@@ -6,14 +6,12 @@ And compare two of them, two tables, or a page with a table.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
+from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite
-from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = ["compare", "count_mentions", "look_up", "look_up_mentions"]
@@ -44,7 +42,7 @@ def _pages(context: Context, wanted: Sequence[tuple[DocumentOutline, Sequence[in
 
 def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
     where = f"page {page.number} of {page.document.title}"
-    citation = cite(page.document, page=page.number, label=page.label)
+    citation = _cite(page)
     if part not in ("header", "footer", "label", "headings"):
         text = page.text.strip()
         shown = text or "(no text: the page is empty, or an image)"
@@ -201,10 +199,7 @@ def _on_named_pages(context: Context, hits: list[_Hit]) -> list[_Hit]:
 
 
 def _cites(hits: list[_Hit]) -> list[Citation]:
-    return [
-        cite(hit.page.document, page=hit.page.number, label=hit.page.label, text=hit.text)
-        for hit in hits[:_CITED]
-    ]
+    return [_cite(hit.page, hit.text) for hit in hits[:_CITED]]
 
 
 def _where(context: Context, hits: list[_Hit]) -> str:
@@ -237,67 +232,48 @@ def _excerpt(text: str, match: re.Match[str]) -> str:
 
 # --- Comparison ---
 
-#: Words that are shown of each, rows of a table that are read, things compared, at most.
-_TERMS, _ROWS, _MOST = 10, 500, 4
-
-
-class _Compared(NamedTuple):
-    """A page or a table: its name, its size in words, its words, and a table's columns."""
-
-    name: str
-    size: str
-    words: Counter[str]
-    citation: Citation
-    markdown: str
-    columns: dict[str, str]
+#: Rows of a table that are shown beside others, and things compared, at most.
+_ROWS, _MOST = 500, 4
 
 
 def compare(context: Context) -> StructuralAnswer:
-    """Return what is on one page, or in one table, alone, and what both have in common.
+    """Return the columns that all the named tables have, or pages and tables one after another.
 
-    The values are the words that only one has, or the columns that all have where the question asks
-    for them.
+    How the latter differ is left to a language model: without one the answer claims nothing.
     """
-    compared = [_compared_page(page) for page in _pages(context, context.pages)]
-    compared += [_compared_table(context, table) for table in context.tables]
-    every = list({one.citation: one for one in compared}.values())[:_MOST]
-    if len(every) < 2:
+    if context.look_up.part == "columns" and len(context.tables) > 1:
+        return _common_columns(context.tables)
+    pages = [
+        (f"Page {page.number} of {page.document.title}", page.text.strip(), _cite(page))
+        for page in _pages(context, context.pages)
+    ]
+    shown = pages + [
+        (table.called, context.library.markdown(table, _ROWS), _cite_table(table))
+        for table in context.tables
+    ]
+    shown = list({each[2]: each for each in shown}.values())[:_MOST]
+    if len(shown) < 2:
         return nothing("Two pages or tables are needed for a comparison, and one is there.")
-    names, citations = joined([one.name for one in every]), [one.citation for one in every]
-    if context.look_up.part == "columns":
-        norms = set.intersection(*(set(one.columns) for one in every))
-        shared = [name for norm, name in every[0].columns.items() if norm in norms]
-        text = f"{names}. Columns in common: {', '.join(shared) or 'none'}."
-        return answer(text, shared, citations, reading=f"columns in common of {names}")
-    having = Counter(word for one in every for word in one.words)
-    lines, only = [], []
-    for one in every:
-        own = [w for w in one.words if having[w] == 1 and len(w) > 3 and not w.isdigit()]
-        own = sorted(own, key=lambda word: (-one.words[word], -len(word), word))[:_TERMS]
-        only += own
-        lines.append(f"{one.name}: {one.size}; only here: {', '.join(own) or 'no word'}.")
-    common = [word for word, count in having.items() if count == len(every)]
-    common.sort(key=lambda word: (-min(one.words[word] for one in every), word))
-    lines.append(f"Both speak of: {', '.join(common[:_TERMS]) or 'nothing'}.")
-    markdown = "\n\n".join(f"## {one.name}\n\n{one.markdown}" for one in every)
-    return answer("\n".join(lines), only, citations, reading=f"compare {names}", markdown=markdown)
-
-
-def _compared_page(page: Page) -> _Compared:
-    size = plural(len(_WORD.findall(page.text)), "word")
-    cited = cite(page.document, page=page.number, label=page.label)
-    name = f"Page {page.number} of {page.document.title}"
-    return _Compared(name, size, Counter(content(page.text)), cited, page.text.strip(), {})
-
-
-def _compared_table(context: Context, table: TableOutline) -> _Compared:
-    markdown = context.library.markdown(table, _ROWS)
-    where = f" on page {joined(table.pages)}" if table.pages else ""
-    return _Compared(
-        table.called,
-        f"{plural(table.rows, 'row')}{where}, {plural(len(table.columns), 'column')}",
-        Counter(content(markdown)),
-        cite(table.document, table=table, text=table.caption),
-        markdown,
-        {column.norm: column.name for column in table.columns if column.norm},
+    return replace(
+        unsure("they are shown; to tell how they differ needs a language model"),
+        reading=f"compare {joined([name for name, _, _ in shown])}",
+        citations=tuple(citation for _, _, citation in shown),
+        markdown="\n\n".join(f"## {name}\n\n{text}" for name, text, _ in shown),
     )
+
+
+def _common_columns(tables: Sequence[TableOutline]) -> StructuralAnswer:
+    names = joined([table.called for table in tables])
+    norms = set.intersection(*({c.norm for c in table.columns if c.norm} for table in tables))
+    shared = [column.name for column in tables[0].columns if column.norm in norms]
+    text = f"{names}. Columns in common: {', '.join(shared) or 'none'}."
+    citations = [*map(_cite_table, tables)]
+    return answer(text, shared, citations, reading=f"columns in common of {names}")
+
+
+def _cite(page: Page, text: str = "") -> Citation:
+    return cite(page.document, page=page.number, label=page.label, text=text)
+
+
+def _cite_table(table: TableOutline) -> Citation:
+    return cite(table.document, table=table, text=table.caption)

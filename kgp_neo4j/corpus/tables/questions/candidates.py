@@ -157,11 +157,6 @@ def _rank(link: Link, count: int, rows: int) -> float:
 # --- Plans ---
 
 _Found = Iterator[tuple[Plan, tuple[Link, ...]]]
-_SIDES = {
-    ">": CUES["next"]
-    | {"more", "higher", "greater", "larger", "longer", "than", "better", "older"},
-    "<": CUES["previous"] | {"less", "fewer", "lower", "smaller", "shorter", "than", "younger"},
-}
 _ENDS = (True, False)
 
 
@@ -193,7 +188,6 @@ class _Plans:
         """Yield all plans, the likelier kinds first."""
         return chain(
             self._cells_and_counts(),
-            self._beside_rows(),
             self._of_columns(),
             *(self._picked(base) for base in self.bases[:9] if base.count > 1 or not base.links),
             self._common(),
@@ -201,7 +195,6 @@ class _Plans:
             self._figures(),
             self._compared(),
             self._alike(),
-            self._spans(),
         )
 
     def _select(self, rows: Rows, links: tuple[Link, ...], but: int = 0) -> _Found:
@@ -224,31 +217,6 @@ class _Plans:
             if self.words & CUES["exists"]:
                 yield Plan("exists", base.rows), base.links
         yield from ((Plan("count", base.rows), ()) for base in self.whole)
-
-    def _beside_rows(self) -> _Found:
-        """Yield plans over the rows before and after a named row, in the table, by number, or by
-        date.
-        """
-        columns = self.links.columns
-        named = (b for b in self.filled if b.count == 1 == len(b.links) and b.links[0].exact)
-        for base in islice(named, 3):
-            (row,) = rows_of(self.grid, base.rows)
-            key, wording = base.rows.conditions[0].column, base.links[0].condition.wording
-            for side in (side for side, cues in _SIDES.items() if self.words & cues):
-                place = float(self.grid.numbers[row])
-                conditions = [Condition(0, side, "value", (), place, None, wording)]
-                for c in self.every:
-                    cell = self.grid.rows[row][c - 1]
-                    for by in self._views(c) if c != key and columns[c - 1].places else ():
-                        if getattr(cell, by) is not None:
-                            other = Condition(c, side, by, (), cell.value, cell.date, wording)
-                            conditions.append(other)
-                for condition in conditions:
-                    beside = _base(self.grid, condition)
-                    if beside.count:
-                        yield Plan("count", beside.rows), base.links
-                    if 0 < beside.count <= 40:
-                        yield from self._select(beside.rows, base.links)
 
     def _of_columns(self) -> _Found:
         if self.words & {"each", "all", "list", "every", "name"} or not self.filled:
@@ -340,17 +308,3 @@ class _Plans:
             for like in self.every:
                 if base.count <= 2 and 1 < self.grid.distinct[like - 1] < len(self.grid.rows):
                     yield from self._select(replace(base.rows, like=like), base.links, like)
-
-    def _spans(self) -> _Found:
-        """Yield plans over the difference of two columns, or of the ends of one."""
-        if not self.words & {"long", "years", "time", "span", "duration", "difference", "between"}:
-            return
-        for base in self.bases[:6]:
-            if base.count == 1:
-                for start, end in combinations(self.numeric, 2):
-                    yield Plan("span", base.rows, start, to=end, unit=self.unit), base.links
-            elif self.words & {"between", "difference", "from"}:
-                for c in self.numeric:
-                    for key, by in [*((c, by) for by in self._views(c)), (0, "order")]:
-                        top, low = (replace(base.rows, pick=Pick(key, by, h)) for h in _ENDS)
-                        yield Plan("difference", top, c, low, unit=self.unit), base.links

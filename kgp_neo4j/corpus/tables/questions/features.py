@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEATURES", "Example", "example"]
 
+#: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
     "exists",
@@ -247,7 +248,7 @@ def example(links: Links, grid: Grid, readings: Sequence[Candidate]) -> Example:
 def _headers(grid: Grid, plan: Plan) -> tuple[tuple[str, ...], ...]:
     """Return the stems of the headers, and the types, of the columns that matter to a plan."""
     pick, conditions = plan.rows.pick, plan.rows.conditions
-    key = pick.column if pick is not None else plan.rows.like or plan.to
+    key = pick.column if pick is not None else plan.rows.like
     asked = conditions[0].column if conditions else 0
     return tuple(
         (*grid.stems[c - 1], f"<{grid.columns[c - 1].type}>") if c else ("<none>",)
@@ -258,13 +259,9 @@ def _headers(grid: Grid, plan: Plan) -> tuple[tuple[str, ...], ...]:
 def _signature(candidate: Candidate) -> str:
     """Return the form of a plan without columns and values, which phrases can be related to."""
     plan, rows = candidate.plan, candidate.plan.rows
-    by_text = all(link.condition.by == "text" for link in candidate.links)
     parts = [plan.kind]
     for condition in rows.conditions:
         text = condition.by == "text"
-        if (not condition.column and condition.op != "=") or (not text and by_text):
-            parts.append(f"beside{condition.op}")
-            continue
         op = condition.op if not text or condition.op == "!=" else "is"
         if len(condition.texts) > 1 and len(candidate.links) > 1:
             op = "or"

@@ -63,14 +63,13 @@ class Plan:
 
     `select` gives the cells of `column`; `count`, `exists`; `distinct`, `sum`, `average`, `max`,
     `min` over `column`; `common`, the text that most rows have there; `difference` of two sets'
-    numbers in `column`; `span` between two columns.
+    numbers in `column`.
     """
 
     kind: str
     rows: Rows = Rows()
     column: int = 0
     second: Rows | None = None
-    to: int = 0
     unit: str = ""
 
 
@@ -98,14 +97,12 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
         return Denotation((str(len(rows)),), rows)
     if plan.kind == "exists":
         return Denotation(("yes" if rows else "no",), rows)
-    if plan.kind in ("difference", "span"):
-        others = rows if plan.second is None else tuple(rows_of(grid, plan.second))
-        one = _single(grid, rows, at)
-        other = _single(grid, others, at if plan.second is not None else plan.to - 1)
+    if plan.second is not None:
+        others = tuple(rows_of(grid, plan.second))
+        one, other = _single(grid, rows, at), _single(grid, others, at)
         if one is None or other is None:
             return Denotation(())
-        apart = f"{shown(abs(one - other))} {plan.unit}".strip()
-        return Denotation((apart,), rows if plan.second is None else rows + others)
+        return Denotation((f"{shown(abs(one - other))} {plan.unit}".strip(),), rows + others)
     cells = [grid.rows[row][at] for row in rows]
     if plan.kind == "select":
         return Denotation(tuple(dict.fromkeys(c.text for c in cells if c.norm)), rows)
@@ -143,7 +140,7 @@ def rows_of(grid: Grid, rows: Rows) -> list[int]:
 
 def columns_of(plan: Plan) -> list[int]:
     """Return the columns that a plan uses, in order."""
-    columns = {plan.column, plan.to}
+    columns = {plan.column}
     for rows in (plan.rows, plan.second or plan.rows):
         columns |= {rows.like, *(condition.column for condition in rows.conditions)}
         columns.add(rows.pick.column if rows.pick is not None else 0)
@@ -235,7 +232,6 @@ def in_words(plan: Plan, grid: Grid) -> str:
         "common": f"the most common {column}",
         "max": f"the highest {column}",
         "min": f"the lowest {column}",
-        "span": f"from {column} to {_name(grid, plan.to)}",
     }.get(plan.kind, f"the {plan.kind} of {column}")
     of = _rows(plan.rows, grid) or (" of all rows" if plan.kind == "select" else "")
     second = f" and{_rows(plan.second, grid)}" if plan.second is not None else ""

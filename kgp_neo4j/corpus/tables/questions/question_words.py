@@ -47,7 +47,6 @@ _CUES = {
     "distinct": "different many number unique distinct various total amount",
     "like": "same other as also besides else share another both similar shares shared apart tied",
     "exists": "is are was were did does do has have can there any",
-    "span": "long years time last many difference between duration",
     "not": "not except besides never other without excluding aside didn doesn weren wasn isn aren",
 }
 #: Words that indicate an operation; a plan that uses one covers these words of the question.
