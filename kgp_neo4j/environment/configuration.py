@@ -294,7 +294,7 @@ def setting_lines(configuration: Configuration) -> list[SettingValue]:
     lines = dict(configuration.values)
     url, key_file = lines["llm.url"], lines["llm.key_file"]
     lines["llm.url"] = replace(url, value=url.value and shown_url(url.value))
-    #: What is shown of a variable that is set, and the default of one that is not.
+    # What is shown of a variable that is set, and the default of one that is not.
     variables = [
         *((n, v, shown_url(os.environ.get(v, "").strip()), d) for n, (v, d) in _OTHERS.items()),
         ("folders.home", "KGP_NEO4J_HOME", home, home),

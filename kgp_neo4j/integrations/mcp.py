@@ -191,7 +191,6 @@ class _Tools:
         self._database = database
         self._corpus = corpus
         self._graph = graph
-        self._open: dict[str, Corpus] = {}
         # The protocol's library calls tools in threads; one encoder serves one question at a time.
         self._one = threading.Lock()
 
@@ -294,38 +293,26 @@ class _Tools:
                 f"the corpus {name!r} has no passage or document named {', '.join(names)}",
                 hint="Give the id of a passage as `retrieve` returns it, or a document's title.",
             )
-        return {
-            "unknown": unknown,
-            "kind": "passages",
-            "passages": [
-                describe_neighbours(
-                    passage,
-                    self._database.read(
-                        "procedures/passage_neighbours", passage=passage.id, limit=limit
-                    ),
-                )
-                for passage in found.values()
-            ],
-        }
+        near = "procedures/passage_neighbours"
+        passages = [
+            describe_neighbours(each, self._database.read(near, passage=each.id, limit=limit))
+            for each in found.values()
+        ]
+        return {"unknown": unknown, "kind": "passages", "passages": passages}
 
     def _named(self, corpus: str | None) -> Corpus:
         """Return the corpus of that name, the default one, or the only one."""
-        name = corpus or self._corpus
-        if name is None or name not in self._open:
-            names = [row["name"] for row in self._database.read("inspect/names")]
-            there = [each for each in names if self._sees("corpus", each)]
-            if name is None:
-                name = _only(there, "corpus")
-            if name not in there:
-                raise no_corpus(name)
-            self._open[name] = Corpus(name, database=self._database)
-        return self._open[name]
+        names = [row["name"] for row in self._database.read("inspect/names")]
+        there = [each for each in names if self._sees("corpus", each)]
+        name = corpus or self._corpus or _only(there, "corpus")
+        if name not in there:
+            raise no_corpus(name)
+        return Corpus(name, database=self._database)
 
     def _graph_named(self, graph: str | None) -> str:
-        name = graph or self._graph
         there = [each.name for each in self._graphs()]
-        if name is None:
-            return _only(there, "knowledge graph", "`explore` takes a corpus too.")
+        none = "`explore` takes a corpus too."
+        name = graph or self._graph or _only(there, "knowledge graph", none)
         if name not in there:
             raise GraphError(
                 f"there is no knowledge graph named {name!r}",
@@ -353,9 +340,7 @@ class _Tools:
             else:
                 unknown[name] = [row["entity"]["name"] for row in rows]
         if not linked:
-            near = "; ".join(
-                f"{name}: {', '.join(there)}" for name, there in unknown.items() if there
-            )
+            near = "; ".join(f"{name}: {', '.join(each)}" for name, each in unknown.items() if each)
             raise GraphError(
                 f"the knowledge graph {graph!r} has none of {', '.join(names)}",
                 hint=f"Near are {near}." if near else "Ask `mind_map` a question instead.",

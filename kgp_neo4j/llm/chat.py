@@ -54,9 +54,6 @@ class ChatModel:
         #: Options that the server has refused.
         self._refused: set[str] = set()
 
-    def __repr__(self) -> str:
-        return f"ChatModel({self.name!r}, {self._url!r})"
-
     @property
     def identity(self) -> str:
         """The server, which distinguishes models of the same name."""

@@ -6,10 +6,10 @@ import asyncio
 import errno
 import json
 import os
-import secrets
 import unicodedata
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
@@ -115,12 +115,11 @@ async def _received(service: Service, request: Request, name: str) -> Path:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise too_large
-    folder = service.folder
-    path = folder / f"incoming-{secrets.token_hex(8)}"
-    size = 0
+    path, size = None, 0
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        service.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=service.folder, prefix="incoming-", delete=False) as file:
+            path = Path(file.name)
             async for piece in request.stream():
                 size += len(piece)
                 if size > limit:
@@ -128,13 +127,13 @@ async def _received(service: Service, request: Request, name: str) -> Path:
                 await asyncio.to_thread(file.write, piece)
         if not size:
             raise ProblemError(400, f"{name}: the file is empty")
-    except OSError as error:
-        path.unlink(missing_ok=True)
+    except BaseException as error:
+        if path is not None:
+            path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise ProblemError(507 if full else 500, "the file cannot be kept") from error
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
     return path
 
 

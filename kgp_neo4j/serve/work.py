@@ -7,47 +7,17 @@ cancelled task reach the statement that runs, which the server then ends.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
-from kgp_neo4j.environment.job import Job, working
+from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
 
-__all__ = ["BusyError", "Told", "Work", "awaited", "begun_in", "events_of", "listen"]
+__all__ = ["BusyError", "Told", "Work", "events_of", "listen"]
 
 _R = TypeVar("_R")
-
-
-def begun_in(threads: Executor, job: Job, work: Callable[[], _R]) -> Future[_R]:
-    """Begin work for a job in another thread, as soon as one is free."""
-    context = contextvars.copy_context()
-
-    def run() -> _R:
-        with working(job):
-            job.check()
-            return work()
-
-    return threads.submit(context.run, run)
-
-
-async def awaited(future: Future[_R], job: Job, database: Callable[[], Database]) -> _R:
-    """Return what the work of a job returns.
-
-    Where the task is cancelled or the job's time is over, the work ends at its next step, and the
-    statement that runs on the server at once. Raises StoppedError where the time is over.
-    """
-    try:
-        return await asyncio.wait_for(asyncio.wrap_future(future), job.left())
-    except (asyncio.CancelledError, TimeoutError) as error:
-        job.give_up()
-        if not future.done():
-            threading.Thread(target=lambda: database().end(job), daemon=True).start()
-        if isinstance(error, TimeoutError):
-            job.check()  # raises what says how long it may take
-        raise
 
 
 #: The events of a job as they come, and None once there are no more.
@@ -100,16 +70,21 @@ class Work:
 
     def __init__(self, name: str, database: Database, threads: int, queue: int) -> None:
         self.name = name
-        self.threads = threads
-        self.inside = 0
         self.most = threads + queue
         self._database = database
+        self._count = threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"kgp-{name}")
+        self._jobs: set[Future[Any]] = set()
+
+    @property
+    def inside(self) -> int:
+        """How many jobs have a place."""
+        return len(self._jobs)
 
     @property
     def waiting(self) -> int:
         """How many jobs wait for a thread."""
-        return max(0, self.inside - self.threads)
+        return max(0, self.inside - self._count)
 
     def begin(self, job: Job, work: Callable[[], _R]) -> Coroutine[Any, Any, _R]:
         """Take a place for a job now, and return what awaits its result.
@@ -117,19 +92,33 @@ class Work:
         Raises BusyError where no place is free.
         """
         if self.inside >= self.most:
-            raise BusyError(1 + self.waiting // self.threads)
-        self.inside += 1
-        future = begun_in(self._threads, job, work)
-        loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: self._leave(loop))
-        return awaited(future, job, lambda: self._database)
+            raise BusyError(1 + self.waiting // self._count)
 
-    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._left)
+        def run() -> _R:
+            with working(job):
+                job.check()
+                return work()
 
-    def _left(self) -> None:
-        self.inside -= 1
+        future = self._threads.submit(in_context(run))
+        self._jobs.add(future)
+        future.add_done_callback(self._jobs.discard)
+        return self._result(future, job)
+
+    async def _result(self, future: Future[_R], job: Job) -> _R:
+        """Return what the work of a job returns.
+
+        Where the task is cancelled or the job's time is over, the work ends at its next step, and
+        the statement that runs on the server at once. Raises StoppedError where the time is over.
+        """
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), job.left())
+        except (asyncio.CancelledError, TimeoutError) as error:
+            job.give_up()
+            if not future.done():
+                threading.Thread(target=self._database.end, args=(job,), daemon=True).start()
+            if isinstance(error, TimeoutError):
+                job.check()  # raises what says how long it may take
+            raise
 
     def close(self) -> None:
         """Let what runs end, and what waits not begin."""

@@ -261,9 +261,19 @@ def test_a_page_of_another_origin_is_refused(database: Database, folder: Path) -
 
 
 def test_the_protocol_for_models_has_the_same_tokens(
-    served: Serving, demo_graph: str, database: Database, corpus: str
+    served: Serving, demo_graph: str, database: Database, corpus: str, folder: Path
 ) -> None:
     passages(database, corpus)
+    stranger = add_token(folder / "tokens.json", "stranger", corpora=["another"])
+
+    async def refused(name: str) -> str:
+        async with create_mcp_http_client({"authorization": f"Bearer {stranger}"}) as http:
+            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
+            async with Client(transport) as client:
+                made = await client.call_tool("ask", {"question": QUESTION, "corpus": name})
+        assert made.is_error
+        text: str = made.content[0].text
+        return text.replace(name, "nowhere")
 
     async def talk() -> None:
         headers = {"authorization": f"Bearer {served.tokens['reader']}"}  # type: ignore[attr-defined]
@@ -280,6 +290,8 @@ def test_the_protocol_for_models_has_the_same_tokens(
                     for name in (corpus, "nowhere")
                 ]
                 assert told[0].replace(corpus, "nowhere") == told[1]
+        # What one token was answered from stays hidden from another.
+        assert await refused(demo_graph) == await refused("nowhere") == told[1]
 
     asyncio.run(talk())
 

@@ -11,7 +11,7 @@ from graphs import rows
 from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.serve.work import awaited, begun_in
+from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.errors import StoppedError
 
 #: A statement that takes minutes.
@@ -26,21 +26,18 @@ _RUNNING = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job = $job RETUR
 def test_the_statement_of_a_job_that_is_given_up_ends_on_the_server(
     database: Database, how: str
 ) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     async def run() -> None:
         job = Job(1.0 if how == "too long" else None)
-        with ThreadPoolExecutor(1) as threads:
-            future = begun_in(threads, job, lambda: database._run(_LONG, {}, "READ"))
-            task = asyncio.ensure_future(awaited(future, job, lambda: database))
-            while not await asyncio.to_thread(rows, database, _RUNNING, job=job.id):
-                await asyncio.sleep(0.02)
-            if how == "cancelled":
-                task.cancel()
-            with pytest.raises((asyncio.CancelledError, StoppedError)):
-                await task
-            with pytest.raises(StoppedError):
-                future.result(20)
+        work = Work("test", database, 1, 0)
+        task = asyncio.ensure_future(work.begin(job, lambda: database._run(_LONG, {}, "READ")))
+        while not await asyncio.to_thread(rows, database, _RUNNING, job=job.id):
+            await asyncio.sleep(0.02)
+        if how == "cancelled":
+            task.cancel()
+        with pytest.raises((asyncio.CancelledError, StoppedError)):
+            await task
+        await asyncio.wait_for(asyncio.to_thread(work.close), 20)
+        assert work.inside == 0
         assert not rows(database, _RUNNING, job=job.id)
 
     asyncio.run(run())
