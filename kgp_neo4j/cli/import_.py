@@ -31,8 +31,7 @@ def command(file: Path, replace: bool, as_json: bool) -> None:
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.export_graph import import_graph
 
-    with open_export(file) as export:
-        read = import_corpus if export.manifest.kind == "corpus" else import_graph
+    read = import_corpus if open_export(file).manifest.kind == "corpus" else import_graph
     with open_database(echo=say) as database:
         done = read(database, file, replace=replace)
     if as_json:

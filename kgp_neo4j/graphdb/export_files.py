@@ -19,7 +19,6 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -312,48 +311,37 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 # --- In -------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def open_export(path: Path) -> Iterator[ExportFile]:
-    """Open an export; its manifest is checked, and that the members are there.
+def open_export(path: Path) -> ExportFile:
+    """Return an export with its manifest, once that is checked, and that the members are there.
 
     Raises InputError.
     """
     try:
-        archive = zipfile.ZipFile(path)
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+            if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
+                raise InputError("other members than an export has")
+            for info in infos:
+                if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
+                    raise InputError(f"{info.filename} unpacks without end")
+            text = archive.read(_MANIFEST)
+        # Files of another format may have another manifest.
+        is_current = msgspec.json.decode(text, type=_Format).format == FORMAT
+        if is_current:
+            manifest = msgspec.json.decode(text, type=Manifest)
+            if not isinstance(manifest.properties["name"], str):
+                raise InputError("a name that is no text")
     except OSError as error:
         raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
     except _UNREADABLE as error:
         _unusable(error, str(path))
-    with archive:
-        try:
-            manifest = _read_manifest(archive)
-        except _UNREADABLE as error:
-            _unusable(error, str(path))
-        if not isinstance(manifest, Manifest):
-            raise InputError(
-                "another release of kgp-neo4j made the file",
-                where=str(path),
-                hint="Use the release that made it, or export it again with this one.",
-            )
-        yield ExportFile(path, archive, manifest)
-
-
-def _read_manifest(archive: zipfile.ZipFile) -> Manifest | None:
-    """Return the manifest, None where it is of another format."""
-    infos = archive.infolist()
-    if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
-        raise InputError("other members than an export has")
-    for info in infos:
-        if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
-            raise InputError(f"{info.filename} unpacks without end")
-    text = archive.read(_MANIFEST)
-    # Files of another format may have another manifest.
-    if msgspec.json.decode(text, type=_Format).format != FORMAT:
-        return None
-    manifest = msgspec.json.decode(text, type=Manifest)
-    if not isinstance(manifest.properties["name"], str):
-        raise InputError("a name that is no text")
-    return manifest
+    if not is_current:
+        raise InputError(
+            "another release of kgp-neo4j made the file",
+            where=str(path),
+            hint="Use the release that made it, or export it again with this one.",
+        )
+    return ExportFile(path, manifest)
 
 
 def import_file(
@@ -366,34 +354,33 @@ def import_file(
     known to be good. Raises InputError for a file that is damaged, of another format or of another
     name, and the kind's error where the name is taken.
     """
-    with open_export(path) as file:
-        manifest = file.manifest
-        if manifest.kind != kind.name or name not in (None, manifest.name):
-            raise InputError(
-                f"the file has the {_CALLED[manifest.kind]} {manifest.name!r}, "
-                f"no {_CALLED[kind.name]} {name or ''}".rstrip(),
-                where=str(path),
-                hint="Use `kgp-neo4j import`, which takes it under its own name.",
+    file = open_export(path)
+    manifest = file.manifest
+    if manifest.kind != kind.name or name not in (None, manifest.name):
+        raise InputError(
+            f"the file has the {_CALLED[manifest.kind]} {manifest.name!r}, "
+            f"no {_CALLED[kind.name]} {name or ''}".rstrip(),
+            where=str(path),
+            hint="Use `kgp-neo4j import`, which takes it under its own name.",
+        )
+    kind.check_name(manifest.name)
+    file.check(kind)
+    if database.read("transfer/root", name=manifest.name, kind=kind.label):
+        if not replace:
+            raise kind.error(
+                f"there is a {_CALLED[kind.name]} {manifest.name!r} already",
+                hint="Replace it (--replace), or delete it first.",
             )
-        kind.check_name(manifest.name)
-        file.check(kind)
-        if database.read("transfer/root", name=manifest.name, kind=kind.label):
-            if not replace:
-                raise kind.error(
-                    f"there is a {_CALLED[kind.name]} {manifest.name!r} already",
-                    hint="Replace it (--replace), or delete it first.",
-                )
-            kind.delete(database, manifest.name)
-        kind.discard(database, manifest.name)
-        return file.write(database, kind)
+        kind.delete(database, manifest.name)
+    kind.discard(database, manifest.name)
+    return file.write(database, kind)
 
 
 @dataclass(frozen=True)
 class ExportFile:
-    """An export that is open."""
+    """An export in a file."""
 
     path: Path
-    archive: zipfile.ZipFile
     manifest: Manifest
 
     def check(self, kind: Kind) -> None:
@@ -468,7 +455,7 @@ class ExportFile:
         decode = msgspec.json.Decoder(type_).decode
         digest, count = hashlib.sha256(), 0
         try:
-            with self.archive.open(member) as file:
+            with zipfile.ZipFile(self.path) as archive, archive.open(member) as file:
                 while line := file.readline(_LONGEST_LINE + 1):
                     count += 1
                     if len(line) > _LONGEST_LINE:
