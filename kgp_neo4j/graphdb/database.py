@@ -16,7 +16,6 @@ from neo4j import (
     GraphDatabase,
     Query,
     Record,
-    Result,
     RoutingControl,
 )
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
@@ -211,7 +210,7 @@ class Database:
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
                 database_=database or self.connection.database,
-                result_transformer_=_rows,
+                result_transformer_=lambda result: list(map(dict, result)),
             )
 
     def _run_once(self, path: str, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
@@ -239,10 +238,6 @@ class Database:
 def record(values: Row) -> Record:
     """Return values as a record of the driver, for other packages that need records."""
     return Record(values)  # type: ignore[no-untyped-call]
-
-
-def _rows(result: Result) -> list[Row]:
-    return [dict(record) for record in result]
 
 
 def _limited(text: str) -> Query:

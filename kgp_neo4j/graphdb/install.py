@@ -86,29 +86,21 @@ def install(database: Database) -> InstallReport:
             "load, connect, ask and retrieve work without it.",
         )
     wanted = {procedure.name: procedure for procedure in folder(_PROCEDURES)}
-    before = _stored(database)
-    listed = _listed(database)
-    added = sorted(wanted.keys() - before.keys())
-    upgraded = sorted(
-        name for name in wanted.keys() & before.keys() if wanted[name].text != before[name]
-    )
-    removed = sorted(before.keys() - wanted.keys())
+    before, listed = _stored(database), _listed(database)
+    added, removed = wanted.keys() - before.keys(), before.keys() - wanted.keys()
+    kept = wanted.keys() & before.keys()
+    upgraded = {name for name in kept if wanted[name].text != before[name]}
     _define(database, wanted.values())
     _drop(database, removed)
     _wait_until_listed(database, wanted)
-    if removed or listed.keys() & {*added, *upgraded}:
+    if removed or listed.keys() & (added | upgraded):
         # Changed statements run after APOC's next refresh, which it does not announce, and which
         # may miss them: any definition makes it refresh all of them once more.
         time.sleep(_REFRESH_SECONDS)
         _define(database, folder(_PROCEDURES)[:1])
         time.sleep(_REFRESH_SECONDS)
     _store_state(database, fingerprint(_PROCEDURES))
-    return InstallReport(
-        procedures=_full_names(sorted(wanted)),
-        added=_full_names(added),
-        upgraded=_full_names(upgraded),
-        removed=_full_names(removed),
-    )
+    return InstallReport(*map(_full_names, (wanted, added, upgraded, removed)))
 
 
 def uninstall(database: Database) -> InstallReport:
@@ -124,20 +116,14 @@ def uninstall(database: Database) -> InstallReport:
 
 def missing(capabilities: Capabilities) -> list[str]:
     """Return a sentence for each missing plugin, with what does not work without it."""
-    sentences: list[str] = []
-    if not capabilities.gds:
-        sentences.append("No Graph Data Science: `corpus.gds()` does not work.")
-    if not capabilities.apoc:
-        sentences.append(
-            "No APOC Core: questions cannot be cut into words in the database, so `load`, `ask` "
-            "and `retrieve` do not work."
-        )
-    if not capabilities.apoc_extended:
-        sentences.append(
-            "No APOC Extended: `install` cannot make the procedures custom.kgp.*, so Browser users "
-            "have none; the driver works."
-        )
-    return sentences
+    sentences = {
+        "No Graph Data Science: `corpus.gds()` does not work.": capabilities.gds,
+        "No APOC Core: questions cannot be cut into words in the database, so `load`, `ask` "
+        "and `retrieve` do not work.": capabilities.apoc,
+        "No APOC Extended: `install` cannot make the procedures custom.kgp.*, so Browser users "
+        "have none; the driver works.": capabilities.apoc_extended,
+    }
+    return [sentence for sentence, there in sentences.items() if not there]
 
 
 def _make_schema(database: Database) -> None:
@@ -158,7 +144,7 @@ def _store_state(database: Database, procedures: str) -> None:
 
 
 def _full_names(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"custom.{name}" for name in names)
+    return tuple(f"custom.{name}" for name in sorted(names))
 
 
 def _stored(database: Database) -> dict[str, str]:

@@ -44,19 +44,21 @@ def measure_room(
     vectors = int(
         sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
     )
+    if store is None:
+        return Room(vectors, None, ())
     short = []
     left = max(machine - heap - page_cache - _CLIENT, 0)
-    if store is not None and store > page_cache:
+    if store > page_cache:
         short.append(
             f"The graph has {_gibibytes(store)} on disk and the page cache holds "
             f"{_gibibytes(page_cache)} of it: questions wait for the disk."
         )
-    if store is not None and vectors > left:
+    if vectors > left:
         short.append(
             f"The vector indexes want {_gibibytes(vectors)} of memory, and {_gibibytes(left)} are "
             "left beside the server and Python: search by meaning waits for the disk."
         )
-    if store is not None and short:
+    if short:
         short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
     return Room(vectors, store, tuple(short))
 

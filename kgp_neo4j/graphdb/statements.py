@@ -20,7 +20,7 @@ Three things are expanded when a file is read:
 - A line `// include: words` becomes the text of `cypher/include/words.cypher` without its header,
   which documents the variables it uses and defines. `// include: options` becomes the options as a
   map literal.
-- A default `TraversalSettings.hops` is that of the setting in `types/settings.py`.
+- `TraversalSettings.hops` becomes the default of the setting in `types/settings.py`.
 - `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
 """
 
@@ -57,6 +57,7 @@ _OPTION = re.compile(
 )
 _FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
 _PARAMETER_USE = re.compile(r"\$(\w+)")
+_SETTING = re.compile(r"\bTraversalSettings\.(\w+)")
 _OPTION_USE = re.compile(r"\$configuration\.(\w+)")
 _COMMENTS_AND_STRINGS = re.compile(
     r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
@@ -220,7 +221,9 @@ def _expanded(path: str) -> str:
         text = _COMMENT_LINES.sub("", _expanded(f"include/{line['name']}") + "\n")
         return indent(text.rstrip("\n"), line["indent"])
 
-    return _INCLUDE.sub(included, file.read_text(encoding="utf-8").rstrip("\n"))
+    text = file.read_text(encoding="utf-8").rstrip("\n")
+    text = _SETTING.sub(lambda default: str(default_of(TraversalSettings, default[1])), text)
+    return _INCLUDE.sub(included, text)
 
 
 def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
@@ -244,8 +247,7 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
         try:
             if match is None:
                 raise ValueError("no match")
-            fields = match.groupdict()
-            parameter = Parameter(**fields | {"default": _default(fields["default"])})
+            parameter = Parameter(**match.groupdict())
             _ = parameter.value
         except ValueError as error:
             raise QueryFileError(
@@ -256,12 +258,6 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
             ) from error
         parameters.append(parameter)
     return tuple(parameters)
-
-
-def _default(text: str | None) -> str | None:
-    """Return a default; `TraversalSettings.hops` stands for that of the setting."""
-    owner, _, name = (text or "").partition(".")
-    return str(default_of(TraversalSettings, name)) if owner == "TraversalSettings" else text
 
 
 def _check_same(used: set[str], declared: tuple[Parameter, ...], sign: str, where: str) -> None:
