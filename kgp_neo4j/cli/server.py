@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
+
+def _folders(_: click.Context, __: click.Parameter, home: Path | None) -> Folders:
+    from kgp_neo4j.environment.folders import Folders
+
+    return Folders.from_environment(home)
+
+
 _home = click.option(
     "--home",
+    "folders",
     type=click.Path(path_type=Path, file_okay=False),
+    callback=_folders,
     help="Folder of the data, logs and password (or KGP_NEO4J_HOME).",
 )
 
@@ -44,25 +53,10 @@ def command() -> None:
     """
 
 
-def _folders(home: Path | None) -> Folders:
-    from kgp_neo4j.environment.folders import Folders
-
-    return Folders.from_environment(home)
-
-
-def _record(status: ServerStatus) -> dict[str, Any]:
-    """Return a status as values that JSON can store."""
-    return {
-        name: str(value)
-        if isinstance(value, Path)
-        else value.isoformat()
-        if name == "since" and value
-        else value
-        for name, value in asdict(status).items()
-    }
-
-
-def _show(status: ServerStatus) -> None:
+def _show(status: ServerStatus, as_json: bool) -> None:
+    if as_json:
+        echo_json(status)
+        return
     running = click.style("running", fg="green") if status.running else "not running"
     if status.pid and not status.running:
         running = click.style("starting, or not answering", fg="yellow")
@@ -73,7 +67,8 @@ def _show(status: ServerStatus) -> None:
         click.echo(f"browser   {status.browser}/browser/")
         click.echo(f"memory    heap {status.heap} MiB, page cache {status.page_cache} MiB")
     if status.since:
-        click.echo(f"since     {status.since.astimezone():%Y-%m-%d %H:%M:%S}")
+        since = datetime.fromisoformat(status.since).astimezone()
+        click.echo(f"since     {since:%Y-%m-%d %H:%M:%S}")
     click.echo(f"home      {status.home}")
     click.echo(f"password  in {status.password_file}")
 
@@ -85,27 +80,21 @@ def _show(status: ServerStatus) -> None:
 @click.option("--memory", metavar="SIZE", help="Heap and page cache together, such as 3g.")
 @click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
 @json_option
-def start_command(home: Path | None, memory: str | None, verify: bool, as_json: bool) -> None:
+def start_command(folders: Folders, memory: str | None, verify: bool, as_json: bool) -> None:
     """Start the database, fetching it on first use (190 MB)."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    folders = _folders(home)
     server.start(folders, memory=memory, verify=verify, echo=say)
-    status = server.status(folders)
-    if as_json:
-        echo_json(_record(status))
-    else:
-        _show(status)
+    _show(server.status(folders), as_json)
 
 
 @command.command("stop", epilog="\b\nExample:\n  kgp-neo4j server stop")
 @_home
 @json_option
-def stop_command(home: Path | None, as_json: bool) -> None:
+def stop_command(folders: Folders, as_json: bool) -> None:
     """Stop the database; the data stays."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    folders = _folders(home)
     result = server.stop(folders, echo=say)
     if as_json:
         echo_json({"result": result, "home": str(folders.home)})
@@ -120,15 +109,11 @@ def stop_command(home: Path | None, as_json: bool) -> None:
 @command.command("status", epilog="\b\nExample:\n  kgp-neo4j server status --json")
 @_home
 @json_option
-def status_command(home: Path | None, as_json: bool) -> None:
+def status_command(folders: Folders, as_json: bool) -> None:
     """Show whether the database runs, where, and with how much memory."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    status = server.status(_folders(home))
-    if as_json:
-        echo_json(_record(status))
-    else:
-        _show(status)
+    _show(server.status(folders), as_json)
 
 
 @command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")
@@ -136,23 +121,21 @@ def status_command(home: Path | None, as_json: bool) -> None:
 @click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is written; end with Ctrl-C.")
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
-def logs_command(home: Path | None, lines: int, follow: bool, debug: bool) -> None:
+def logs_command(folders: Folders, lines: int, follow: bool, debug: bool) -> None:
     """Show the last lines of the database's log."""
     from kgp_neo4j.graphdb.server import logs
     from kgp_neo4j.types.errors import ServerError
 
-    folders = _folders(home)
-    name = "debug.log" if debug else "neo4j.log"
-    files = {path.name: path for path in logs.log_files(folders.home)}
-    if name not in files:
+    path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
+    if not path.is_file():
         raise ServerError(
             "There is no log yet",
-            where=str(folders.home / "logs"),
+            where=str(path),
             hint="Start the server: kgp-neo4j server start.",
         )
-    click.echo("\n".join(logs.tail(files[name], lines)))
+    click.echo("\n".join(logs.tail(path, lines)))
     if follow:
-        _follow(files[name])
+        _follow(path)
 
 
 def _follow(path: Path) -> None:
@@ -171,14 +154,13 @@ def _follow(path: Path) -> None:
 @_home
 @click.option("--show-password", is_flag=True, help="Print the password.")
 @json_option
-def open_command(home: Path | None, show_password: bool, as_json: bool) -> None:
+def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
     from kgp_neo4j.graphdb.server import supervise as server
-    from kgp_neo4j.graphdb.server.admin import password_file
+    from kgp_neo4j.graphdb.server.password import password_file
 
-    folders = _folders(home)
     connection = server.ensure(folders, echo=say)
     where = password_file(folders.home)
     address = connection.browser_address or ""

@@ -3,25 +3,17 @@
 The first start of an installation lists the classes that it loads. Once the server answers, a Java
 of low priority stores those classes, parsed and verified, in one file of about 170 MB in the cache,
 which the JVM then maps into memory. Without the file, starts are only slower.
-
-The JVM archives no class of a signed jar, and checks the signature of each that it loads. As the
-jars were compared with their SHA-256 before, the archive is made of, and used with, copies of the
-signed ones without their signatures.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import subprocess
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import psutil
 
-from kgp_neo4j.environment.disk import replacing
-from kgp_neo4j.graphdb.server.browser import browser_jar
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
@@ -31,10 +23,6 @@ __all__ = ["archive_options", "make_archive"]
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
-# Bouncy Castle's jars are signed too, but stay as they are: some Javas require the signature, and
-# none of their classes are loaded.
-_SIGNED = "eclipse-collections-"
-_SIGNATURE = re.compile(r"META-INF/[^/]+\.(SF|RSA|DSA|EC)")
 
 
 def archive_options(
@@ -45,12 +33,12 @@ def archive_options(
     `browser` is the jar that Neo4j Browser is served from. It changes with our style and guide, has
     no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
     """
-    archive, unsigned = _archive(cache, installed, java), _class_path(cache, installed)
-    if archive.is_file() and all(jar.is_file() for jar in unsigned):
+    archive = _archive(cache, installed, java)
+    options = class_path_option([*installed.class_path, browser])
+    if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
-        return [f"-XX:SharedArchiveFile={archive}", *class_path_option([*unsigned, browser])]
-    options = class_path_option([*_own_jars(installed), browser])
-    if not archive.with_suffix(".log").exists():  # neither being made, nor impossible
+        options.append(f"-XX:SharedArchiveFile={archive}")
+    elif not archive.with_suffix(".log").exists():  # neither being made, nor impossible
         options.append(f"-XX:DumpLoadedClassList={_class_list(home)}")
     return options
 
@@ -58,17 +46,14 @@ def archive_options(
 def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -> None:
     """Start making the archive in the background, once, where there is room for it."""
     archive, classes = _archive(cache, installed, java), _class_list(home)
-    log = archive.with_suffix(".log")
-    if archive.exists() or log.exists() or not classes.is_file():
+    if archive.exists() or not classes.is_file():
         return
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail
-        archive.parent.mkdir(parents=True, exist_ok=True)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
-        with log.open("xb") as output:  # x: only one of several processes makes it
-            for jar, copy in zip(_own_jars(installed), _class_path(cache, installed), strict=True):
-                if copy != jar and not copy.is_file():
-                    _copy_unsigned(jar, copy)
+        with archive.with_suffix(".log").open(
+            "xb"
+        ) as output:  # x: only one of several processes makes it
             # The server still writes its list: the text after the last line end is incomplete.
             lines = classes.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
             chosen = archive.with_suffix(".txt")
@@ -86,7 +71,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
                     # Only this collector can archive objects; the server's can read them.
                     "-XX:+UseG1GC",
                     "-Xmx512m",
-                    *class_path_option(_class_path(cache, installed)),
+                    *class_path_option(installed.class_path),
                 ],
             )
             child = subprocess.Popen(
@@ -101,35 +86,11 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
         child.returncode = 0  # prevents a warning that the process was not waited for
 
 
-def _own_jars(installed: Installation) -> list[Path]:
-    browser = browser_jar(installed)
-    return [jar for jar in installed.class_path if jar != browser]
-
-
-def _class_path(cache: Path, installed: Installation) -> list[Path]:
-    """Return the class path of the archive, with copies in the place of signed jars."""
-    return [
-        cache / "classes" / jar.name if jar.name.startswith(_SIGNED) else jar
-        for jar in _own_jars(installed)
-    ]
-
-
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
     """Return the path of the archive for this class path and Java."""
-    key = "\n".join([str(java.home), java.version, *map(str, _class_path(cache, installed))])
+    key = "\n".join([str(java.home), java.version, *map(str, installed.class_path)])
     return cache / "classes" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsa"
 
 
 def _class_list(home: Path) -> Path:
     return home / "run" / "classes.txt"
-
-
-def _copy_unsigned(jar: Path, copy: Path) -> None:
-    with (
-        ZipFile(jar) as source,
-        replacing(copy) as file,
-        ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as out,
-    ):
-        for entry in source.infolist():
-            if not _SIGNATURE.fullmatch(entry.filename):
-                out.writestr(entry, source.read(entry))

@@ -12,72 +12,34 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
+from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
-from kgp_neo4j.environment.disk import replacing
+from kgp_neo4j.environment.disk import private_folder, replacing
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["browser_jar", "browser_settings", "prepare_browser"]
+__all__ = ["prepare_browser"]
 
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"
 _PAGE, _BODY = "browser/index.html", b"<body>"
-
-_SETTINGS = """\
-# Neo4j Browser's guide comes from this server.
-browser.post_connect_cmd=guide {address}/browser/kgp/guide.html
-browser.remote_content_hostname_whitelist=127.0.0.1,localhost
-"""
-#: Stores the style where Browser keeps it: once for each version, and after `:style reset`, so that
-#: a user's changes stay.
-_STYLE_SCRIPT = """\
-(function (style, version) {
-  try {
-    var kept = localStorage.getItem("neo4j.grass");
-    if (kept === null || kept === "null" || localStorage.getItem("kgp.style") !== version) {
-      localStorage.setItem("neo4j.grass", style);
-      localStorage.setItem("kgp.style", version);
-    }
-  } catch (error) {
-    // Without local storage Browser has its default style.
-  }
-})(%s, %s);
-"""
+_OWN_SCRIPT = b'<script src="kgp/style.js"></script>'
 
 
-def browser_jar(installed: Installation) -> Path:
-    """Return the jar of Neo4j Browser as it was published."""
-    return next(path for path in installed.class_path if path.name.startswith("neo4j-browser-"))
+def prepare_browser(cache: Path, installed: Installation) -> Path:
+    """Return the jar of Browser with our style and guide.
 
-
-def browser_settings(address: str) -> str:
-    """Return the lines of neo4j.conf that open the guide in Browser; `address` is that of HTTP."""
-    return _SETTINGS.format(address=address)
-
-
-def prepare_browser(
-    cache: Path, installed: Installation, echo: Callable[[str], object]
-) -> Path | None:
-    """Return the jar of Browser with our style and guide, or None where it can't be made.
-
-    It is made once for each Browser jar and each version of our files, in the cache. Where that
-    fails, `echo` gets the reason and the server starts with the plain Browser.
+    It is made once for each Browser jar and each version of our files, in the cache. Raises
+    ServerError where it cannot be written.
     """
     style, guide = _text("style.grass"), _text("guide.html")
     ours = {"style.grass": style, "guide.html": guide, "style.js": _style_script(style)}
     digest = hashlib.sha256("\0".join([installed.lock.id, *ours.values()]).encode())
     path = cache / "browser" / f"{digest.hexdigest()[:16]}.jar"
-    try:
-        if not is_zipfile(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write_jar(path, browser_jar(installed), ours)
-    except (OSError, ServerError, BadZipFile) as error:
-        echo(f"Neo4j Browser comes without the guide and the style of kgp-neo4j: {error}.")
-        return None
+    if not is_zipfile(path):
+        private_folder(path.parent)
+        _write_jar(path, installed.browser, ours)
     return path
 
 
@@ -93,7 +55,8 @@ def _style_script(grass: str) -> str:
     }
     text = json.dumps(style, separators=(",", ":"))
     version = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return _STYLE_SCRIPT % (json.dumps(text), json.dumps(version))
+    script = _text("style.js").replace("VERSION", json.dumps(version))
+    return script.replace("STYLE", json.dumps(text))
 
 
 def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
@@ -106,19 +69,13 @@ def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
         out.mkdir(_ROOT)  # Neo4j looks for the folder itself
         for entry in source.infolist():
             if entry.filename.startswith(_ROOT) and entry.filename != _ROOT:
-                out.writestr(entry, _with_script(entry.filename, source.read(entry)))
+                content = source.read(entry)
+                if entry.filename == _PAGE:
+                    content = content.replace(_BODY, _BODY + _OWN_SCRIPT)  # before Browser's own
+                out.writestr(entry, content)
         for name, text in ours.items():
             out.writestr(f"{_FOLDER}{name}", text)
     for old in path.parent.iterdir():
         if old != path:
             with contextlib.suppress(OSError):  # Windows: another server has it open
                 old.unlink()
-
-
-def _with_script(name: str, content: bytes) -> bytes:
-    """Return a file of Browser; its page gets our script before its own."""
-    if name != _PAGE:
-        return content
-    if content.count(_BODY) != 1:
-        raise BadZipFile("its page is not as expected")
-    return content.replace(_BODY, _BODY + b'<script src="kgp/style.js"></script>')

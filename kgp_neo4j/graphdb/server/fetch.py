@@ -10,11 +10,12 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
 
 from kgp_neo4j.environment.disk import disk_error, require_free
 from kgp_neo4j.environment.progress import Progress, bar
@@ -24,7 +25,7 @@ from kgp_neo4j.types.errors import ConfigurationError, ServerError
 __all__ = ["fetch", "repositories"]
 
 _THREADS = 12
-_ATTEMPTS = 4
+_ATTEMPTS = 4  # of each repository, a second more between them each time
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
 _PIECE = 64 * 1024  # bytes; a cut connection loses one at most
 _MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
@@ -65,52 +66,45 @@ def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str]
         fetcher = _Fetcher(root, list(repositories().values()), progress)
         # Largest first, so that no large jar is left for the end.
         ordered = sorted(artifacts, key=lambda artifact: -artifact.size)
-        jobs = [pool.submit(fetcher.fetch, artifact) for artifact in ordered]
         try:
-            finished, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+            for _ in pool.map(fetcher.fetch, ordered):
+                pass
         finally:  # also on Ctrl-C: let the threads end at their next piece
-            if any(not job.done() or job.exception() for job in jobs):
-                fetcher.stop.set()
-                pool.shutdown(cancel_futures=True)
-        for job in finished:
-            job.result()
+            fetcher.stop.set()
     echo(f"Fetched and verified in {time.monotonic() - began:.0f} s")
 
 
-class _RetryError(Exception):
-    """A failed attempt that is worth repeating, with the reason."""
+class _AttemptError(Exception):
+    """An attempt that failed, with the reason."""
 
 
 class _Fetcher:
     def __init__(self, root: Path, repositories: list[str], progress: Progress) -> None:
         self._root, self._repositories, self._progress = root, repositories, progress
-        self._counting = threading.Lock()
-        self._local = threading.local()
-        #: Set where another jar has failed for good.
+        self._session = requests.Session()
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(pool_maxsize=_THREADS))
+        #: Set where another jar has failed for good, and at the end.
         self.stop = threading.Event()
 
     def fetch(self, artifact: Artifact) -> None:
-        """Fetch one jar into the cache, from the first repository that has it."""
+        """Fetch one jar into the cache, from any of the repositories."""
         target = self._root / artifact.path
         part = target.with_name(f"{target.name}.part")
         why = "no Maven repository is set"
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            for repository in self._repositories:
-                for attempt in range(_ATTEMPTS):
+            for attempt in range(_ATTEMPTS):
+                self.stop.wait(attempt)
+                for repository in self._repositories:
                     if self.stop.is_set():
                         return
                     try:
                         self._attempt(artifact, f"{repository}/{artifact.path}", part)
                         part.replace(target)
                         return
-                    except _RetryError as again:
-                        why = f"{urlsplit(repository).hostname}: {again}"
-                        if attempt + 1 < _ATTEMPTS:
-                            self.stop.wait(0.5 * 2**attempt)
-                    except LookupError as missing:
-                        why = f"{urlsplit(repository).hostname}: {missing}"
-                        break
+                    except _AttemptError as error:
+                        why = f"{urlsplit(repository).hostname}: {error}"
         except OSError as error:
             raise disk_error(error, part, "The jar could not be written") from error
         raise ServerError(
@@ -127,42 +121,32 @@ class _Fetcher:
             part.unlink()
             have = 0
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
-        if not hasattr(self._local, "session"):  # a thread's keeps its connection open
-            self._local.session = requests.Session()
         try:
-            with self._local.session.get(
+            with self._session.get(
                 address, headers=headers, stream=True, timeout=_TIMEOUT
             ) as response:
                 self._receive(response, artifact, part, have)
         except requests.RequestException as error:
             # Only the type: the text of the error may contain an address with a password.
-            raise _RetryError(f"the connection failed, {type(error).__name__}") from error
+            raise _AttemptError(f"the connection failed, {type(error).__name__}") from error
         if part.stat().st_size < artifact.size:
-            raise _RetryError("the connection was cut off")
+            raise _AttemptError("the connection was cut off")
         if sha256_of(part) != artifact.sha256:
             part.unlink()
-            raise _RetryError("the bytes received do not match the SHA-256 of the lock file")
+            raise _AttemptError("the bytes received do not match the SHA-256 of the lock file")
 
     def _receive(
         self, response: requests.Response, artifact: Artifact, part: Path, have: int
     ) -> None:
         """Append a response to the part file, or start it again when the server can't resume."""
         status = response.status_code
-        if status in (401, 403, 404, 410):
-            raise LookupError(f"HTTP {status}")
-        if status == 416:
-            part.unlink(missing_ok=True)
-        if status == 429:
-            pause = response.headers.get("Retry-After", "")
-            self.stop.wait(min(int(pause), 30) if pause.isdigit() else 5)
         if status not in (200, 206):
-            raise _RetryError(f"HTTP {status}")
+            raise _AttemptError(f"HTTP {status}")
         with part.open("ab" if status == 206 and have else "wb") as file:
             for piece in response.iter_content(_PIECE):
                 if self.stop.is_set():
                     return
                 file.write(piece)
-                with self._counting:
-                    self._progress.update(len(piece))
+                self._progress.update(len(piece))
                 if file.tell() > artifact.size:
                     break  # not our jar: the check of the SHA-256 says so

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
-from kgp_neo4j.environment.disk import disk_error, private_folder, write_private
+from kgp_neo4j.environment.disk import disk_error, replacing, write_private
 from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lock import locked
 
 __all__ = ["Installation", "install"]
 
 _Echo = Callable[[str], object]
-#: Size and modification time (ns) of each jar that was verified, by its path in a repository.
-_Stamps = dict[str, list[int]]
+#: Signed jars whose classes the server loads. The JVM checks the signature of each such class, and
+#: archives none (archive.py): as the jars were compared with their SHA-256 before, copies without
+#: their signatures serve. Bouncy Castle's are signed too, but some Javas require the signature, and
+#: none of their classes are loaded.
+_SIGNED = "eclipse-collections-"
+_SIGNATURE = re.compile(r"META-INF/[^/]+\.(SF|RSA|DSA|EC)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,102 +32,100 @@ class Installation:
     lock: Lock
     #: The folder that Neo4j scans for procedures.
     plugins: Path
-    #: Every jar, in an order that does not change from start to start.
+    #: Neo4j Browser as it was published.
+    browser: Path
+    #: Every other jar, in an order that does not change from start to start.
     class_path: tuple[Path, ...]
 
 
 def install(cache: Path, *, verify: bool = False, echo: _Echo = lambda _: None) -> Installation:
     """Return the jars of the embedded database, fetching what is missing or damaged.
 
-    Each jar's SHA-256 is computed once and then again only when its size or modification time
-    has changed, or with `verify`; a call with all jars verified takes about 10 ms.
+    The SHA-256 of all jars is computed where size or modification time of one has changed since,
+    or with `verify`; a call with all jars verified takes about 10 ms.
     """
     lock = load_lock()
-    root, plugins = cache / "maven", cache / "plugins" / lock.id
-    stamp_file = cache / f"verified-{lock.id}.json"
-    class_path = tuple(
-        plugins / a.path.name if a.role == "plugin" else root / a.path for a in lock.artifacts
-    )
-    verified = {} if verify else _read_stamps(stamp_file)
-    if verified != _stamps(root, lock) or not all(path.exists() for path in class_path):
-        private_folder(cache)
+    root = cache / "maven"
+    jars = [_place(cache, lock, artifact) for artifact in lock.artifacts]
+    verified = cache / f"verified-{lock.id}.txt"
+    if verify or not _is_verified(verified, root, lock) or not all(map(Path.exists, jars)):
         with locked(
             cache / "lock", "Another process is fetching the database; waiting for it", echo
         ):
-            _verify_and_fetch(root, lock, {} if verify else _read_stamps(stamp_file), echo)
-            _link_plugins(plugins, root, lock)
-            write_private(stamp_file, json.dumps(_stamps(root, lock)))
-    return Installation(lock, plugins, class_path)
+            try:
+                _fetch_missing(root, lock, echo)
+                _lay_out(cache, lock)
+                write_private(verified, _stamps(root, lock))
+            except OSError as error:
+                raise disk_error(error, cache, "The jars could not be laid out") from error
+    browser = next(jar for jar in jars if jar.name.startswith("neo4j-browser-"))
+    class_path = tuple(jar for jar in jars if jar != browser)
+    return Installation(lock, cache / "plugins" / lock.id, browser, class_path)
 
 
-def _stamps(root: Path, lock: Lock) -> _Stamps:
-    stamps = {}
-    for artifact in lock.artifacts:
-        try:
-            file = (root / artifact.path).stat()
-        except OSError:
-            continue
-        stamps[str(artifact.path)] = [file.st_size, file.st_mtime_ns]
-    return stamps
+def _place(cache: Path, lock: Lock, artifact: Artifact) -> Path:
+    """Return where the class path has a jar: what Neo4j scans is apart, and what is unsigned."""
+    if artifact.role == "plugin":
+        return cache / "plugins" / lock.id / artifact.path.name
+    if artifact.path.name.startswith(_SIGNED):
+        return cache / "classes" / artifact.path.name
+    return cache / "maven" / artifact.path
 
 
-def _read_stamps(path: Path) -> _Stamps:
+def _is_verified(verified: Path, root: Path, lock: Lock) -> bool:
     try:
-        stamps: _Stamps = json.loads(path.read_text(encoding="utf-8"))
-        return dict(stamps)
-    except (OSError, ValueError, TypeError):
-        return {}
+        return verified.read_text(encoding="utf-8") == _stamps(root, lock)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
-def _verify_and_fetch(root: Path, lock: Lock, verified: _Stamps, echo: _Echo) -> None:
-    """Verify the jars that have changed, and fetch those that are damaged or missing."""
-    stamps = _stamps(root, lock)
-    changed = [
-        a
-        for a in lock.artifacts
-        if str(a.path) in stamps and verified.get(str(a.path)) != stamps[str(a.path)]
-    ]
-    if changed:
-        echo(f"Verifying {len(changed)} jars")
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        sums = list(pool.map(lambda artifact: _sum(root / artifact.path), changed))
-    for artifact, sum_ in zip(changed, sums, strict=True):
-        if sum_ != artifact.sha256:
-            path = root / artifact.path
+def _stamps(root: Path, lock: Lock) -> str:
+    """Return size and modification time of each jar, as the file of those verified has them."""
+    stats = [(root / artifact.path).stat() for artifact in lock.artifacts]
+    return "".join(f"{stat.st_size} {stat.st_mtime_ns}\n" for stat in stats)
+
+
+def _fetch_missing(root: Path, lock: Lock, echo: _Echo) -> None:
+    """Verify all jars, and fetch those that are damaged or missing."""
+    present = [a for a in lock.artifacts if (root / a.path).is_file()]
+    if present:
+        echo(f"Verifying {len(present)} jars")
+    for artifact in present:
+        path = root / artifact.path
+        if sha256_of(path) != artifact.sha256:
             echo(
                 f"{path.name} is damaged (its SHA-256 differs from the lock file): fetching it anew"
             )
-            try:
-                path.unlink()
-            except OSError as error:
-                raise disk_error(error, path, "The damaged jar could not be removed") from error
-    missing: list[Artifact] = [a for a in lock.artifacts if not (root / a.path).is_file()]
-    if missing:
+            path.unlink()
+    if missing := [a for a in lock.artifacts if not (root / a.path).is_file()]:
         from kgp_neo4j.graphdb.server.fetch import fetch
 
         fetch(missing, root, "Neo4j", echo)
 
 
-def _sum(path: Path) -> str:
-    try:
-        return sha256_of(path)
-    except OSError:
-        return "unreadable"
+def _lay_out(cache: Path, lock: Lock) -> None:
+    """Link the jars with procedures into a folder of their own, and copy the signed ones."""
+    for artifact in lock.artifacts:
+        source, target = cache / "maven" / artifact.path, _place(cache, lock, artifact)
+        if target.exists() and (artifact.role != "plugin" or target.samefile(source)):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        if artifact.role != "plugin":
+            _copy_unsigned(source, target)
+            continue
+        try:
+            os.link(source, target)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(source, target)
 
 
-def _link_plugins(folder: Path, root: Path, lock: Lock) -> None:
-    """Link the jars with procedures into a folder of their own, or copy them where links fail."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for artifact in lock.artifacts:
-            if artifact.role == "plugin":
-                source, target = root / artifact.path, folder / artifact.path.name
-                if target.exists() and target.samefile(source):
-                    continue
-                target.unlink(missing_ok=True)
-                try:
-                    os.link(source, target)
-                except OSError:
-                    shutil.copyfile(source, target)
-    except OSError as error:
-        raise disk_error(error, folder, "The plugins could not be laid out") from error
+def _copy_unsigned(jar: Path, copy: Path) -> None:
+    with (
+        ZipFile(jar) as source,
+        replacing(copy) as file,
+        ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as out,
+    ):
+        for entry in source.infolist():
+            if not _SIGNATURE.fullmatch(entry.filename):
+                out.writestr(entry, source.read(entry))

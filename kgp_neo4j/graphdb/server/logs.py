@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["disk_is_full", "failure", "log_files", "tail"]
+__all__ = ["disk_is_full", "failure", "tail"]
 
 _TAIL_BYTES = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
 _TAIL_LINES = 200
@@ -33,7 +33,8 @@ _REASONS = (
     (
         r"StoreLockException|Lock file has been locked|FileLockException",
         "another server has this folder's data open",
-        "Stop that server, or choose another folder with --home.",
+        "End the process with `server.args` of this folder on its command line, or choose another "
+        "folder with --home.",
     ),
     (
         r"OutOfMemoryError|Could not reserve enough space|insufficient memory|Cannot allocate",
@@ -41,22 +42,11 @@ _REASONS = (
         "Close other programs, or start with less: kgp-neo4j server start --memory 1g.",
     ),
     (
-        r"UnsupportedClassVersionError|Unrecognized (?:VM )?option|Unsupported Java",
-        "this Java does not fit",
-        "Set JAVA_HOME to a Java 17 or 21, or unset it.",
-    ),
-    (
         r"ClassNotFoundException|NoClassDefFoundError|ZipException",
         "a jar is missing or damaged",
         "Run `kgp-neo4j server start --verify`.",
     ),
 )
-
-
-def log_files(home: Path) -> tuple[Path, ...]:
-    """Return the server's existing logs: console, messages, details."""
-    names = ("console.log", "neo4j.log", "debug.log")
-    return tuple(path for name in names if (path := home / "logs" / name).is_file())
 
 
 def tail(path: Path, lines: int) -> list[str]:
@@ -95,8 +85,9 @@ def failure(home: Path, since: float, message: str) -> ServerError:
 def _lines_since(home: Path, since: float) -> list[str]:
     """Return the lines that the logs have of the start at `since` (seconds since 1970)."""
     lines: list[str] = []
-    for path in log_files(home):
-        if path.stat().st_mtime >= since - 1:
+    for name in ("console.log", "neo4j.log", "debug.log"):
+        path = home / "logs" / name
+        if path.is_file() and path.stat().st_mtime >= since - 1:
             text = "\n".join(tail(path, _TAIL_LINES))
             # debug.log has many starts: the last one counts.
             lines += text.rpartition("Starting...")[2].splitlines()

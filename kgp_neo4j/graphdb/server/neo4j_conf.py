@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from kgp_neo4j.environment.disk import write_private
@@ -13,44 +14,13 @@ from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Memory", "choose_memory", "configure", "machine_memory", "parse_size"]
+__all__ = ["Memory", "choose_memory", "configure", "machine_memory"]
 
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
 _MAIN = "org.neo4j.server.CommunityEntryPoint"
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-_CONF = """\
-# Written by kgp-neo4j at each start; changes here are lost.
-server.default_listen_address=127.0.0.1
-server.default_advertised_address=127.0.0.1
-server.bolt.listen_address=127.0.0.1:{bolt}
-server.bolt.advertised_address=127.0.0.1:{bolt}
-server.http.listen_address=127.0.0.1:{http}
-server.http.advertised_address=127.0.0.1:{http}
-server.https.enabled=false
-server.directories.plugins={plugins}
-server.memory.heap.max_size={heap}m
-server.memory.pagecache.size={page_cache}m
-dbms.security.procedures.unrestricted=gds.*,apoc.*,custom.*
-{reach}
-# Nothing leaves this machine.
-dbms.usage_report.enabled=false
-client.allow_telemetry=false
-# A store of this size needs no long history: half a gigabyte of logs less on a laptop.
-db.tx_log.rotation.retention_policy=keep_none
-db.tx_log.rotation.size=64m
-db.tx_log.preallocate=false
-# GDS and APOC run statements in a second transaction, and of two that wait for each other through
-# one Neo4j does not know: without an end they would wait for ever.
-db.lock.acquisition.timeout=5m
-server.logs.gc.enabled=false
-# 150 kB of debug.log, on the machine and its settings, that each start would write again.
-internal.dbms.dump_diagnostics=false
-# No wait for stragglers when stopping: five seconds less at each stop.
-internal.dbms.bolt.netty_server_shutdown_quiet_period=0
-"""
 
 #: What of APOC a query may call: all that works on the graph and its values alone. Not among it is
 #: what reads files or addresses, runs commands of other systems, or writes files.
@@ -73,13 +43,6 @@ dbms.security.allow_csv_import_from_file_urls=false
 internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
 #: The folder must be named, or it is the home, where the password is.
 _OPEN = "server.directories.import=import"
-
-_APOC = """\
-# Written by kgp-neo4j at each start; changes here are lost.
-apoc.custom.procedures.refresh=1000
-apoc.import.file.enabled={files}
-apoc.export.file.enabled={files}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +68,10 @@ def machine_memory() -> int:
     return total
 
 
-def parse_size(text: str) -> int:
-    """Return the number of bytes in `2g`, `1500m` or a plain number."""
+def _parse_size(text: str) -> int:
+    """Return the number of bytes in `2g`, `1500m` or a plain number; 0 where it is none."""
     size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
-    if not size:
-        raise ConfigurationError(
-            f"{text!r} is not a size", hint="Write a number and a unit, such as 1500m or 4g."
-        )
-    return int(float(size[1]) * _UNITS[size[2]])
+    return int(float(size[1]) * _UNITS[size[2]]) if size else 0
 
 
 def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
@@ -124,7 +83,7 @@ def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memo
     """
     size = min(max(total * 2 // 5, 640 * MEBI), 12 * 1024 * MEBI)
     if wanted is not None:
-        size = parse_size(wanted)
+        size = _parse_size(wanted)
         if not 640 * MEBI <= size <= total:
             raise ConfigurationError(
                 f"The server can't be given {wanted}: at least 640m, and this machine has "
@@ -177,26 +136,27 @@ def configure(
     ports: tuple[int, int],
     *,
     options: list[str],
-    settings: str,
     allow_files: bool,
 ) -> Path:
     """Write the server's files below `home`; return the one that `java @file` starts it with.
 
     `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
-    class path, and `settings` further lines of neo4j.conf. With `allow_files`, queries may read and
-    write files of the home's folder `import`, fetch from addresses and call all of APOC.
+    class path. With `allow_files`, queries may read and write files of the home's folder `import`,
+    fetch from addresses and call all of APOC.
     """
-    text = _CONF.format(
-        bolt=ports[0],
-        http=ports[1],
+    places = {
+        "bolt": ports[0],
+        "http": ports[1],
         # Neo4j's file is a Java properties file, where a backslash escapes.
-        plugins=str(installed.plugins).replace("\\", "/"),
-        heap=memory.heap,
-        page_cache=memory.page_cache,
-        reach=_OPEN if allow_files else _CLOSED,
-    )
-    write_private(home / "conf" / "neo4j.conf", text + settings)
-    write_private(home / "conf" / "apoc.conf", _APOC.format(files=str(allow_files).lower()))
+        "plugins": str(installed.plugins).replace("\\", "/"),
+        "heap": memory.heap,
+        "page_cache": memory.page_cache,
+        "reach": _OPEN if allow_files else _CLOSED,
+        "files": str(allow_files).lower(),
+    }
+    for name in ("neo4j.conf", "apoc.conf"):
+        template = files("kgp_neo4j.graphdb.server").joinpath(name).read_text(encoding="utf-8")
+        write_private(home / "conf" / name, template.format_map(places))
     arguments = home / "run" / "server.args"
     argument_file(
         arguments,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kgp_neo4j.environment.disk import disk_error, write_private
 from kgp_neo4j.environment.folders import Connection
@@ -23,8 +24,6 @@ __all__ = [
     "answers",
     "choose_ports",
     "end",
-    "end_unknown",
-    "forget_state",
     "is_ours",
     "launch",
     "listens",
@@ -39,17 +38,12 @@ _STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed
 # Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
 _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
-#: Servers started by this process, which has to collect their exit status.
-_STARTED: dict[int, subprocess.Popen[bytes]] = {}
-if hasattr(os, "register_at_fork"):
-    # They are no children of a process that was forked from this one.
-    os.register_at_fork(after_in_child=_STARTED.clear)
-
 
 @dataclass(frozen=True, slots=True)
 class State:
     """The server that was last started in a home."""
 
+    #: The server's process; 0 where it was stopped.
     pid: int
     #: When it was started, in seconds since 1970.
     started: float
@@ -80,23 +74,14 @@ def state_file(home: Path) -> Path:
 def read_state(home: Path) -> State | None:
     """Return the content of the state file, or None when it is missing or unreadable."""
     try:
-        return State(**json.loads(state_file(home).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return msgspec.json.decode(state_file(home).read_bytes(), type=State)
+    except (OSError, msgspec.DecodeError):
         return None
 
 
 def write_state(home: Path, state: State) -> None:
     """Store the state of this home's server."""
-    write_private(state_file(home), json.dumps(asdict(state), indent=1) + "\n")
-
-
-def forget_state(home: Path) -> None:
-    """Remove the state file of a server that has ended, keeping its ports for the next start."""
-    if (state := read_state(home)) is not None:
-        with contextlib.suppress(ServerError):  # a full disk must not hide why the server ended
-            write_private(home / "run" / "ports.json", json.dumps([state.bolt, state.http]))
-    with contextlib.suppress(OSError):
-        state_file(home).unlink(missing_ok=True)
+    write_private(state_file(home), msgspec.json.encode(state).decode())
 
 
 # --- Processes ------------------------------------------------------------------------------------
@@ -119,7 +104,10 @@ def launch(home: Path, java: Java, arguments: Path) -> int:
             )
     except OSError as error:
         raise disk_error(error, console, "The server could not be started") from error
-    _STARTED[child.pid] = child
+    # Its command line, which `is_ours` reads, is empty for a moment while it becomes Java.
+    while not any(_command_line(child.pid)) and child.poll() is None:
+        time.sleep(0.001)
+    child.returncode = 0  # prevents a warning that the process was not waited for
     return child.pid
 
 
@@ -129,13 +117,6 @@ def is_ours(home: Path, state: State) -> bool:
     The system may have given its id to another process, so the argument file on the command line,
     which is in the home, is compared too.
     """
-    if (child := _STARTED.get(state.pid)) is not None:
-        # The id of our own child can't have been reused, and polling it ends the zombie.
-        # (Its command line is empty for a moment while it becomes Java.)
-        if child.poll() is None:
-            return True
-        del _STARTED[state.pid]
-        return False
     return f"@{home / 'run' / 'server.args'}" in _command_line(state.pid)
 
 
@@ -156,9 +137,9 @@ def _command_line(pid: int) -> list[str]:
 
 
 def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
-    """End the home's server and forget it; return False where it had to be killed, after `seconds`.
+    """End the home's server, which may have ended before; return False where it had to be killed.
 
-    It may have ended before.
+    That is so after `seconds`. Its ports are kept for the next start.
     """
     stopped = True
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
@@ -169,34 +150,9 @@ def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
                 os.kill(state.pid, number)
         while is_ours(home, state) and time.monotonic() < until:
             time.sleep(0.05)
-    forget_state(home)
+    with contextlib.suppress(ServerError):  # a full disk must not hide why the server ended
+        write_state(home, replace(state, pid=0))
     return stopped
-
-
-def end_unknown(home: Path) -> bool:
-    """End a server or admin tool of a home that no state tells of: who began it was killed.
-
-    It would write beside the next one. Returns whether there was one.
-    """
-    import psutil
-
-    state = read_state(home)
-    options = {f"@{home / 'run' / name}" for name in ("server.args", "admin.args")}
-    unknown = []
-    for process in psutil.process_iter(["cmdline"]):
-        known = state is not None and process.pid == state.pid
-        if not known and options.intersection(process.info["cmdline"] or ()):
-            # A container's process has the same arguments, and another folder of that name.
-            with contextlib.suppress(psutil.Error, OSError):
-                seen = Path(f"/proc/{process.pid}/root{home}") if psutil.LINUX else home
-                if seen.samefile(home):
-                    process.terminate()
-                    unknown.append(process)
-    for process in psutil.wait_procs(unknown, timeout=_STOP_SECONDS)[1]:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-            process.wait(10)
-    return bool(unknown)
 
 
 # --- Ports ----------------------------------------------------------------------------------------
@@ -205,9 +161,8 @@ def end_unknown(home: Path) -> bool:
 def choose_ports(home: Path) -> tuple[int, int]:
     """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
     candidates = [_USUAL]
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        bolt, http = json.loads((home / "run" / "ports.json").read_text(encoding="utf-8"))
-        candidates.insert(0, (bolt, http))
+    if state := read_state(home):
+        candidates.insert(0, (state.bolt, state.http))
     for ports in candidates:
         if all(map(_is_free, ports)):
             return ports
@@ -233,15 +188,14 @@ def _is_free(port: int) -> bool:
 
 
 def answers(state: State) -> bool:
-    """Return whether the server answers on Bolt and on HTTP."""
+    """Return whether the server answers on Bolt and listens on HTTP."""
     try:
         with socket.create_connection((HOST, state.bolt), timeout=1) as bolt:
             bolt.sendall(_HANDSHAKE)
             if len(bolt.recv(4)) != 4:
                 return False
-        with socket.create_connection((HOST, state.http), timeout=1) as http:
-            http.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n")
-            return http.recv(16).startswith(b"HTTP/1.")
+        with socket.create_connection((HOST, state.http), timeout=1):
+            return True
     except OSError:
         return False
 

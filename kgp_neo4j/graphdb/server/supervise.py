@@ -18,22 +18,20 @@ from typing import Literal
 
 from kgp_neo4j.environment.disk import private_folder, require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server.admin import password_file, prepare_password, read_password
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
-from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
+from kgp_neo4j.graphdb.server.browser import prepare_browser
 from kgp_neo4j.graphdb.server.jars import install
 from kgp_neo4j.graphdb.server.java import find_java
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
 from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
+from kgp_neo4j.graphdb.server.password import password_file, prepare_password, read_password
 from kgp_neo4j.graphdb.server.process import (
     HOST,
     State,
     answers,
     choose_ports,
     end,
-    end_unknown,
-    forget_state,
     is_ours,
     launch,
     listens,
@@ -58,8 +56,8 @@ class ServerStatus:
     """The status of the embedded database of one home."""
 
     running: bool
-    home: Path
-    password_file: Path
+    home: str
+    password_file: str
     pid: int | None = None
     uri: str | None = None
     browser: str | None = None
@@ -69,7 +67,8 @@ class ServerStatus:
     heap: int | None = None
     #: MiB.
     page_cache: int | None = None
-    since: datetime | None = None
+    #: When it was started, in ISO 8601.
+    since: str | None = None
     #: Bytes of the graph's files, without those of its indexes.
     store: int | None = None
 
@@ -107,14 +106,13 @@ def start(
             if memory is not None:
                 echo("The server runs already: --memory counts from its next start.")
             return connection
-        _end_unknown(home, echo)
         return _start(folders, memory, echo)
 
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
-    """Return the server that the home's state tells of, once it answers; forget one that ended."""
+    """Return the server that the home's state tells of, once it answers."""
     state = read_state(home)
-    if state is None:
+    if state is None or not state.pid:
         return None
     if is_ours(home, state):
         try:
@@ -125,7 +123,6 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
             if is_ours(home, state):
                 raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
-    forget_state(home)
     return None
 
 
@@ -154,7 +151,7 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
             f"{_ALLOW_FILES}=1: queries may read and write files of {home / 'import'} and fetch "
             "from addresses."
         )
-    with_guide = prepare_browser(folders.cache, installed, echo)
+    browser = prepare_browser(folders.cache, installed)
     ports = choose_ports(home)
     arguments = configure(
         home,
@@ -162,13 +159,10 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
         java,
         chosen,
         ports,
-        options=archive_options(
-            folders.cache, home, installed, java, with_guide or browser_jar(installed)
-        ),
-        settings=browser_settings(f"http://{HOST}:{ports[1]}") if with_guide else "",
+        options=archive_options(folders.cache, home, installed, java, browser),
         allow_files=allow_files,
     )
-    password = prepare_password(home, installed, java)
+    password = prepare_password(home)
     version = installed.lock.versions["neo4j"]
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
@@ -189,21 +183,18 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
 
 def _wait(home: Path, state: State) -> None:
     """Wait until the server answers; raise ServerError when it ends before, or never does."""
-    began = looked = time.monotonic()
+    began = time.monotonic()
     # Two servers of different homes may have chosen the same port: ours must be the one listening.
     while not (answers(state) and listens(state)):
-        now = time.monotonic()
         if not is_ours(home, state):
             raise failure(home, state.started, "The server ended while it was starting")
-        if now - began > _START_SECONDS:
+        if disk_is_full(home, state.started):
+            raise failure(home, state.started, "The server can't start")
+        if time.monotonic() - began > _START_SECONDS:
             raise failure(
                 home, state.started, f"The server has not answered for {_START_SECONDS:.0f} s"
             )
-        if now - looked > 2:
-            looked = now
-            if disk_is_full(home, state.started):
-                raise failure(home, state.started, "The server can't start")
-        time.sleep(0.05)
+        time.sleep(0.1)
 
 
 def stop(
@@ -214,11 +205,9 @@ def stop(
     if not (home / "run").is_dir():
         return "not running"
     with _locked(home, echo):
-        ended_unknown = _end_unknown(home, echo)
         state = read_state(home)
         if state is None or not is_ours(home, state):
-            forget_state(home)
-            return "stopped" if ended_unknown else "not running"
+            return "not running"
         return "stopped" if end(home, state) else "killed"
 
 
@@ -229,13 +218,6 @@ def _locked(home: Path, echo: _Echo) -> Iterator[None]:
         private_folder(home / name)
     with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
         yield
-
-
-def _end_unknown(home: Path, echo: _Echo) -> bool:
-    ended = end_unknown(home)
-    if ended:
-        echo("A process of this home was left by one that had been killed; it was ended.")
-    return ended
 
 
 def _store_size(home: Path) -> int:
@@ -252,12 +234,12 @@ def status(folders: Folders) -> ServerStatus:
     home = folders.home
     state = read_state(home)
     if state is None or not is_ours(home, state):
-        return ServerStatus(False, home, password_file(home))
+        return ServerStatus(False, str(home), str(password_file(home)))
     connection = state.connection("")
     return ServerStatus(
         running=answers(state),
-        home=home,
-        password_file=password_file(home),
+        home=str(home),
+        password_file=str(password_file(home)),
         pid=state.pid,
         uri=connection.uri,
         browser=connection.browser,
@@ -265,6 +247,6 @@ def status(folders: Folders) -> ServerStatus:
         java=state.java,
         heap=state.heap,
         page_cache=state.page_cache,
-        since=datetime.fromtimestamp(state.started, UTC),
+        since=datetime.fromtimestamp(state.started, UTC).isoformat(),
         store=_store_size(home),
     )

@@ -1,0 +1,56 @@
+"""Makes the password of the embedded database, and reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from pathlib import Path
+
+from kgp_neo4j.environment.disk import disk_error, private_folder, write_private
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["password_file", "prepare_password", "read_password"]
+
+_ITERATIONS = 1024  # of the hash, as Neo4j's admin tool makes it
+
+
+def password_file(home: Path) -> Path:
+    """Return the path of this home's password file."""
+    return home / "password"
+
+
+def read_password(home: Path) -> str:
+    """Return the password of a home that was started before."""
+    path = password_file(home)
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise ServerError(
+            "The password file of the embedded database is gone",
+            where=str(path),
+            hint="Put it back from a backup, or choose a new folder with --home (the data here "
+            "can't be opened without it).",
+        ) from None
+    except OSError as error:
+        raise disk_error(error, path, "The password file could not be read") from error
+
+
+def prepare_password(home: Path) -> str:
+    """Return the password; before the first start of this home, make and set it."""
+    # Neo4j stores users in its system database; before the first start, it reads auth.ini.
+    if not (home / "data" / "databases" / "system").exists():
+        if not password_file(home).exists():
+            write_private(password_file(home), secrets.token_hex(24) + "\n")
+        _set_initial(home, read_password(home))
+    return read_password(home)
+
+
+def _set_initial(home: Path, password: str) -> None:
+    """Set the initial password, as `neo4j-admin dbms set-initial-password` does."""
+    salt = secrets.token_bytes(32)
+    digest = hashlib.sha256(salt + password.encode()).digest()
+    for _ in range(_ITERATIONS - 1):
+        digest = hashlib.sha256(digest).digest()
+    file = home / "data" / "dbms" / "auth.ini"
+    private_folder(file.parent)
+    write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")
