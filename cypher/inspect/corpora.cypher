@@ -1,4 +1,4 @@
-// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, pages :: INT, tables :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, withoutKeywords :: INT, withoutEntities :: INT, withoutEmbedding :: INT)
+// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, pages :: INT, tables :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, unconnected :: MAP)
 // All corpora by name, what is in them, and how many passages `connect` has not seen. Passages are read one by one
 // only where some are known to be in none of a corpus's graphs.
 // mode: READ
@@ -25,5 +25,6 @@ RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents
        COUNT { MATCH (:Page {corpus: c.name}) } AS pages,
        COUNT { MATCH (:Table {corpus: c.name}) } AS tables,
        COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, embedded.encoder AS encoder,
-       embedded.dimension AS dimension, withoutKeywords, withoutEntities, withoutEmbedding
+       embedded.dimension AS dimension,
+       {HAS_KEYWORD: withoutKeywords, MENTIONS: withoutEntities, SIMILAR_ST: withoutEmbedding} AS unconnected
 ORDER BY name

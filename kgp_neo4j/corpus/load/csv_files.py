@@ -71,25 +71,19 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
     above = records[: min(_PREAMBLE, len(records) - 2) if usual > 2 else 0]
     titles = [fields[0] for _, fields in takewhile(lambda r: r[1][0] and not any(r[1][1:]), above)]
     records = records[len(titles) :]
-    named = len(records[0][1])
     longest = max(_filled(fields) for _, fields in records)
-    width = min(longest, max(named, usual))
+    width = min(longest, max(len(records[0][1]), usual))
     ragged = []
     rows = []
     for line, fields in records:
         if len(fields) < width or _filled(fields) > width:
-            if line == records[0][0]:
-                ragged.append(f"line {line}: {named} fields in the header of {width} columns")
-            else:
-                ragged.append(f"line {line}: {len(fields)} of {named} fields")
+            ragged.append(f"line {line}: {len(fields)} of {width} fields")
         if _filled(fields) > width:
             fields = [*fields[: width - 1], separator.join(fields[width - 1 :])]
         rows.append((*fields[:width], *("",) * (width - len(fields))))
     if len(ragged) > _MOST_REPORTED:
         more = len(ragged) - _MOST_REPORTED
-        ragged[_MOST_REPORTED:] = [
-            f"{more:,} more lines with another number of fields than the header"
-        ]
+        ragged[_MOST_REPORTED:] = [f"{more:,} more lines with another number of fields"]
     title = ". ".join(line.rstrip(".") for line in titles)
     table = SourceTable(
         rows=tuple(rows), header_rows=header_rows(rows), caption=title, number=number(title)

@@ -147,23 +147,18 @@ def titled(table: SourceTable) -> SourceTable:
 
 
 def trimmed(
-    rows: Sequence[list[str]], spans: Sequence[Span]
+    rows: Sequence[list[str]], spans: Iterable[Span]
 ) -> tuple[list[list[str]], tuple[Span, ...]]:
-    """Return rows and merged cells without empty rows and columns."""
+    """Return rows and the merged cells in them without empty rows and columns."""
     down = [at for at, row in enumerate(rows) if any(text.strip() for text in row)]
-    full: set[int] = set()
-    for row in rows:
-        full.update(at for at, text in enumerate(row) if text.strip())
-    across = sorted(full)
+    across = sorted({at for row in rows for at, text in enumerate(row) if text.strip()})
     merged = []
-    for span in spans:
-        if rows[span.row][span.column].strip():
-            top, bottom = (bisect_left(down, at) for at in (span.row, span.row + span.rows))
-            left, right = (
-                bisect_left(across, at) for at in (span.column, span.column + span.columns)
-            )
-            if bottom > top + 1 or right > left + 1:
-                merged.append(Span(top, left, bottom - top, right - left))
+    for s in spans:
+        top, bottom = bisect_left(down, s.row), bisect_left(down, s.row + s.rows)
+        left, right = bisect_left(across, s.column), bisect_left(across, s.column + s.columns)
+        size = (bottom - top) * (right - left)
+        if size > 1 and rows[down[top]][across[left]].strip():
+            merged.append(Span(top, left, bottom - top, right - left))
     return [[rows[r][c] for c in across] for r in down], tuple(merged)
 
 
@@ -181,14 +176,12 @@ def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ..
         before = text[max(start, end - 2 * _LONGEST) : end].rstrip()
         above.append(_title_line(before.removesuffix(caption), -1))
         below.append(_title_line(text[start : min(end, start + 2 * _LONGEST)], 0))
-    is_below = bool(tables) and not above[0] and bool(below[-1])
+    is_below = not above[0] and bool(below[-1])
+    for at in range(1, len(tables)):
+        if above[at] == below[at]:  # a lone line is for the table on whose side captions are
+            (above if is_below else below)[at] = ""
     named = []
-    for at, table in enumerate(tables):
-        # A lone line between two tables belongs to the one on whose side captions are.
-        over = above[at] if not (is_below and at and above[at] == below[at]) else ""
-        under = below[at + 1]
-        if not is_below and at + 1 < len(tables) and under == above[at + 1]:
-            under = ""
+    for table, over, under in zip(tables, above, below[1:], strict=False):
         line = (under or over) if is_below else (over or under)
         if line and not table.number:
             parts = [line.rstrip("."), table.caption] if table.caption else [line]

@@ -20,18 +20,14 @@ from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 __all__ = ["read_page"]
 
 
-def _names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-_DROPPED = _names("head noscript script style template")
-_PARAGRAPHS = _names(
+_DROPPED = frozenset("head noscript script style template".split())
+_PARAGRAPHS = frozenset(
     "address article aside blockquote body details div dl fieldset figure footer form h1 h2 h3 h4 "
-    "h5 h6 header hr main nav ol p pre section table ul"
+    "h5 h6 header hr main nav ol p pre section table ul".split()
 )
-_LINES = _names("br caption dd dt figcaption li option summary tr")
-_HEADINGS = _names("h1 h2 h3 h4 h5 h6")
-_CELLS = _names("td th")
+_LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_CELLS = frozenset("td th".split())
 #: The parts of a table in the order in which their rows are shown.
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")

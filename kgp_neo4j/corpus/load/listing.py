@@ -12,24 +12,7 @@ __all__ = ["corpora", "list_documents", "list_passages", "list_tables", "require
 
 def corpora(database: Database) -> list[CorpusSummary]:
     """Return all corpora by name, with their counts and the passages not connected yet."""
-    return [
-        CorpusSummary(
-            name=row["name"],
-            documents=row["documents"],
-            passages=row["passages"],
-            pages=row["pages"],
-            tables=row["tables"],
-            keywords=row["keywords"],
-            encoder=row["encoder"],
-            dimension=row["dimension"],
-            unconnected={
-                "HAS_KEYWORD": row["withoutKeywords"],
-                "MENTIONS": row["withoutEntities"],
-                "SIMILAR_ST": row["withoutEmbedding"],
-            },
-        )
-        for row in database.read("inspect/corpora")
-    ]
+    return [CorpusSummary(**row) for row in database.read("inspect/corpora")]
 
 
 def list_documents(database: Database, corpus: str) -> list[Document]:

@@ -20,7 +20,7 @@ from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["check_options", "language_of", "load"]
+__all__ = ["language_of", "load"]
 
 
 def load(
@@ -41,7 +41,12 @@ def load(
     committed before stays; with `keep_going` the rest is loaded and the report lists the errors.
     """
     began = time.monotonic()
-    check_options(corpus, passage_size, language)
+    checked_corpus(corpus)
+    if passage_size is not None and passage_size < 1:
+        what = f"a passage cannot have {passage_size} characters"
+        raise ConfigurationError(what, hint="Use a size of at least 1.")
+    if language is not None:
+        check_choice("language", language, languages())
     inputs = find(paths)
     errors = inputs.errors
     if errors and not keep_going:
@@ -78,17 +83,6 @@ def load(
         language=spoken,
         **dict[str, Any](counts),
     )
-
-
-def check_options(corpus: str, passage_size: int | None, language: str | None) -> None:
-    """Raise ConfigurationError for a name, a size or a language that no load can have."""
-    checked_corpus(corpus)
-    if passage_size is not None and passage_size < 1:
-        raise ConfigurationError(
-            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
-        )
-    if language is not None:
-        check_choice("language", language, languages())
 
 
 def language_of(

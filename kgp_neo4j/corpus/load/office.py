@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,13 +21,7 @@ from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
 __all__ = ["OFFICE_KINDS", "read_office"]
 
-_NAMES = {
-    ".docx": "Word file",
-    ".xlsx": "Excel file",
-    ".xls": "Excel file",
-    ".pptx": "PowerPoint file",
-}
-OFFICE_KINDS = tuple(_NAMES)
+OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx")
 
 _MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -54,7 +48,7 @@ def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
     encrypted, damaged, of another kind, or too large when unpacked.
     """
     try:
-        with needs("office", f"a {_NAMES[kind]}", InputError):
+        with needs("office", f"a {kind} file", InputError):
             title = _checked(data, kind)
             document = _READERS[kind](data, where)
             return replace(document, title=title or document.title)
@@ -63,7 +57,7 @@ def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
     except Exception as error:
         # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        what = f"this is no {_NAMES[kind]}, or a damaged one ({reason})"
+        what = f"this is no {kind} file, or a damaged one ({reason})"
         raise InputError(what, where=where) from error
 
 
@@ -102,7 +96,7 @@ def _checked(data: bytes, kind: str) -> str:
             raise InputError("the file is encrypted", hint=_UNLOCK)
         if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
             hint = "Its name ends as those of another kind."
-            raise InputError(f"this is no {_NAMES[kind]}", hint=hint)
+            raise InputError(f"this is no {kind} file", hint=hint)
         # No more of a part is ever unpacked than the size it declares.
         xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
         if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
@@ -133,15 +127,12 @@ def _slides(data: bytes, where: str) -> SourceDocument:
     blocks, left_out, sections, ends, first = Blocks(), [], [], [0], ""
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
         before = blocks.length
-        shapes = list(_ordered(slide.shapes))
         title = slide.shapes.title
-        named = ""
-        if title is not None:
-            blocks.add(_text(title))
-            named = " ".join(_text(title).split())
+        named = " ".join(_text(title).split()) if title is not None else ""
+        shapes = list(_ordered(slide.shapes))
+        shapes.sort(key=lambda shape: title is None or shape.shape_id != title.shape_id)
         for shape in shapes:
-            if title is None or shape.shape_id != title.shape_id:
-                _add_shape(blocks, shape, at)
+            _add_shape(blocks, shape, at)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
             blocks.add(notes.text)
         if blocks.length > before:
@@ -223,17 +214,15 @@ def _chart(chart: Any) -> SourceTable | None:
     """Return the numbers of a chart: a row for each category, a column for each series."""
     if not chart.plots:
         return None
-    series = list(chart.plots[0].series)
-    names = [" ".join(map(str, labels)) for labels in chart.plots[0].categories.flattened_labels]
-    if not series or not names:
+    plot = chart.plots[0]
+    names = [" ".join(map(str, labels)) for labels in plot.categories.flattened_labels]
+    columns = [(each.name or "", *map(shown_value, each.values)) for each in plot.series]
+    if not names or not columns:
         return None
     has_title = chart.has_title and chart.chart_title.has_text_frame
     title = chart.chart_title.text_frame.text if has_title else ""
-    columns = [list(one.values) for one in series]
-    rows = [("", *(one.name or "" for one in series))]
-    for at, name in enumerate(names):
-        rows.append((name, *(shown_value(c[at]) if at < len(c) else "" for c in columns)))
-    return SourceTable(rows=tuple(rows), caption=" ".join(title.split()))
+    rows = tuple(zip_longest(("", *names), *columns, fillvalue=""))
+    return SourceTable(rows=rows[: len(names) + 1], caption=" ".join(title.split()))
 
 
 _READERS = {".docx": _word, ".xlsx": read_sheets, ".xls": read_old_sheets, ".pptx": _slides}

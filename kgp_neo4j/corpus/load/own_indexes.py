@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database
 
 __all__ = ["LARGE", "drop_own_indexes", "make_own_indexes"]
 
@@ -16,7 +16,7 @@ def make_own_indexes(database: Database, corpus: str) -> None:
 
     Passages that others load meanwhile are in an index at any time, and in the new one at the end.
     """
-    state = _state(database, corpus)
+    [state] = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
     if not state["large"] or (state["own"] and not state["moving"]):
         return
     if not state["own"]:
@@ -31,14 +31,8 @@ def make_own_indexes(database: Database, corpus: str) -> None:
 
 def drop_own_indexes(database: Database, corpus: str) -> None:
     """Drop the corpus's own indexes where it has some, before it is deleted."""
-    state = _state(database, corpus)
+    [state] = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
     # A large one may have been cut short between making its indexes and choosing them.
     if state["own"] or state["moving"] or state["large"]:
         database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
         database.write_in_batches("load/drop_own_indexes", corpus=corpus)
-
-
-def _state(database: Database, corpus: str) -> Row:
-    states = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
-    # Another process may have deleted the corpus just now.
-    return states[0] if states else {"own": False, "moving": False, "large": False}

@@ -6,20 +6,18 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias
 
 import regex
 
 from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
+from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
 __all__ = ["document_row", "is_cjk", "table_rows"]
-
-Row: TypeAlias = dict[str, Any]
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")

@@ -48,7 +48,7 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
             visited += len(row) + 1
             if visited > MOST_CELLS:
                 raise _too_large()
-            rows.append([shown_value(c.value, _format(c)) for c in row])
+            rows.append([shown_value(c.value, c.number_format) for c in row])
         merged, unsolved = _merged_cells(sheet)
         _add_sheet(blocks, sheet.title, rows, merged)
         if unsolved:
@@ -59,10 +59,6 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
     return SourceDocument(
         "", blocks.text, where, tables=tuple(blocks.tables), left_out=tuple(left_out)
     )
-
-
-def _format(cell: Any) -> str:
-    return str(cell.number_format) if isinstance(cell.value, int | float) else ""
 
 
 def _merged_cells(sheet: Any) -> tuple[list[Span], int]:
@@ -187,21 +183,17 @@ def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
     note or a section below a table stays with it.
     """
     for top, bottom in _parts(grid, lambda start, end: _is_table(grid[start:end])):
-        inside = [replace(s, row=s.row - top) for s in spans if top <= s.row < bottom]
-        yield from _side_by_side(grid[top:bottom], inside)
+        shifted = [replace(s, row=s.row - top) for s in spans]
+        yield from _side_by_side(grid[top:bottom], shifted)
 
 
-def _side_by_side(rows: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
+def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
     """Yield the tables that begin in the same row."""
     columns = list(zip(*rows[_title_rows(rows) :], strict=True))
     sides = _parts(columns, lambda start, end: _is_table([row[start:end] for row in rows]))
     for left, right in sides if len(sides) > 1 else [(0, len(columns))]:
-        inside = []
-        for s in spans:
-            first, last = max(s.column, left), min(s.column + s.columns, right)
-            if first < last:
-                inside.append(Span(s.row, first - left, s.rows, last - first))
-        yield _table(*trimmed([row[left:right] for row in rows], inside))
+        shifted = [replace(s, column=s.column - left) for s in spans]
+        yield _table(*trimmed([row[left:right] for row in rows], shifted))
 
 
 def _parts(
