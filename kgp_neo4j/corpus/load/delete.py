@@ -80,25 +80,22 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
         "load/find_documents", corpus=corpus, text=document, file=_absolute(document)
     )
     # An id names one document, even where it is another one's title.
-    for by in ("id", "source", "title"):
-        documents = [
-            Document(row["id"], row["title"], row["source"]) for row in rows if row["by"] == by
-        ]
-        if by == "title" and len(documents) > 1:
-            ids = ", ".join(each.id for each in documents[:_LISTED])
-            more = f" and {len(documents) - _LISTED} more" if len(documents) > _LISTED else ""
-            raise CorpusError(
-                f"{len(documents)} documents have the title {document!r}",
-                where=corpus,
-                hint=f"Name one of them by its id: {ids}{more}.",
-            )
-        if documents:
-            return documents
-    raise CorpusError(
-        f"no document has the id, title or source {document!r}",
-        where=corpus,
-        hint="Titles are told apart by case; a file may be named by its path.",
-    )
+    named = [row for row in rows if row["by"] == rows[0]["by"]]
+    if not named:
+        raise CorpusError(
+            f"no document has the id, title or source {document!r}",
+            where=corpus,
+            hint="Titles are told apart by case; a file may be named by its path.",
+        )
+    if len(named) > 1 and named[0]["by"] == "title":
+        ids = ", ".join(row["id"] for row in named[:_LISTED])
+        more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
+        raise CorpusError(
+            f"{len(named)} documents have the title {document!r}",
+            where=corpus,
+            hint=f"Name one of them by its id: {ids}{more}.",
+        )
+    return [Document(row["id"], row["title"], row["source"]) for row in named]
 
 
 def _absolute(document: str) -> str:

@@ -20,7 +20,7 @@ __all__ = [
     "markdown",
     "normal",
     "number",
-    "titled",
+    "table_of",
     "trimmed",
 ]
 
@@ -104,10 +104,9 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
     """
     if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
         return 0
-    width, depth = len(rows[0]), 1
-    for span in spans:
-        if span.row == 0 and span.rows < len(rows):
-            depth = max(depth, min(span.rows, _DEEPEST))
+    width = len(rows[0])
+    top = [min(s.rows, _DEEPEST) for s in spans if s.row == 0 and s.rows < len(rows)]
+    depth = max(top, default=1)
     while depth < min(len(rows) - 1, _DEEPEST):
         above = [s for s in spans if s.row + s.rows == depth and 1 < s.columns < width]
         if not above or _is_data(rows[depth], rows[depth + 1 : depth + _SAMPLE]):
@@ -123,26 +122,30 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
     return depth
 
 
-def titled(table: SourceTable) -> SourceTable:
-    """Return the table without first rows that are one cell over all columns, which are titles."""
-    width = len(table.rows[0]) if table.rows else 0
-    top = {s.row: s.rows for s in table.spans if s.columns == width}
+def table_of(
+    rows: Sequence[list[str]], spans: Iterable[Span], caption: str = ""
+) -> SourceTable | None:
+    """Return a table without empty rows and columns, None where nothing is left.
+
+    First rows that are one cell over all columns are titles, and become its caption.
+    """
+    rows, merged = trimmed(rows, spans)
+    if not rows:
+        return None
+    over_all = {s.row: s.rows for s in merged if s.columns == len(rows[0]) > 1}
     count = 0
-    while count in top and count + top[count] < len(table.rows) - 1:
-        count += top[count]
-    if not count or width < 2:
-        return table
-    texts = dict.fromkeys(" ".join(row[0].split()) for row in table.rows[:count])
-    parts = [table.caption, *texts] if table.caption not in texts else list(texts)
-    caption = ". ".join(part.rstrip(".") for part in parts if part)
-    return replace(
-        table,
-        rows=table.rows[count:],
-        header_rows=max(table.header_rows - count, 0),
-        caption=caption,
-        number=table.number or next(filter(None, map(number, texts)), ""),
-        spans=tuple(replace(s, row=s.row - count) for s in table.spans if s.row >= count),
-        row_pages=table.row_pages[count:],
+    while count in over_all and count + over_all[count] < len(rows) - 1:
+        count += over_all[count]
+    texts = list(dict.fromkeys(_spaced(row[0]) for row in rows[:count]))
+    parts = texts if caption in texts else [caption, *texts]
+    below = tuple(map(tuple, rows[count:]))
+    merged = tuple(replace(s, row=s.row - count) for s in merged if s.row >= count)
+    return SourceTable(
+        below,
+        header_rows(below, merged),
+        ". ".join(part.rstrip(".") for part in parts if part) if count else caption,
+        next(filter(None, map(number, (caption, *texts))), ""),
+        spans=merged,
     )
 
 

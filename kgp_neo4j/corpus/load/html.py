@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.grid import captioned, header_rows, markdown, number, titled, trimmed
+from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
@@ -202,17 +202,18 @@ def _data_table(tag: Tag) -> SourceTable | None:
         return None
     caption, table_rows = caption_and_rows
     grid, spans = _placed([cells for _, cells in table_rows])
-    rows, merged = trimmed(grid, spans)
-    if len(rows) < 2 or len(rows[0]) < 2:
+    table = table_of(grid, spans, caption)
+    if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
         return None
-    table = titled(SourceTable(tuple(map(tuple, rows)), 0, caption, number(caption), spans=merged))
-    filled = [at for at, row in enumerate(grid) if any(text.strip() for text in row)]
-    below = [table_rows[at] for at in filled[len(rows) - len(table.rows) :]]
+    filled = [
+        row for row, texts in zip(table_rows, grid, strict=True) if any(map(str.strip, texts))
+    ]
+    below = filled[-len(table.rows) :]
     heads = sum(section == 0 for section, _ in below) or sum(
         1 for _ in takewhile(lambda row: _names_of(row) == {"th"}, below)
     )
     if not heads and _names_of(below[0]) == {"td"}:
-        heads = header_rows(table.rows, table.spans)
+        return table
     return replace(table, header_rows=heads if heads < len(below) else 1)
 
 

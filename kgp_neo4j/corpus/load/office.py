@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import captioned, header_rows, trimmed
+from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.corpus import SourceDocument
@@ -199,15 +199,10 @@ def _table(table: Any) -> SourceTable | None:
         for row in rows[span.row : span.row + span.rows]:
             text = rows[span.row][span.column]
             row[span.column : span.column + span.columns] = [text] * span.columns
-    rows, merged = trimmed(rows, spans)
-    if not rows:
-        return None
-    heads = header_rows(rows, merged)
-    return SourceTable(
-        rows=tuple(map(tuple, rows)),
-        header_rows=max(heads, 1) if table.first_row and len(rows) > 1 else heads,
-        spans=merged,
-    )
+    grid = table_of(rows, spans)
+    if grid and table.first_row and len(grid.rows) > 1:
+        return replace(grid, header_rows=max(grid.header_rows, 1))
+    return grid
 
 
 def _chart(chart: Any) -> SourceTable | None:

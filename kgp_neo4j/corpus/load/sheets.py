@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import header_rows, is_value, number, titled, trimmed
+from kgp_neo4j.corpus.load.grid import is_value, table_of, trimmed
 from kgp_neo4j.text.values import column_type
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -192,8 +192,13 @@ def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
     columns = list(zip(*rows[_title_rows(rows) :], strict=True))
     sides = _parts(columns, lambda start, end: _is_table([row[start:end] for row in rows]))
     for left, right in sides if len(sides) > 1 else [(0, len(columns))]:
-        shifted = [replace(s, column=s.column - left) for s in spans]
-        yield _table(*trimmed([row[left:right] for row in rows], shifted))
+        part, shifted = trimmed(
+            [row[left:right] for row in rows], [replace(s, column=s.column - left) for s in spans]
+        )
+        width = len(part[0])
+        titles = [Span(at, 0, 1, width) for at in range(_title_rows(part))] if width > 2 else []
+        if table := table_of(part, (*titles, *shifted)):
+            yield table
 
 
 def _parts(
@@ -209,21 +214,6 @@ def _parts(
                 start = parts.pop()[0]
             parts.append((start, end))
     return parts
-
-
-def _table(rows: Rows, spans: tuple[Span, ...]) -> SourceTable:
-    count = _title_rows(rows) if len(rows[0]) > 2 else 0
-    title = ". ".join(row[0].rstrip(".") for row in rows[:count])
-    table = titled(
-        SourceTable(
-            rows=tuple(map(tuple, rows[count:])),
-            header_rows=0,
-            caption=title,
-            number=number(title),
-            spans=tuple(replace(s, row=s.row - count) for s in spans if s.row >= count),
-        )
-    )
-    return replace(table, header_rows=header_rows(table.rows, table.spans))
 
 
 def _title_rows(rows: Rows) -> int:
