@@ -121,25 +121,25 @@ html_option = click.option(
 )
 
 
-def corpus_option(*, required: bool = True) -> Callable[[F], F]:
+def corpus_option(*, required: bool = True, help: str = "The corpus") -> Callable[[F], F]:
     """Return a decorator that adds `--corpus` to a command."""
     return click.option(
         "--corpus",
         required=required,
         envvar="KGP_NEO4J_CORPUS",
         metavar="NAME",
-        help="The corpus (or KGP_NEO4J_CORPUS).",
+        help=f"{help} (or KGP_NEO4J_CORPUS).",
     )
 
 
-def graph_option(*, required: bool = True) -> Callable[[F], F]:
+def graph_option(*, required: bool = True, help: str = "The knowledge graph") -> Callable[[F], F]:
     """Return a decorator that adds `--graph` to a command."""
     return click.option(
         "--graph",
         required=required,
         envvar="KGP_NEO4J_GRAPH",
         metavar="NAME",
-        help="The knowledge graph (or KGP_NEO4J_GRAPH).",
+        help=f"{help} (or KGP_NEO4J_GRAPH).",
     )
 
 

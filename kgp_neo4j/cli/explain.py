@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._options import html_option, mermaid_option, show_option
+from kgp_neo4j.cli._options import corpus_option, html_option, mermaid_option, show_option
 from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.text.safe import plain
 
@@ -34,12 +34,7 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
 
 @click.command("explain", epilog=_EPILOG)
 @click.argument("trace", required=False)
-@click.option(
-    "--corpus",
-    envvar="KGP_NEO4J_CORPUS",
-    metavar="NAME",
-    help="The corpus of the latest trace, or of those listed (or KGP_NEO4J_CORPUS).",
-)
+@corpus_option(required=False, help="The corpus of the latest trace, or of those listed")
 @html_option
 @mermaid_option
 @show_option(30, "Visits or traces", least=1)

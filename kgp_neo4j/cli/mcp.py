@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from kgp_neo4j.cli._options import corpus_option, graph_option
 from kgp_neo4j.cli._output import say
 
 _EPILOG = """
@@ -19,18 +20,8 @@ A client's configuration (Claude Desktop, Cursor, VS Code and others take this f
 
 
 @click.command("mcp", epilog=_EPILOG)
-@click.option(
-    "--corpus",
-    envvar="KGP_NEO4J_CORPUS",
-    metavar="NAME",
-    help="The corpus that is asked where a call names none (or KGP_NEO4J_CORPUS).",
-)
-@click.option(
-    "--graph",
-    envvar="KGP_NEO4J_GRAPH",
-    metavar="NAME",
-    help="The same for the knowledge graph (or KGP_NEO4J_GRAPH).",
-)
+@corpus_option(required=False, help="The corpus that is asked where a call names none")
+@graph_option(required=False, help="The same for the knowledge graph")
 def command(corpus: str | None, graph: str | None) -> None:
     """Serve the tools corpora, ask, retrieve, explore and mind_map on standard input and output.
 

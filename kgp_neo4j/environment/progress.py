@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from kgp_neo4j.environment.job import current_job, tell
 
-__all__ = ["Progress", "bar", "is_shown"]
+__all__ = ["Progress", "bar"]
 
 #: Seconds between two events of one bar.
 _EVERY = 0.2
@@ -93,11 +93,6 @@ def _display() -> Any:
     return Display(*columns, console=Console(stderr=True), transient=True)
 
 
-def is_shown() -> bool:
-    """Return whether bars are drawn, which is where stderr is a terminal."""
-    return sys.stderr.isatty()
-
-
 def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) -> Progress:
     """Return a bar on stderr when that is a terminal, else one that prints nothing.
 
@@ -105,4 +100,4 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
     """
     if current_job() is not None:
         return _Told(title, total)
-    return _Drawn(title, total, "bytes" if bytes_ else unit) if is_shown() else Progress()
+    return _Drawn(title, total, "bytes" if bytes_ else unit) if sys.stderr.isatty() else Progress()

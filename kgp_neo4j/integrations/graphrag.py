@@ -5,7 +5,7 @@ Needs the extra `graphrag`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import record
@@ -18,8 +18,7 @@ with needs("graphrag", "this retriever"):
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.corpus import Corpus
-    from kgp_neo4j.types.corpus import AgentName, Method
-    from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+    from kgp_neo4j.corpus.pipeline import MethodOptions
 
 __all__ = ["KgpRetriever"]
 
@@ -33,33 +32,16 @@ class KgpRetriever(Retriever):
 
     VERIFY_NEO4J_VERSION = False  # the corpus's database has been checked already
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        *,
-        method: Method = "kgp",
-        agent: AgentName | None = None,
-        settings: TraversalSettings | None = None,
-        agent_settings: AgentSettings | None = None,
-    ) -> None:
+    def __init__(self, corpus: Corpus, **options: Unpack[MethodOptions]) -> None:
         super().__init__(corpus.database.driver, corpus.database.connection.database)
         self._corpus = corpus
-        self._method = method
-        self._agent = agent
-        self._settings = settings
-        self._agent_settings = agent_settings
+        self._options = options
 
     def get_search_results(self, query_text: str, top_k: int = 10) -> RawSearchResult:
         """Retrieve the passages for a question, best first, at most `top_k`."""
         if top_k < 1:
             raise ConfigurationError(f"top_k is {top_k}", hint="Ask for one passage or more.")
-        found = self._corpus.retrieve(
-            query_text,
-            method=self._method,
-            agent=self._agent,
-            settings=self._settings,
-            agent_settings=self._agent_settings,
-        )
+        found = self._corpus.retrieve(query_text, **self._options)
         records = [
             record({"text": passage.text, "metadata": known}) for passage, known in described(found)
         ]

@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply
+from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions
 
 __all__ = ["CachedModel", "ReplyCache"]
 
@@ -108,31 +108,19 @@ class CachedModel(ModelWrapper):
     ) -> None:
         super().__init__(model)
         self._cache = cache
-        self._identity = [
-            identity,
-            model.name,
-            settings.temperature,
-            settings.seed,
-            settings.max_tokens,
-        ]
+        settled = (settings.temperature, settings.seed, settings.max_tokens)
+        self._identity = (identity, model.name, *settled)
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the cached reply, which has no tokens, or the model's."""
-        request = json.dumps([*self._identity, tokens, task, prompt])
+        request = json.dumps([*self._identity, options.get("tokens", 1024), task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
         text = self._cache.get(key)
         if text is not None:
-            if on_text is not None:
+            if on_text := options.get("on_text"):
                 on_text(text)
             return Reply(text, cached=True)
-        reply = self._model.reply(task, prompt, tokens=tokens, on_text=on_text)
+        reply = self._model.reply(task, prompt, **options)
         if reply.finish == "stop":
             self._cache.put(key, reply.text)
         return reply

@@ -13,11 +13,11 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
-from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, Usage
+from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage
 
 if TYPE_CHECKING:
     from kgp_neo4j.llm.chat import ChatModel
@@ -173,18 +173,18 @@ class MeteredModel(ModelWrapper):
         self.usage = Usage(model.name)
         self._lock = threading.Lock()
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the model's reply, and count it."""
-        reply = self._model.reply(task, prompt, tokens=tokens, on_text=on_text)
+        reply = self._model.reply(task, prompt, **options)
         with self._lock:
-            self.usage = _added(self.usage, reply)
+            self.usage = replace(
+                self.usage,
+                calls=self.usage.calls + 1,
+                cached=self.usage.cached + reply.cached,
+                prompt_tokens=self.usage.prompt_tokens + reply.prompt_tokens,
+                reply_tokens=self.usage.reply_tokens + reply.reply_tokens,
+                estimated=self.usage.estimated or reply.estimated,
+            )
         return reply
 
     def take_usage(self) -> Usage:
@@ -192,14 +192,3 @@ class MeteredModel(ModelWrapper):
         with self._lock:
             usage, self.usage = self.usage, Usage(self.name)
         return usage
-
-
-def _added(usage: Usage, reply: Reply) -> Usage:
-    return replace(
-        usage,
-        calls=usage.calls + 1,
-        cached=usage.cached + reply.cached,
-        prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
-        reply_tokens=usage.reply_tokens + reply.reply_tokens,
-        estimated=usage.estimated or reply.estimated,
-    )

@@ -159,7 +159,8 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
 
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
         config = AutoConfig.from_pretrained(source, **options)
-        _check_causal(name, config)
+        if config.is_encoder_decoder:
+            raise ValueError(f"no causal checkpoint but one of the type {config.model_type}")
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
         model = AutoModelForCausalLM.from_pretrained(
             source, config=config, dtype=dtype, use_safetensors=True, **options
@@ -181,17 +182,6 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
     if adapter is not None:
         model = _with_adapter(model, adapter)
     return model, tokenizer
-
-
-def _check_causal(name: str, config: Any) -> None:
-    """Raise ModelError for a checkpoint that does not continue texts."""
-    from transformers import AutoModelForCausalLM
-
-    if type(config) not in AutoModelForCausalLM._model_mapping or config.is_encoder_decoder:
-        raise ModelError(
-            f"{name!r} is no causal checkpoint but one of the type {config.model_type}",
-            hint="Take a causal language model, such as LLaMA or Qwen.",
-        )
 
 
 def _is_adapter(name: str) -> bool:

@@ -101,26 +101,23 @@ class LocalModel:
         both = f"{task}\n\n{prompt}" if task else prompt
         if not self._tokenizer.chat_template:
             return list(self._tokenizer(both, verbose=False)["input_ids"])
-        system = [{"role": "system", "content": task}] if task else []
-        try:
-            form = self._chat_prompt([*system, {"role": "user", "content": prompt}])
-        except Exception:  # from jinja2, or from Python values used in a template
-            try:  # some templates have no system role
-                form = self._chat_prompt([{"role": "user", "content": both}])
-            except Exception as error:
-                raise ModelError(
-                    f"the tokenizer's chat template cannot be used ({first_line(error)})",
-                    where=self.name,
-                    hint="Choose another checkpoint.",
-                ) from error
-        token_ids = self._tokenizer(form, add_special_tokens=False, verbose=False)["input_ids"]
-        return list(token_ids)
-
-    def _chat_prompt(self, messages: list[dict[str, str]]) -> str:
-        form = self._tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
-        )
-        return str(form)
+        user = {"role": "user", "content": prompt}
+        # Some templates have no system role.
+        chats = [[{"role": "system", "content": task}, user]] if task else []
+        for messages in (*chats, [user | {"content": both}]):
+            try:
+                form = self._tokenizer.apply_chat_template(
+                    messages, tokenize=False, add_generation_prompt=True
+                )
+                ids = self._tokenizer(form, add_special_tokens=False, verbose=False)["input_ids"]
+                return list(ids)
+            except Exception as error:  # from jinja2, or from Python values used in a template
+                problem = error
+        raise ModelError(
+            f"the tokenizer's chat template cannot be used ({first_line(problem)})",
+            where=self.name,
+            hint="Choose another checkpoint.",
+        ) from problem
 
     def _decode(self, ids: list[int], written: list[int]) -> str:
         """Decode the reply, preceded by the mark of reasoning if the prompt ends with one."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Checked", "check_choice", "check_ranges", "check_settings", "setting"]
+__all__ = ["Checked", "check_choice", "check_ranges", "setting"]
 
 
 def setting(
@@ -25,7 +25,7 @@ def setting(
     """Return a field of a settings dataclass.
 
     `bounds` are the least and the greatest value, `choices` the words that are allowed: both the
-    settings' own check (`check_settings`) and the command's option read them from here. A field
+    settings' own check (`Checked`) and the command's option read them from here. A field
     with a `help` is an option of commands, called `option` where that is not its name, and read
     from the environment's `variable` where it is not given. A `secret` is left out of the `repr`.
     """
@@ -40,18 +40,14 @@ class Checked:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        check_settings(self)
-
-
-def check_settings(settings: Any) -> None:
-    """Raise ConfigurationError for a field of a dataclass outside its bounds or its choices."""
-    for each in fields(settings):
-        value = getattr(settings, each.name)
-        if value is not None and (bounds := each.metadata.get("bounds")):
-            check_ranges(settings, **{each.name: bounds})
-        if choices := each.metadata.get("choices"):
-            for word in value if isinstance(value, tuple) else (value,):
-                check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)
+        """Raise ConfigurationError for a field outside its bounds or its choices."""
+        for each in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value = getattr(self, each.name)
+            if value is not None and (bounds := each.metadata.get("bounds")):
+                check_ranges(self, **{each.name: bounds})
+            if choices := each.metadata.get("choices"):
+                for word in value if isinstance(value, tuple) else (value,):
+                    check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)
 
 
 def check_choice(what: str, given: str, known: Iterable[str]) -> None:

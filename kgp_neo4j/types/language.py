@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypedDict
 
-__all__ = ["LanguageModel", "ModelWrapper", "Reply", "Usage"]
+__all__ = ["LanguageModel", "ModelWrapper", "Reply", "ReplyOptions", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,13 @@ class LanguageModel(Protocol):
     def count(self, text: str) -> int:
         """Return the number of tokens of a text, or an upper bound."""
         ...
+
+
+class ReplyOptions(TypedDict, total=False):
+    """The options of a reply, as `LanguageModel.reply` describes them."""
+
+    tokens: int
+    on_text: Callable[[str], None] | None
 
 
 class ModelWrapper:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgp_neo4j.types.checks import Checked, check_settings, setting
+from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
@@ -61,7 +61,7 @@ class TraversalSettings(Checked):
     )
 
     def __post_init__(self) -> None:
-        check_settings(self)  # the decorator makes another class, which super() does not know
+        Checked.__post_init__(self)  # the decorator makes another class, unknown to super()
         if self.algorithm == "paper" and len(self.edges) != 1:
             raise ConfigurationError(
                 "the paper's algorithm walks one graph",
