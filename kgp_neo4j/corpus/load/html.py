@@ -195,12 +195,9 @@ _Row: TypeAlias = tuple[int, list[_Cell]]
 
 def _data_table(tag: Tag) -> SourceTable | None:
     """Return a table, or None where it is only layout, or has no two rows and two columns."""
-    if tag.get("role") in ("presentation", "none"):
+    if tag.get("role") in ("presentation", "none") or tag.find("table"):
         return None
-    caption_and_rows = _rows(tag)
-    if caption_and_rows is None:
-        return None
-    caption, table_rows = caption_and_rows
+    caption, table_rows = _rows(tag)
     grid, spans = _placed([cells for _, cells in table_rows])
     table = table_of(grid, spans, caption)
     if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
@@ -222,8 +219,8 @@ def _names_of(row: _Row) -> set[str]:
     return {tag.name for tag, lines in row[1] if lines.one_line()}
 
 
-def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
-    """Return a table's caption and rows; None where another table is in it.
+def _rows(table: Tag) -> tuple[str, list[_Row]]:
+    """Return a table's caption and rows.
 
     Rows and cells begin with their tags, so that unclosed ones are read as in browsers.
     """
@@ -233,10 +230,6 @@ def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
     for node, opens in _events(table):
         if isinstance(node, NavigableString):
             lines.add(str(node))
-        elif node is table:
-            continue
-        elif node.name == "table":
-            return None
         elif node.name in _SECTIONS:
             section = _SECTIONS[node.name] if opens else 1
         elif node.name == "caption":

@@ -54,9 +54,9 @@ def part_id(whole: str, kind: str, *place: int) -> str:
     return _hash(whole, kind, *map(str, place))
 
 
-def fingerprint(title: str, text: str, *settings: str) -> str:
+def fingerprint(title: str, text: str, settings: str) -> str:
     """Return a value that changes when a document's passages, pages or tables must be remade."""
-    return _hash(title, text, *settings)
+    return _hash(title, text, settings)
 
 
 def text_hash(text: str) -> str:

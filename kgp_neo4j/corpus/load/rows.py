@@ -17,7 +17,7 @@ from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["document_row", "is_cjk", "table_rows"]
+__all__ = ["document_row", "table_rows"]
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")
@@ -89,13 +89,13 @@ def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]
                 "end": part.end,
                 "page": part.page,
                 "section": " > ".join(part.path) or None,
-                "cjk": is_cjk(title) or is_cjk(text),
+                "cjk": _is_cjk(title) or _is_cjk(text),
             }
         )
     return rows
 
 
-def is_cjk(text: str) -> bool:
+def _is_cjk(text: str) -> bool:
     """Return whether a text has Chinese, Japanese or Korean characters."""
     return not text.isascii() and _CJK.search(text) is not None
 

@@ -7,6 +7,7 @@ import io
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
@@ -113,12 +114,9 @@ def _old_value(book: Any, cell: Any) -> str:
 
     value = cell.value
     if cell.ctype == xlrd.XL_CELL_DATE:
-        try:
-            value = xlrd.xldate.xldate_as_datetime(value, book.datemode)
-            if cell.value < 1:
-                value = value.time()
-        except (ValueError, OverflowError):  # a number formatted as a date that is none
-            value = cell.value
+        with suppress(ValueError, OverflowError):  # a number formatted as a date that is none
+            date = xlrd.xldate.xldate_as_datetime(value, book.datemode)
+            value = date.time() if value < 1 else date
     elif cell.ctype == xlrd.XL_CELL_BOOLEAN:
         value = bool(value)
     elif cell.ctype == xlrd.XL_CELL_ERROR:

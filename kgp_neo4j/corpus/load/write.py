@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kgp_neo4j.corpus.load import grid, split
-from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint, text_hash
+from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
-from kgp_neo4j.corpus.load.rows import document_row, is_cjk, table_rows
+from kgp_neo4j.corpus.load.rows import document_row, table_rows
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
@@ -21,11 +21,8 @@ _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
 _PASSAGES = 1_000
 #: Cells in a transaction; a row that has more is one transaction.
 _CELLS = 10_000
-#: Part of the fingerprint of a document with pages or tables: raise it when their stored form
-#: changes.
-_STRUCTURE = "1"
-#: The same of a document with sections, for how its passages lie in them.
-_SECTIONS = "2"
+#: Part of every document's fingerprint: raise it when the stored form of documents changes.
+_FORM = 3
 
 
 def batches(
@@ -136,14 +133,8 @@ def _check_stored(stored: int, expected: int, of_what: str, document: SourceDocu
 def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
     """Return a value that changes when a document must be stored anew."""
     size = _size(document, passage_size)
-    settings = [f"{split.VERSION}:{'whole' if size is None else size}"]
-    if document.pages or document.tables:
-        settings.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
-    if is_cjk(document.title) or is_cjk(document.text):
-        settings.append("cjk")
-    if document.sections:
-        settings.append(f"sections:{_SECTIONS}:{text_hash(repr(document.sections))}")
-    return fingerprint(document.title, document.text, *settings)
+    parts = (_FORM, split.VERSION, size, document.pages, document.tables, document.sections)
+    return fingerprint(document.title, document.text, repr(parts))
 
 
 def _size(document: SourceDocument, passage_size: int | None) -> int | None:
