@@ -48,7 +48,11 @@ def install(cache: Path, *, verify: bool = False, echo: _Echo = lambda _: None) 
     root = cache / "maven"
     jars = [_place(cache, lock, artifact) for artifact in lock.artifacts]
     verified = cache / f"verified-{lock.id}.txt"
-    if verify or not _is_verified(verified, root, lock) or not all(map(Path.exists, jars)):
+    try:
+        is_verified = verified.read_text(encoding="utf-8") == _stamps(root, lock)
+    except (OSError, UnicodeDecodeError):
+        is_verified = False
+    if verify or not is_verified or not all(map(Path.exists, jars)):
         with locked(
             cache / "lock", "Another process is fetching the database; waiting for it", echo
         ):
@@ -70,13 +74,6 @@ def _place(cache: Path, lock: Lock, artifact: Artifact) -> Path:
     if artifact.path.name.startswith(_SIGNED):
         return cache / "classes" / artifact.path.name
     return cache / "maven" / artifact.path
-
-
-def _is_verified(verified: Path, root: Path, lock: Lock) -> bool:
-    try:
-        return verified.read_text(encoding="utf-8") == _stamps(root, lock)
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def _stamps(root: Path, lock: Lock) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+import psutil
+
 from kgp_neo4j.environment.disk import write_private
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
@@ -55,8 +57,6 @@ class Memory:
 
 def machine_memory() -> int:
     """Return the machine's memory in bytes, or its container's limit where that is smaller."""
-    import psutil
-
     total = int(psutil.virtual_memory().total)
     for name in _CGROUPS:
         try:

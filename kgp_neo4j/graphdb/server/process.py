@@ -7,12 +7,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from kgp_neo4j.environment.disk import disk_error, write_private
 from kgp_neo4j.environment.folders import Connection
@@ -105,8 +105,9 @@ def launch(home: Path, java: Java, arguments: Path) -> int:
     except OSError as error:
         raise disk_error(error, console, "The server could not be started") from error
     # Its command line, which `is_ours` reads, is empty for a moment while it becomes Java.
-    while not any(_command_line(child.pid)) and child.poll() is None:
-        time.sleep(0.001)
+    with contextlib.suppress(psutil.Error):
+        while not psutil.Process(child.pid).cmdline():
+            time.sleep(0.001)
     child.returncode = 0  # prevents a warning that the process was not waited for
     return child.pid
 
@@ -117,23 +118,10 @@ def is_ours(home: Path, state: State) -> bool:
     The system may have given its id to another process, so the argument file on the command line,
     which is in the home, is compared too.
     """
-    return f"@{home / 'run' / 'server.args'}" in _command_line(state.pid)
-
-
-def _command_line(pid: int) -> list[str]:
-    """Return the arguments of a running process, none where there is no such process."""
-    # Linux: a fraction of a millisecond, where importing psutil takes tens.
-    if sys.platform == "linux":
-        try:
-            return Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
-        except OSError:  # gone, or another user's: not ours in either case
-            return []
-    import psutil
-
     try:
-        return psutil.Process(pid).cmdline()
+        return f"@{home / 'run' / 'server.args'}" in psutil.Process(state.pid).cmdline()
     except psutil.Error:
-        return []
+        return False
 
 
 def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
@@ -148,6 +136,7 @@ def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
             stopped = number == signal.SIGTERM
             with contextlib.suppress(ProcessLookupError):
                 os.kill(state.pid, number)
+        # Not by its number: one that has ended is kept by that until its parent asks for it.
         while is_ours(home, state) and time.monotonic() < until:
             time.sleep(0.05)
     with contextlib.suppress(ServerError):  # a full disk must not hide why the server ended
@@ -202,8 +191,6 @@ def answers(state: State) -> bool:
 
 def listens(state: State) -> bool:
     """Return whether the server's own process listens on both ports."""
-    import psutil
-
     try:
         connections = psutil.Process(state.pid).net_connections("tcp")
     except psutil.NoSuchProcess:
