@@ -12,9 +12,17 @@ from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.settings import AgentSettings
 
 if TYPE_CHECKING:
+    from kgp_neo4j.corpus.pipeline import Pipeline
+    from kgp_neo4j.graphdb.database import Database
     from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["answerer_options", "answering_model", "chat_url_option", "llm_option", "opened_model"]
+__all__ = [
+    "answerer_options",
+    "answering_pipeline",
+    "chat_url_option",
+    "llm_option",
+    "opened_model",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,8 +73,15 @@ def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> Languag
     return open_language_model(language_settings(model=llm, url=chat_url, **given))
 
 
-def answering_model(
-    llm: str | None, agent: str | None, settings: AgentSettings
-) -> LanguageModel | None:
-    """Open the model that answers: `--llm`, that of `--agent chat`, or the configured one."""
-    return opened_model(llm or (settings.model if agent == "chat" else None), settings.url)
+def answering_pipeline(
+    database: Database, corpus: str, llm: str | None, **options: Any
+) -> Pipeline:
+    """Return the pipeline that the options of a command describe.
+
+    Its model is that of `--llm`, that of `--agent chat`, or the configured one.
+    """
+    from kgp_neo4j.corpus.pipeline import make_pipeline
+
+    settings: AgentSettings = options["agent_settings"]
+    named = llm or (settings.model if options["agent"] == "chat" else None)
+    return make_pipeline(database, corpus, model=opened_model(named, settings.url), **options)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
+from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import (
     corpus_option,
     html_option,
@@ -16,7 +16,7 @@ from kgp_neo4j.cli._options import (
     show_option,
 )
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
-from kgp_neo4j.types.corpus import Form, Method, QuestionType
+from kgp_neo4j.types.corpus import Method, QuestionType
 
 _EPILOG = """
 \b
@@ -65,18 +65,15 @@ Examples:
 def command(
     question: str,
     corpus: str,
-    method: Method,
     type_: QuestionType | None,
     llm: str | None,
-    form: Form,
-    reader: str | None,
     html: Path | None,
     as_mermaid: bool,
     trace: bool,
     show: int,
     show_query: bool,
     as_json: bool,
-    **retriever: Any,
+    **options: Any,
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
 
@@ -87,21 +84,12 @@ def command(
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
     from kgp_neo4j.corpus.answer.traces import with_trace
-    from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.mermaid import paths_mermaid
     from kgp_neo4j.show.pages import answer_page
 
     with open_database(echo=say) as database:
-        pipeline = make_pipeline(
-            database,
-            corpus,
-            method=method,
-            model=answering_model(llm, retriever["agent"], retriever["agent_settings"]),
-            form=form,
-            reader=reader,
-            **retriever,
-        )
+        pipeline = answering_pipeline(database, corpus, llm, **options)
         with written(as_json or as_mermaid) as on_text:
             answer = pipeline.ask(question, type_=type_, on_text=on_text)
         if trace:

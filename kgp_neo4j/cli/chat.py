@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
+from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import corpus_option, retriever_options
 from kgp_neo4j.cli._output import json_option, say, written
 from kgp_neo4j.show.terminal import by_whom, print_said, print_structural
@@ -18,7 +18,6 @@ from kgp_neo4j.types.json_records import to_json
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
-    from kgp_neo4j.types.corpus import Form
 
 _EPILOG = """
 \b
@@ -49,11 +48,9 @@ _HELP = "/sources [NUMBER] or /quit; anything else is a question."
 def command(
     corpus: str,
     llm: str | None,
-    form: Form,
-    reader: str | None,
     trace: bool,
     as_json: bool,
-    **retriever: Any,
+    **options: Any,
 ) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
@@ -62,19 +59,11 @@ def command(
     in, one a line; --json prints a line for each.
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
-    from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
         _check(database, corpus)
-        pipeline = make_pipeline(
-            database,
-            corpus,
-            model=answering_model(llm, retriever["agent"], retriever["agent_settings"]),
-            form=form,
-            reader=reader,
-            **retriever,
-        )
+        pipeline = answering_pipeline(database, corpus, llm, **options)
         conversation = Conversation(pipeline, trace=trace)
         if not _talk(conversation, as_json):
             sys.exit(1)

@@ -85,11 +85,8 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
                     inputs.files.append(absolute(member))
         except InputError as error:
             inputs.errors.append(error)
-        except (
-            OSError,
-            RuntimeError,
-            ValueError,
-        ) as error:  # too long, unknown user, no permission
+        except (OSError, RuntimeError, ValueError) as error:
+            # Too long, an unknown user, no permission.
             reason = f"cannot be looked up ({error})"
             inputs.errors.append(InputError(reason, where=shown(Path(path))))
     return inputs

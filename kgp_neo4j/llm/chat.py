@@ -84,7 +84,7 @@ class ChatModel:
         wanted = self._settings.max_tokens or tokens
         while True:
             options = self._request_options(self._room(length, wanted))
-            received = _Received(ReplyStream(on_text) if on_text is not None else None)
+            received = _Received(ReplyStream(on_text))
             try:
                 self._receive(received, messages, options)
             except openai.OpenAIError as error:
@@ -172,7 +172,9 @@ class ChatModel:
         received.end()
 
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
-        return explain(error, self._url, self.name, self._key, self._settings, begun=begun)
+        timeout = self._settings.timeout
+        problem, hint = explain(error, self.name, self._key, timeout, begun=begun)
+        return ModelError(f"the chat server {problem}", where=self._url, hint=hint)
 
 
 class _Received:
@@ -182,7 +184,7 @@ class _Received:
     valid piece.
     """
 
-    def __init__(self, stream: ReplyStream | None) -> None:
+    def __init__(self, stream: ReplyStream) -> None:
         self.text = ""
         self.finish: str | None = None
         self.begun = False
@@ -212,12 +214,12 @@ class _Received:
         if not isinstance(content, str):  # in parts, some of them reasoning
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
-        if content and self._stream is not None:
+        if content:
             self._stream.show(self.text)
 
     def end(self) -> None:
         """Pass on what is left of a complete reply."""
-        if self._stream is not None and self.finish is not None:
+        if self.finish is not None:
             self._stream.show(self.text, done=True)
 
     def reply(self) -> Reply:

@@ -8,9 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from kgp_neo4j.environment.addresses import shown_url
-from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["CONNECT_SECONDS", "context_from", "explain", "refused_option"]
 
@@ -69,27 +67,6 @@ def refused_option(error: Any, options: Collection[str]) -> str | None:
     return None
 
 
-def explain(
-    error: Exception | None,
-    url: str,
-    name: str,
-    key: str,
-    settings: LanguageSettings,
-    *,
-    begun: bool = False,
-) -> ModelError:
-    """Return a ModelError that explains an error of a server, without the key.
-
-    `begun` is True for a reply that broke off; `error` is None where it did so without one.
-    """
-    status = getattr(error, "status_code", 0)
-    if status:
-        problem, hint = _explain_status(error, status, name, key)
-    else:
-        problem, hint = _explain_connection(error, key, settings.timeout, begun=begun)
-    return ModelError(f"the chat server {problem}", where=url, hint=hint)
-
-
 _ADDRESS = "Check --chat-url, which most servers want to end in /v1."
 _LOG = "See its log, or try again later."
 
@@ -120,12 +97,17 @@ def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, 
     return problem, "See what its model takes."
 
 
-def _explain_connection(
-    error: Exception | None, key: str, timeout: float, *, begun: bool
+def explain(
+    error: Exception | None, name: str, key: str, timeout: float, *, begun: bool
 ) -> tuple[str, str]:
-    """Return what happened to a request without a status, and what to do."""
+    """Return what happened to a request of a model, without the key, and what to do.
+
+    `begun` is True for a reply that broke off; `error` is None where it did so without one.
+    """
     import openai
 
+    if status := getattr(error, "status_code", 0):
+        return _explain_status(error, status, name, key)
     cause = getattr(error, "__cause__", None)
     if "ConnectTimeout" in type(cause).__name__:
         seconds = min(timeout, CONNECT_SECONDS)

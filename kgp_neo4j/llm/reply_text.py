@@ -45,14 +45,16 @@ def estimate_tokens(text: str) -> int:
 
 
 class ReplyStream:
-    """Passes a reply on while it is written, without reasoning, each part once."""
+    """Passes a reply on while it is written, without reasoning, each part once, if to anybody."""
 
-    def __init__(self, on_text: Callable[[str], None]) -> None:
+    def __init__(self, on_text: Callable[[str], None] | None) -> None:
         self._on_text = on_text
         self._sent = ""
 
     def show(self, raw: str, *, done: bool = False) -> None:
         """Pass on the new part of a reply; `raw` is the whole reply so far."""
+        if self._on_text is None:
+            return
         text = without_reasoning(raw)
         if not done:
             text = _PARTIAL_MARK.sub("", text).rstrip()

@@ -21,7 +21,6 @@ from kgp_neo4j.serve.answers import (
     reasoning_record,
 )
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
-from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, wants_events
 from kgp_neo4j.serve.work import events_of, listen
@@ -138,13 +137,9 @@ async def _answered(
 async def _shown_events(
     job: Job, events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[str, Any]]:
-    """Yield events as a response shows them, and `done` or `error` at the end."""
+    """Yield events as a response shows them, and `done` at the end."""
     began = time.perf_counter()
-    try:
-        async with aclosing(events):
-            async for name, value in events:
-                yield name, _SHOWN.get(name, lambda shown: shown)(value)
-    except Exception as error:
-        yield "error", problem_of(error).record()["error"]
-    else:
-        yield "done", {"seconds": round(time.perf_counter() - began, 4), "id": job.id}
+    async with aclosing(events):
+        async for name, value in events:
+            yield name, _SHOWN.get(name, lambda shown: shown)(value)
+    yield "done", {"seconds": round(time.perf_counter() - began, 4), "id": job.id}

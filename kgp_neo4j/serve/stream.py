@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.types.json_records import to_json
 
 with needs("serve", "the service"):
@@ -55,7 +56,7 @@ async def _disconnected(request: Request) -> None:
 def event_response(events: AsyncGenerator[tuple[str, Any]]) -> Response:
     """Return a response of server-sent events from pairs of a name and a value.
 
-    The generator is closed when the client goes.
+    What it raises is the last event, `error`. The generator is closed when the client goes.
     """
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
@@ -70,7 +71,10 @@ async def _lines(events: AsyncGenerator[tuple[str, Any]]) -> AsyncGenerator[byte
             if not done:
                 yield KEEPALIVE_COMMENT
                 continue
-            event = following.result()
+            try:
+                event = following.result()
+            except Exception as error:
+                event = "error", problem_of(error).record()["error"]
             if event is None:
                 return
             following = asyncio.ensure_future(anext(events, None))

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import unicodedata
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -19,10 +18,10 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import EXTENSIONS, extension
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.serve.access import CorpusName, Loads
-from kgp_neo4j.serve.problems import ProblemError, problem_of
+from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
-from kgp_neo4j.serve.work import Told, events_of, listen
+from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
@@ -88,18 +87,9 @@ async def upload(
         file.unlink(missing_ok=True)
         raise
     if wants_events(request):
-        return event_response(_shown_events(events, waiting))
-    return json_response(await waiting, 201)
-
-
-async def _shown_events(events: Told, waiting: Any) -> AsyncGenerator[tuple[str, Any]]:
-    """Yield the progress of a load, and `done` once all of it is stored."""
-    try:
         # Whoever leaves now still has the file loaded.
-        async for event in events_of(events, waiting, last="done", keep=True):
-            yield event
-    except Exception as error:
-        yield "error", problem_of(error).record()["error"]
+        return event_response(events_of(events, waiting, last="done", keep=True))
+    return json_response(await waiting, 201)
 
 
 def _report_record(report: LoadReport, folder: Path) -> dict[str, Any]:
