@@ -53,7 +53,7 @@ _INCLUDE = re.compile(r"^(?P<indent> *)// include: (?P<name>\w+)$", re.MULTILINE
 _COMMENT_LINES = re.compile(r"\A(?:(?!// include:)//.*\n)*")
 _OPTION = re.compile(
     r"(?P<name>\w+) = (?P<default>.+?) :: (?P<type>[A-Z][A-Z ]*)"
-    r"(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?, (?P<description>.+)"
+    r"(?: \((?P<range>[\d.]+ to [\d.]+)\))?, (?P<description>.+)"
 )
 _FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
 _PARAMETER_USE = re.compile(r"\$(\w+)")
@@ -81,9 +81,8 @@ class Parameter:
     name: str
     type: str
     default: str | None = None
-    #: The least and the greatest value of an option that is a number.
-    low: str | None = None
-    high: str | None = None
+    #: The range of an option's values, as "0 to 10".
+    range: str | None = None
     description: str = ""
 
     @property
@@ -92,11 +91,6 @@ class Parameter:
         # All are JSON but for their quotes. Python 3.11's `ast` fails at times in one of several
         # threads (CPython's issue 106905).
         return json.loads((self.default or "null").replace("'", '"'))
-
-    @property
-    def range(self) -> str:
-        """The range of an option's values, as "0 to 10"; empty where there is none."""
-        return "" if self.low is None else f"{self.low} to {self.high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +225,7 @@ def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
     defaults = {option.name: option.default for option in options}
     maps = ", ".join(
         f"{o.name}: {{type: '{_VALUE_TYPES[o.type]}', said: '{o.type}'"
-        + (f", low: {o.low}, high: {o.high}}}" if o.range else "}")
+        + (", low: {}, high: {}}}".format(*o.range.split(" to ")) if o.range else "}")
         for o in options
     )
     text = _OPTION_USE.sub(lambda use: f"coalesce({use[0]}, {defaults[use[1]]})", text)

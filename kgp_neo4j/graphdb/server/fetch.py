@@ -125,7 +125,15 @@ class _Fetcher:
             with self._session.get(
                 address, headers=headers, stream=True, timeout=_TIMEOUT
             ) as response:
-                self._receive(response, artifact, part, have)
+                if response.status_code not in (200, 206):
+                    raise _AttemptError(f"HTTP {response.status_code}")
+                # A server that cannot resume sends all of it.
+                with part.open("ab" if response.status_code == 206 and have else "wb") as file:
+                    for piece in response.iter_content(_PIECE):
+                        if self.stop.is_set() or file.tell() > artifact.size:
+                            break  # too long: not our jar, as its SHA-256 will say
+                        file.write(piece)
+                        self._progress.update(len(piece))
         except requests.RequestException as error:
             # Only the type: the text of the error may contain an address with a password.
             raise _AttemptError(f"the connection failed, {type(error).__name__}") from error
@@ -134,19 +142,3 @@ class _Fetcher:
         if sha256_of(part) != artifact.sha256:
             part.unlink()
             raise _AttemptError("the bytes received do not match the SHA-256 of the lock file")
-
-    def _receive(
-        self, response: requests.Response, artifact: Artifact, part: Path, have: int
-    ) -> None:
-        """Append a response to the part file, or start it again when the server can't resume."""
-        status = response.status_code
-        if status not in (200, 206):
-            raise _AttemptError(f"HTTP {status}")
-        with part.open("ab" if status == 206 and have else "wb") as file:
-            for piece in response.iter_content(_PIECE):
-                if self.stop.is_set():
-                    return
-                file.write(piece)
-                self._progress.update(len(piece))
-                if file.tell() > artifact.size:
-                    break  # not our jar: the check of the SHA-256 says so
