@@ -118,9 +118,7 @@ def _from_tables(
         return unsure(f"several tables fit: {names}; name the document")
 
     def one(table: TableOutline) -> StructuralAnswer:
-        result = tables.cell_by_names(context, table) or answer_from_table(
-            context.library, table, context.references.rest
-        )
+        result = answer_from_table(context.library, table, context.references.rest)
         if not result.sure:
             result = replace(result, markdown=context.library.markdown(table))
             if write:

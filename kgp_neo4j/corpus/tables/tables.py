@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,12 +10,11 @@ from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothi
 from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
-from kgp_neo4j.corpus.tables.references import content
-from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stems
+from kgp_neo4j.corpus.tables.resolving import by_words, stems
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = ["cell_by_names", "count", "look_up", "look_up_cells", "look_up_column", "look_up_list"]
+__all__ = ["count", "look_up", "look_up_cells", "look_up_column", "look_up_list"]
 
 #: Values that are shown of a long column, cells and tables that are cited, rows read of a column,
 #: at most.
@@ -64,14 +62,6 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
 
 
 # --- Rows, columns and cells ---
-
-#: Words that turn a question into another one than that for a cell.
-_TURNED = re.compile(
-    r"\b(?:not|without|except|excluding|but|before|after|above|below|only|altogether|first|last|"
-    r"if|how\s+(?:many|much)|number\s+of)\b|^\s*(?:is|are|was|were|does|do|did|has|have|can)\b",
-    re.IGNORECASE,
-)
-
 
 def _names(table: TableOutline) -> str:
     return ", ".join(column.name for column in table.columns[:_NAMES])
@@ -188,33 +178,6 @@ def _row(row: TableRow, columns: Sequence[Column]) -> str:
         for column, cell in zip(columns, row.cells, strict=True)
         if cell.text
     )
-
-
-def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | None:
-    """Return the cell of a row and a column that the question names in full and nothing more.
-
-    A row is named by its first cell. None where either is ambiguous, or words are left.
-    """
-    asked = context.references.rest
-    if table.rows > _LISTED or _TURNED.search(asked):
-        return None
-    phrases = phrases_of(asked)
-    columns = [column for column in table.columns[1:] if column.norm in phrases]
-    column = max(columns, key=lambda c: len(c.norm), default=None)
-    if column is None:
-        return None
-    named = _rows_named(context, table, phrases - {column.norm})
-    names = [norm for norm, _ in named]
-    name = max(names, key=len, default="")
-    left = f" {normal(asked)} ".replace(f" {name} ", " ").replace(f" {column.norm} ", " ")
-    if names.count(name) != 1 or set(content(left)) - {"row", "column", "cell", "entry", "table"}:
-        return None
-    (number,) = (row.number for norm, row in named if norm == name)
-    (row,) = context.library.rows(table, numbers=[number], columns=[column.order])
-    (cell,) = row.cells
-    citation = cite_cell(table, row, column, cell.text)
-    reading = f"{column.name} where the row is {row.title}"
-    return answer(cell.text or "(empty)", [cell.text], [citation], reading=reading)
 
 
 def _rows_named(
