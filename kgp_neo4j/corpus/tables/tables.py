@@ -63,6 +63,7 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
 
 # --- Rows, columns and cells ---
 
+
 def _names(table: TableOutline) -> str:
     return ", ".join(column.name for column in table.columns[:_NAMES])
 

@@ -9,7 +9,7 @@ from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.extraction import extract
-from kgp_neo4j.mindmap.link.matching import Match, Names, begin_alike, compound, inflected
+from kgp_neo4j.mindmap.link.matching import Match, Names
 from kgp_neo4j.mindmap.link.name_forms import (
     Phrase,
     content_stems,
@@ -17,7 +17,6 @@ from kgp_neo4j.mindmap.link.name_forms import (
     is_han,
     is_quantity,
     name_words,
-    negated,
     phrases,
     spans,
 )
@@ -41,8 +40,7 @@ _PREFIX = 4
 _ALTERNATIVES = 3
 #: Least similarity of a name with more words than the phrase: it may name a narrower thing.
 _NARROWER = 0.93
-#: Least similarity of words that only begin alike ("osteochondroma", "osteochondrosis"): they share
-#: word pieces, so that their embeddings are near.
+#: Least similarity of a name that shares some of the phrase's words, or has others as near.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
 #: Least similarity of a name that is listed as an alternative.
@@ -90,7 +88,7 @@ class _Linker:
             unlikely = [_suggested(m.phrase, m.entities[:1], m.by) for m in matches]
             return (unlikely + suggestions)[:_ALTERNATIVES]
         best: dict[str, LinkedEntity] = {}
-        for match in sorted(likely, key=lambda match: match.phrase.place):
+        for match in sorted(likely, key=lambda match: match.phrase.places[0]):
             entity = _linked(match)
             if entity.id not in best or entity.score > best[entity.id].score:
                 # Assignment keeps the key's position, that of the first mention.
@@ -99,7 +97,7 @@ class _Linker:
 
     def _unlikely_names(self, question: str, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
         """Return the words of the phrases that are not likely to be a name."""
-        placed = [phrase for phrase in mentions if phrase.places and not is_han(phrase.text)]
+        placed = [phrase for phrase in mentions if not is_han(phrase.text)]
         encoder = self.graph.encoder
         if encoder is None or not placed:
             return set()
@@ -144,7 +142,7 @@ class _Linker:
         rest = [
             p
             for p in mentions
-            if p.plain and p.places and not p.whole and self._can_embed(p) and not used & {*p.words}
+            if p.plain and not p.whole and self._can_embed(p) and not used & {*p.words}
         ]
         near = self._nearest(rest[:_EMBEDDED])
         question_stems = {stem(word) for run in spans(question) for word, _, _ in run}
@@ -178,10 +176,6 @@ class _Linker:
             ):
                 return score >= (_NARROWER if len(name_stems) > len(phrase_stems) else _LOOK_ALIKE)
             needed += 0.05 if len(phrase_stems) > 1 else 0.0
-        elif compound(phrase_stems, name_stems):
-            return score >= _NARROWER
-        elif begin_alike(phrase_stems, name_stems) and not inflected(phrase_stems, name_stems):
-            return score >= _LOOK_ALIKE
         elif len(phrase_stems) == 1 < len(name_stems):
             needed += 0.05
         if score >= needed:
@@ -200,14 +194,9 @@ class _Linker:
             phrases=[{"text": text, "vector": vector} for text, vector in vectors],
             limit=_ALTERNATIVES + 1,
         )
-        stems_denied = {p.text: {*content_stems(p.words)} for p in mentions if negated(p.words)}
         near: dict[str, list[Row]] = {}
         for row in rows:
-            denied = stems_denied.get(row["phrase"], set())
-            name_stems = {*content_stems(name_words(row["name"]))}
-            # "Can't sleep" does not mean "sleepiness", however near the two are.
-            if not denied & name_stems and not begin_alike(denied, name_stems):
-                near.setdefault(row["phrase"], []).append(row)
+            near.setdefault(row["phrase"], []).append(row)
         return near
 
 

@@ -9,7 +9,7 @@ from math import ceil
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.link.name_forms import Phrase, content_stems, forms, is_han, name_words
 
-__all__ = ["Match", "Names", "begin_alike", "compound", "inflected"]
+__all__ = ["Match", "Names"]
 
 #: The score of a name or alias as it is, and of one in another form or order.
 _EXACT, _IN_WORDS = 1.0, 0.95
@@ -65,10 +65,9 @@ class Names:
     def match(self, phrases: Sequence[Phrase]) -> list[Match]:
         """Return the phrases that name an entity, the longest ones where they overlap."""
         candidates = [match for phrase in phrases if (match := self._match_phrase(phrase))]
-        # Phrases of the question come before those put together from two parts of it.
         candidates.sort(
             key=lambda m: (-m.score if m.score < 0.9 else -1.0, -len(m.phrase.words),
-                           not m.phrase.places, -m.score, m.phrase.words)
+                           -m.score, m.phrase.words)
         )  # fmt: skip
         matches: list[Match] = []
         for match in candidates:
@@ -79,7 +78,7 @@ class Names:
     def _match_phrase(self, phrase: Phrase) -> Match | None:
         stems = content_stems(phrase.words)
         # Two things, as in "back pain and low back pain", are not one name in another order.
-        if phrase.whole or (phrase.places and {"and", "or"} & {*phrase.words}):
+        if phrase.whole or {"and", "or"} & {*phrase.words}:
             stems = ()
         words = phrase.words
         for rows in (self._exact.get(words), self._stems.get(stems), self._parts.get(words)):
@@ -93,35 +92,7 @@ class Names:
 
 def _is_covered(phrase: Phrase, others: Sequence[Phrase]) -> bool:
     """Return whether other phrases cover a phrase completely."""
-    if not phrase.places:
-        stems = {*content_stems(phrase.words)}
-        return any(stems <= {*content_stems(other.words)} for other in others)
     places = [place for other in others for place in other.places]
     if is_han(phrase.text):  # a Chinese character belongs to one name; English ones share words
         return all(any(a < end and begin < b for begin, end in places) for a, b in phrase.places)
     return all(any(begin <= a and b <= end for begin, end in places) for a, b in phrase.places)
-
-
-# --- Similar words ---
-
-
-def begin_alike(words: set[str], other_words: set[str]) -> bool:
-    """Return whether a word of one name begins with the same five letters as one of the other."""
-    return any(a[:5] == b[:5] for a in words for b in other_words if min(len(a), len(b)) >= 5)
-
-
-def compound(words: set[str], other_words: set[str]) -> bool:
-    """Return whether a word of one name is the start of a longer one: "tooth" of "toothache"."""
-    return any(
-        len(a) >= 3 and abs(len(a) - len(b)) >= 3 and (b.startswith(a) or a.startswith(b))
-        for a in words
-        for b in other_words
-    )
-
-
-def inflected(words: set[str], other_words: set[str]) -> bool:
-    """Return whether two single words differ in their endings only ("nauseous", "nausea")."""
-    if len(words) != 1 or len(other_words) != 1:
-        return False
-    (a,), (b,) = words, other_words
-    return a[: min(len(a), len(b)) - 1] == b[: min(len(a), len(b)) - 1]

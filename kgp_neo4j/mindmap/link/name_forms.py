@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import regex
 
@@ -19,7 +18,6 @@ __all__ = [
     "is_han",
     "is_quantity",
     "name_words",
-    "negated",
     "phrases",
     "spans",
 ]
@@ -58,27 +56,20 @@ _FILLER_WORDS = frozenset(
     "get gets getting got take help thank thanks patient today yesterday sometimes often still "
     "possible all".split()
 )
-_NEGATIONS = frozenset(("no", "not", "never", "cannot", "unable", "without"))
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A run of words of a question: its text, its words in lower case, and its places.
 
-    `places` are its first and last characters in the question. There are none where the words are
-    not adjacent, as "swelling leg" in "pain and swelling in my leg". `whole` is one that names only
-    what is called exactly so: "The Birth of Venus", "Washington, D.C.".
+    `places` are its first and last characters in the question, wherever it stands there. `whole` is
+    one that names only what is called exactly so: "The Birth of Venus", "Washington, D.C.".
     """
 
     text: str
     words: tuple[str, ...]
-    places: tuple[tuple[int, int], ...] = ()
+    places: tuple[tuple[int, int], ...]
     whole: bool = False
-
-    @property
-    def place(self) -> int:
-        """Where it begins; a phrase that was put together comes last."""
-        return self.places[0][0] if self.places else 1_000_000
 
     @property
     def plain(self) -> bool:
@@ -114,11 +105,7 @@ def _folded(text: str) -> str:
 
 
 def phrases(question: str) -> list[Phrase]:
-    """Return all runs of words that may name an entity, and the parts of coordinated phrases.
-
-    "Pain and swelling in my legs" also gives "pain in my legs", "elbow and wrist weakness" also
-    "elbow weakness".
-    """
+    """Return all runs of words that may name an entity."""
     known: dict[tuple[str, ...], Phrase] = {}
     for run in spans(question):
         for first, (word, begin, _) in enumerate(run):
@@ -131,8 +118,7 @@ def phrases(question: str) -> list[Phrase]:
                     words = tuple(w for w, _, _ in run[first:after])
                     places = known[words].places if words in known else ()
                     known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
-    coordinated = (_coordinated([word for word, _, _ in run]) for run in spans(question))
-    for phrase in (*chain.from_iterable(coordinated), *_whole(question)):
+    for phrase in _whole(question):
         known.setdefault(phrase.words, phrase)
     return list(known.values())
 
@@ -152,22 +138,6 @@ def _whole(question: str) -> Iterator[Phrase]:
             inside = number == last_number and not {word, last} & _FUNCTION_WORDS
             if named and (not inside or after - first > _LONGEST_PHRASE):
                 yield Phrase(question[begin:end], words, ((begin, end),), whole=True)
-
-
-def _coordinated(run: list[str]) -> Iterator[Phrase]:
-    for at, word in enumerate(run):
-        if word not in ("and", "or") or not 0 < at < len(run) - 1:
-            continue
-        before, after = run[max(0, at - 5) : at], run[at + 1 : at + 6]
-        combined = [(*before[-1:], *after[1:n]) for n in range(2, 5)]
-        combined += [(*before[-n:-1], *after[:m]) for n in range(2, 6) for m in (1, 2)]
-        phrases_of_two = (Phrase(" ".join(words), words) for words in combined if len(words) > 1)
-        yield from (phrase for phrase in phrases_of_two if phrase.plain)
-
-
-def negated(words: Iterable[str]) -> bool:
-    """Return whether a phrase has a negation: "can't sleep", "unable to walk"."""
-    return any(word in _NEGATIONS or word.endswith("n't") for word in words)
 
 
 def content_words(words: Iterable[str]) -> set[str]:
