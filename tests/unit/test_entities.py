@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entities.mentions import PassageText, link_all
 from kgp_neo4j.corpus.connect.entities.spots import Spots
-from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
+from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import InputError
@@ -29,7 +29,6 @@ def _link(
 ) -> list[list[Mention]]:
     """Learn texts, which begin the documents `owners`, and return the mentions of each."""
     owned = [linker.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
-    linker.add_lead_names(zip(owned, texts, strict=True))
     spots = Spots()
     for text in texts:
         spots.add(linker.names.find(cut(text)))
@@ -79,19 +78,6 @@ def test_names_of_a_title() -> None:
     assert forms("Beyoncé", "Queen B") == {"beyonce": 1.0, "queen b": 0.9}
     assert forms("(disambiguation)") == {"disambiguation": 1.0}
     assert forms("!!!") == {}
-
-
-def test_names_in_the_first_sentence() -> None:
-    def forms(title: str, text: str) -> set[str]:
-        return {" ".join(keys) for keys, _, _ in lead_names(title, text)}
-
-    text = 'Ann Mary "Nan" Tolver (born 1950), also known as Lady Harp, is a harpist. She is "Moe".'
-    assert {"ann mary", "nan tolver", "ann tolver", "lady harp"} >= forms("Nan Tolver", text)
-    assert {"nan tolver", "lady harp"} <= forms("Nan Tolver", text)
-    assert "moe" not in forms("Nan Tolver", text)
-    text = 'The Island Rescue Service (IRS), known as "The Rescuers", is old (NAV).'
-    assert forms("Island Rescue Service", text) >= {"irs", "the rescuers"}
-    assert "nav" not in forms("Island Rescue Service", text)
 
 
 # --- Is it a mention? -----------------------------------------------------------------------------
@@ -183,15 +169,6 @@ def test_coherence_and_qualifiers_choose_among_namesakes() -> None:
         "Mercury (planet)",
         "Mercury (singer)",
     ]
-
-
-def test_last_names_after_the_full_one() -> None:
-    texts = ["Bolton left. Roger Bolton sang. Bolton won, not Michael Bolton or Bolton Street."]
-    found = _found(texts, "Roger Bolton")
-    assert found == [[("Roger Bolton", "Roger Bolton"), ("Bolton", "Roger Bolton")]]
-    texts = ["Roger Bolton met Ann Bolton. Bolton smiled."]
-    found = _found(texts, "Roger Bolton", "Ann Bolton")
-    assert [surface for surface, _ in found[0]] == ["Roger Bolton", "Ann Bolton"]
 
 
 def test_the_order_of_the_texts_changes_nothing() -> None:

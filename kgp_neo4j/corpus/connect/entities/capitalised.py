@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name, rows_of
-from kgp_neo4j.corpus.connect.entities.surface_forms import is_stop_word
-from kgp_neo4j.text.words import Words, fold, words
+from kgp_neo4j.text.words import STOP_WORDS, Words, fold, words
 
 __all__ = ["Phrase", "Phrases"]
 
@@ -123,9 +122,8 @@ def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
 
 def _may_end(words: Words, at: int) -> bool:
     raw = words.raw[at]
-    if is_stop_word(words.keys[at]):
-        return False
-    return raw[0].isupper() or raw[0].isdigit()
+    named = raw[0].isupper() or raw[0].isdigit()
+    return named and words.keys[at] not in STOP_WORDS
 
 
 def _runs(words: Words) -> Iterator[tuple[int, int]]:

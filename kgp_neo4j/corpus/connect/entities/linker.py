@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,17 +21,13 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     Form,
     Names,
     Spots,
-    is_part_of_name,
     rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
-    is_person_like,
-    is_stop_word,
-    lead_names,
     names_of,
     qualifier_words,
 )
-from kgp_neo4j.text.words import Words, cut
+from kgp_neo4j.text.words import STOP_WORDS, cut
 from kgp_neo4j.types.settings import EntitySettings
 
 __all__ = ["EntityLinker", "Mention"]
@@ -77,18 +72,6 @@ class Links:
         return max(0.0, 1 - apart / (math.log(max(self._passages, 2)) - math.log(few) + 1e-9))
 
 
-@lru_cache(maxsize=1)
-def _words(text: str) -> Words:
-    """Return the words of a text that was read before, of which most are needed only once."""
-    return cut(text)
-
-
-@lru_cache(maxsize=1 << 13)
-def _name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name without its qualifier."""
-    return tuple(cut(name.split(" (")[0]).raw)
-
-
 # --- The linker ---
 
 #: Most candidates of a name that are compared, and most mentions around it that vote on them.
@@ -124,9 +107,8 @@ class EntityLinker:
 
     Entities are numbered: documents of the same title are one. `aliases` gives more names by title,
     and `settings.threshold` prunes mentions by their score. Commonness, link probability and
-    relatedness are counted in the texts that are linked, whatever their order: first
-    `add_lead_names` gets the first text of each document at least, then the names that `names.find`
-    finds in all texts go to `learn`.
+    relatedness are counted in the texts that are linked, whatever their order: the names that
+    `names.find` finds in all texts go to `learn`.
     """
 
     def __init__(
@@ -155,15 +137,6 @@ class EntityLinker:
         self._qualifiers = list(map(qualifier_words, self.titles))
         self._named = np.zeros(len(self.titles), np.int64)
         self._links = Links((), (), 0)
-
-    def add_lead_names(self, texts: Iterable[tuple[int, str]]) -> None:
-        """Add the names of each entity (-1 for none) that its first text tells."""
-        seen: set[int] = {-1}
-        for owner, text in texts:
-            if owner not in seen:
-                seen.add(owner)
-                for name in lead_names(self.titles[owner], text):
-                    self.names.add(owner, name)
 
     def learn(self, spots: Spots, owners: Sequence[int]) -> Iterator[list[_Chosen]]:
         """Count how texts, of which these names were found, write and name the entities.
@@ -249,7 +222,7 @@ class EntityLinker:
         """Return the mentions of a text of this owner (-1 for none), among those `chosen` in it."""
         candidates = [self._candidates(self.names.forms[form]) for _, _, form, _ in chosen]
         qualified = any(self._qualifiers[entity] for known in candidates for entity, _ in known)
-        present = frozenset(_words(text).keys if qualified else ())
+        present = frozenset(cut(text).keys if qualified else ())
         mentions: list[Mention] = []
         likeliest = [known[:3] for known in candidates]
         for at, (start, end, _, probability) in enumerate(chosen):
@@ -260,8 +233,7 @@ class EntityLinker:
                 mentions.append(
                     Mention(start, end, text[start:end], entity, commonness, coherence, score)
                 )
-        mentions += self._last_names(text, mentions, owner)
-        return sorted(mentions, key=lambda mention: mention.start)
+        return mentions
 
     def _decide(
         self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
@@ -280,48 +252,11 @@ class EntityLinker:
         assert best is not None
         return best
 
-    def _last_names(self, text: str, mentions: Sequence[Mention], owner: int) -> Iterator[Mention]:
-        """Yield the mentions of people by their last name alone, outside of other mentions.
-
-        A last name that two of the known people share is ambiguous and left out.
-        """
-        known = [(self.titles[owner], owner, 0)] if owner >= 0 else []
-        known += [(m.surface, m.entity, m.end) for m in mentions]
-        #: By last name: the entity, -1 where it is ambiguous, and the place after its full name.
-        called: dict[str, tuple[int, int]] = {}
-        for name, entity, since in known:
-            raw = _name_words(name)
-            if is_person_like(raw):
-                other = called.get(raw[-1], (entity, since))
-                called[raw[-1]] = other if other[0] == entity else (-1, 0)
-        if not called:
-            return
-        edges = [0, *itertools.chain.from_iterable((m.start, m.end) for m in mentions), len(text)]
-        outside = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-        if text.isascii() and not any(name in part for name in called for part in outside):
-            return  # without cutting the text
-        words = _words(text)
-        occupied = iter(mentions)
-        taken = next(occupied, None)
-        for at, raw_word in enumerate(words.raw):
-            if raw_word not in called:
-                continue
-            entity, since = called[raw_word]
-            start, end = words.starts[at], words.ends[at]
-            while taken and taken.end <= start:
-                taken = next(occupied, None)
-            if entity < 0 or start < since or (taken and taken.start < end):
-                continue
-            if is_part_of_name(words, at, at):
-                continue  # somebody else's full name
-            # Certain, given that the full name was linked correctly.
-            yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)
-
 
 def _probability(form: Form, written: int) -> float:
     named = written & NAMED or (written & ARTICLED and form.small_article)
     several = len(form.words) > 1
-    if not several and is_stop_word(form.words[0]) and not form.is_acronym:
+    if not several and form.words[0] in STOP_WORDS and not form.is_acronym:
         return 0.5 if written & QUOTED and named else 0.0
     # Part of a title often occurs without meaning that entity.
     prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)

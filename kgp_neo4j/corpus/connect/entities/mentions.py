@@ -41,7 +41,6 @@ class Linked:
 
 def link_all(linker: EntityLinker, passages: Sequence[PassageText]) -> Iterator[Linked]:
     """Yield what all passages of a corpus mention, in order."""
-    linker.add_lead_names((linker.number[p.document], p.text) for p in passages)
     spots, phrases = Spots(), Phrases()
     for passage in passages:
         text = cut(passage.text)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word
-from kgp_neo4j.text.words import Words
+from kgp_neo4j.corpus.connect.entities.surface_forms import Name
+from kgp_neo4j.text.words import STOP_WORDS, Words
 
 __all__ = [
     "ARTICLED", "FIRST", "INSIDE", "NAMED", "QUOTED",
-    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name", "is_part_of_name",
+    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name",
     "rows_of",
 ]  # fmt: skip
 
@@ -67,7 +67,7 @@ class Form:
             most = 0 if len(self.words) == 1 else self.own_lower - 1
             return self.own_lower > 0 and self.own_name <= most
         return any(
-            w[0][:1].islower() or any(x[:1].islower() and not is_stop_word(x) for x in w[1:])
+            w[0][:1].islower() or any(x[:1].islower() and x not in STOP_WORDS for x in w[1:])
             for w in self.written
         )
 
@@ -163,7 +163,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
         and (text[end] in _QUOTES or text[end : end + 2] in (',"', '."', ",”", ".”"))
     )
     first = begins_sentence(words, at)
-    inside = not quoted and is_part_of_name(words, at, last, first)
+    inside = not quoted and _is_part_of_name(words, at, last, first)
     written = FIRST * first | INSIDE * inside | QUOTED * quoted
     if _is_named(raw, form, len(raw) > 2):
         written |= NAMED
@@ -172,7 +172,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     return start, end, number, written
 
 
-def is_part_of_name(words: Words, at: int, last: int, first: bool = False) -> bool:
+def _is_part_of_name(words: Words, at: int, last: int, first: bool = False) -> bool:
     """Return whether a word with a capital before or behind the words [at, last] is of their name.
 
     Where these are the `first` of a sentence, none before them is.
@@ -188,7 +188,7 @@ def _is_name_word(words: Words, at: int) -> bool:
     raw = words.raw[at]
     if not raw[:1].isupper() or raw == "I":
         return False
-    return not (is_stop_word(words.keys[at]) and begins_sentence(words, at))
+    return not (words.keys[at] in STOP_WORDS and begins_sentence(words, at))
 
 
 def _is_named(raw: tuple[str, ...], form: Form, article: bool) -> bool:
@@ -203,7 +203,7 @@ def _is_named(raw: tuple[str, ...], form: Form, article: bool) -> bool:
 def _fits(word: str, title: str, at: int, article: bool) -> bool:
     if word == title or word[:1].lower() == word[:1].upper():
         return True  # the same, or a script without case
-    if at == 0 and article and is_stop_word(title.lower()):
+    if at == 0 and article and title.lower() in STOP_WORDS:
         return True  # "the Rolling Stones"
     if title.isupper() and 1 < len(title) <= 4:
         return word.isupper()  # "US" is not "us"

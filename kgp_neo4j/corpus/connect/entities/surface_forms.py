@@ -10,16 +10,13 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.text.words import Words, fold
+from kgp_neo4j.text.words import STOP_WORDS, Words, fold
 from kgp_neo4j.text.words import cut as cut_anew
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "LONGEST",
     "Name",
-    "is_person_like",
-    "is_stop_word",
-    "lead_names",
     "names_of",
     "qualifier_words",
     "read_aliases",
@@ -34,18 +31,6 @@ _REGNAL = regex.compile(r"^(\p{Lu}\p{L}+ [IVX]+),? of\b")
 _SUFFIX = regex.compile(
     r",?\s+(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
 )
-_FUNCTION_WORDS = """
-a about after all also although am an and any are as at be because been before being both but by
-can could de del der di do does down du during each either el en et few following for from
-further had has have he her here hers him his how however i if in into is it its just la las
-later le les like los many may me might more most much my neither new no nor not now of off on
-once one only or other our out over own part same several she since so some such than that the
-their theirs them then there these they this those though three through thus to today together
-too two und under until up upon us use used using van very von was we were what when where
-whereas which while who whom whose why will with within without would yet you your
-"""
-_SMALL = frozenset(_FUNCTION_WORDS.split())
-
 Name = tuple[tuple[str, ...], tuple[str, ...], float]
 """The words of a name in lower case and as written, and its weight: 1 for the whole title."""
 
@@ -54,18 +39,6 @@ Name = tuple[tuple[str, ...], tuple[str, ...], float]
 def cut(name: str) -> Words:
     """Return the words of a title, which is cut for each of its names."""
     return cut_anew(name)
-
-
-def is_stop_word(key: str) -> bool:
-    """Return whether a word is a function word ("the", "it", "who")."""
-    return key in _SMALL
-
-
-def is_person_like(raw: list[str] | tuple[str, ...]) -> bool:
-    """Return whether the words of a title may be a person's first and last name."""
-    return 2 <= len(raw) <= 4 and all(
-        w[:1].isupper() and w.isalpha() and not is_stop_word(w.lower()) for w in raw
-    )
 
 
 def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
@@ -84,10 +57,6 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
     short = _SUFFIX.sub("", bare)
     if short != bare:
         given.append((short, 0.4))
-    yield from _names(given)
-
-
-def _names(given: Iterable[tuple[str, float]]) -> Iterator[Name]:
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
         for form in _spellings(text):
@@ -129,60 +98,7 @@ def qualifier_words(title: str) -> frozenset[str]:
     if not text:
         parted = _COMMA.match(title)
         text = parted[2] if parted else ""
-    return frozenset(fold(w) for w in cut(text).raw if not is_stop_word(fold(w)))
-
-
-# --- Names in the first sentence of a document ---
-
-_LEAD = 600
-_CAPITAL = r"\p{Lu}[\p{L}\p{N}\p{M}.'’&-]*"
-_LATER = r"[\p{Lu}\p{N}][\p{L}\p{N}\p{M}.'’&-]*"
-_NAME = rf"{_CAPITAL}(?:\s(?:(?:of|the|and|de|la|van|von|for|in|&)\s)*{_LATER}){{0,6}}"
-_OPENING = regex.compile(rf"^(?:The |A |An )?({_NAME})(?=,? \(| (?:is|was|are|were)\b)")
-_KNOWN_AS = regex.compile(
-    r"\b(?:known|referred to|credited|abbreviated|nicknamed|called|billed|styled|shortened)"
-    r"(?: (?:simply|also|professionally|mononymously|commonly|officially|collectively|by))*"
-    rf"(?: as| to)?:? (?:the |simply )?(?:[\"“]([^\"”]{{2,60}})[\"”]|({_NAME}))"
-)
-_NOUN_FOLLOWS = regex.compile(r" (?!(?:and|or|is|was|are|in|by|for|as|who|which)\b)\p{Ll}")
-_NICKNAME = regex.compile(rf"^({_CAPITAL})(?:\s{_CAPITAL})*? [\"“(]({_CAPITAL})[\"”)] ({_NAME})")
-_INITIALS = regex.compile(r"\((?:[^()]*[,;] )?(\p{Lu}[\p{Lu}&.]{1,6})\)")
-
-
-def lead_names(title: str, text: str) -> Iterator[Name]:
-    """Yield further names from the first sentences of an entity's own document.
-
-    "Felton Jeffrey "Jeff" Capel III", "commonly known as Sydney 2000", "(IRA)" behind the words
-    whose initials these are.
-    """
-    lead = text[:_LEAD]
-    sentence = regex.split(r"(?<=\p{Ll}{2})\.\s", lead, maxsplit=1)[0]
-    given: list[tuple[str, float]] = []
-    opening = _OPENING.match(sentence)
-    # The opening has to have the title's last word: "Kelp" of "Mary Kelp".
-    last = cut(_PARENTHESIS.sub("", html.unescape(title))).keys[-1:]
-    if opening and " " in opening[1] and last and last[0] in cut(opening[1]).keys:
-        given.append((opening[1], 0.5))
-    nickname = _NICKNAME.match(sentence)
-    if nickname:
-        given += [(f"{nickname[2]} {nickname[3]}", 0.5), (f"{nickname[1]} {nickname[3]}", 0.4)]
-    for match in _KNOWN_AS.finditer(sentence):
-        # A word alone, or before others in lower case, is seldom the whole name ("called German
-        # idealism").
-        if match[1] and match[1][0].isupper():
-            given.append((match[1], 0.4))
-        elif match[2] and " " in match[2] and not _NOUN_FOLLOWS.match(sentence, match.end()):
-            given.append((match[2], 0.4))
-    initials = "".join(k[0] for k in cut(opening[1] if opening else title).keys if k)
-    for match in _INITIALS.finditer(sentence):
-        letters = "".join(k for k in match[1].lower() if k.isalpha())
-        if letters and letters in (initials, "".join(k[0] for k in cut(title).keys)):
-            given.append((match[1], 0.4))
-    yield from _names(
-        (text, weight)
-        for text, weight in given
-        if len(text) > 2 and not is_stop_word(text.lower()) and not text.isdigit()
-    )
+    return frozenset(fold(w) for w in cut(text).raw if fold(w) not in STOP_WORDS)
 
 
 # --- The file of aliases ---
