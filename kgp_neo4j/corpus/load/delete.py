@@ -67,7 +67,7 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     A source is a file as it was loaded (a relative path works) or the name of a data set. Raises
     CorpusError where nothing, or more than one document of that title, is found.
     """
-    ids = [found.id for found in find_documents(database, corpus, document)]
+    ids = [each.id for each in find_documents(database, corpus, document)]
     database.write_in_batches("load/remove_structure", documents=ids)
     done = database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids)
     return Deleted(corpus, done["documents"], done["passages"])

@@ -54,14 +54,11 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         ],
         "passages": passages,
         "sections": [
-            {
+            asdict(section)
+            | {
                 "id": part_id(id_, "section", order),
                 "order": order,
-                "title": section.title,
                 "heading": " > ".join(section.path),
-                "level": section.level,
-                "start": section.start,
-                "end": section.end,
                 "passages": ids[
                     bisect_right(ends, section.start) : bisect_left(starts, section.end)
                 ],

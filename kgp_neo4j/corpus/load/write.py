@@ -26,14 +26,11 @@ _FORM = 3
 
 
 def batches(
-    corpus: str, documents: Iterable[SourceDocument], met: Iterable[bytes] = ()
+    corpus: str, documents: Iterable[SourceDocument]
 ) -> Iterator[dict[str, SourceDocument]]:
-    """Gather documents into batches by their ids; a repeated paragraph is left out.
-
-    `met` are the ids of those that were there before, as bytes.
-    """
+    """Gather documents into batches by their ids; a repeated paragraph is left out."""
     # Ids are kept as bytes: a data set has a million paragraphs.
-    seen = set(met)
+    seen: set[bytes] = set()
     held: dict[str, SourceDocument] = {}
     characters = 0
     for document in documents:
