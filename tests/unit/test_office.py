@@ -379,6 +379,11 @@ def test_files_that_are_not_what_they_say(tmp_path: Path, kind: str) -> None:
     good = _bytes(_MADE[kind]())
     other = _bytes(_MADE[next(k for k in _MADE if k != kind)]())
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+    encrypted = bytearray(good)
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        for found in range(len(good)):
+            if good.startswith(sign, found):
+                encrypted[found + at] |= 1
     for data, expected in (
         (b"", "the file is empty"),
         (b"plain text", "damaged one"),
@@ -387,6 +392,7 @@ def test_files_that_are_not_what_they_say(tmp_path: Path, kind: str) -> None:
         (other, "this is no"),
         (ole, f"Save it as {kind}"),
         (ole + "EncryptedPackage".encode("utf-16-le"), "the file is encrypted. Give a copy"),
+        (bytes(encrypted), "the file is encrypted. Give a copy"),
     ):
         with pytest.raises(InputError, match=expected) as raised:
             _read(tmp_path / f"a{kind}", data)

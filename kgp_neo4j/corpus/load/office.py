@@ -26,6 +26,7 @@ OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx")
 _MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml")
 _MIB = 1 << 20
 #: Bytes of unpacked XML at most: texts and slides become a tree in memory, sheets are streamed.
@@ -80,8 +81,7 @@ def _checked(data: bytes, kind: str) -> str:
         raise InputError("the file is empty")
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
-            hint = "Give a copy that is saved without a password."
-            raise InputError("the file is encrypted", hint=hint)
+            raise InputError("the file is encrypted", hint=_UNLOCK)
         if kind != ".xls":
             hint = f"Save it as {kind} with a newer program."
             raise InputError("an older format than its name says", hint=hint)
@@ -92,6 +92,8 @@ def _checked(data: bytes, kind: str) -> str:
         return ""
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         parts = package.infolist()
+        if any(part.flag_bits & 1 for part in parts):
+            raise InputError("the file is encrypted", hint=_UNLOCK)
         if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
             hint = "Its name ends as those of another kind."
             raise InputError(f"this is no {kind} file", hint=hint)
