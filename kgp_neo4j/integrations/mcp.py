@@ -90,14 +90,8 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
         "id": passage.id,
         "title": passage.title,
         "neighbours": [
-            {
-                "id": row["neighbour"]["id"],
-                "title": row["neighbour"]["title"],
-                "edge": row["edge"].type,
-                "weight": round(row["score"], 4),
-                "reason": row["reason"],
-                "text": row["neighbour"]["text"],
-            }
+            {name: row["neighbour"][name] for name in ("id", "title", "text")}
+            | {"edge": row["edge"].type, "weight": round(row["score"], 4), "reason": row["reason"]}
             for row in rows
             if "id" in row["neighbour"]  # it may have been deleted since it was found
         ],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kgp_neo4j.llm.local import LocalModel
 
 __all__ = [
+    "CHAT_TOKENS",
     "MeteredModel",
     "find_model",
     "fit",
@@ -36,7 +37,7 @@ __all__ = [
 _THREADS = 4
 
 #: Tokens of the chat format besides its texts, and of the separator between two passages.
-_CHAT_TOKENS = 16
+CHAT_TOKENS = 16
 _SEPARATOR_TOKENS = 2
 
 
@@ -128,7 +129,7 @@ def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) 
     the context, are left free for the reply. Passages are taken whole, in their order, up to the
     first that does not fit.
     """
-    left = model.context - min(tokens, model.context // 2) - model.count(fixed) - _CHAT_TOKENS
+    left = model.context - min(tokens, model.context // 2) - model.count(fixed) - CHAT_TOKENS
     for number, passage in enumerate(passages):
         left -= model.count(passage) + _SEPARATOR_TOKENS
         if left < 0:

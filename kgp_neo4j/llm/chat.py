@@ -11,6 +11,7 @@ from typing import Any
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.llm.call import CHAT_TOKENS
 from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
 from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
@@ -21,8 +22,6 @@ __all__ = ["DEFAULT_URL", "ChatModel"]
 DEFAULT_URL = "https://api.openai.com/v1"
 #: Assumed context where neither the settings nor the server give one.
 _DEFAULT_CONTEXT = 8192
-#: Tokens of the chat format besides its texts.
-_CHAT_TOKENS = 16
 #: Least tokens for a reply, where the context leaves fewer than were wanted.
 _LEAST_ROOM = 128
 #: How long a reply may take as a whole, in multiples of `llm.timeout`.
@@ -80,7 +79,7 @@ class ChatModel:
 
         messages = [{"role": "system", "content": task}] if task else []
         messages.append({"role": "user", "content": prompt})
-        length = self.count(task) + self.count(prompt) + _CHAT_TOKENS
+        length = self.count(task) + self.count(prompt) + CHAT_TOKENS
         wanted = self._settings.max_tokens or tokens
         while True:
             options = self._request_options(self._room(length, wanted))

@@ -25,6 +25,7 @@ __all__ = [
     "load_checkpoint",
     "load_generator",
     "placed",
+    "position_limit",
     "sampling",
 ]
 
@@ -33,6 +34,8 @@ INPUT_TOKENS = 512
 #: Most tokens generated: more than a supporting fact has, and no more than encoders read.
 OUTPUT_TOKENS = 160
 _BATCH = 16
+#: Some configurations give a number of positions like this where there is no limit.
+_NO_LIMIT = 1 << 24
 _ADAPTER = "adapter_config.json"
 
 
@@ -110,10 +113,17 @@ def drawing(device: str, seed: int) -> Iterator[None]:
 
 def input_limit(model: Any) -> int:
     """Return how many tokens a prompt may have, so that the output still fits."""
-    places = getattr(model.config, "max_position_embeddings", None)
-    if not isinstance(places, int):
-        return INPUT_TOKENS
+    places = position_limit(model.config) or _NO_LIMIT
     return max(1, min(INPUT_TOKENS, places - OUTPUT_TOKENS))
+
+
+def position_limit(config: Any) -> int | None:
+    """Return the number of positions of a model; None where there is no limit."""
+    for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
+        places = getattr(config.get_text_config(), name, None)
+        if isinstance(places, int) and 0 < places < _NO_LIMIT:
+            return places
+    return None
 
 
 @lru_cache(maxsize=2)

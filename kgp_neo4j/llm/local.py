@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.generators import drawing, first_line, load_checkpoint, placed, sampling
+from kgp_neo4j.llm.generators import (
+    drawing,
+    first_line,
+    load_checkpoint,
+    placed,
+    position_limit,
+    sampling,
+)
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -20,8 +27,6 @@ __all__ = ["LocalModel"]
 _CONTEXT = 2048
 #: Most tokens of the mark that begins reasoning.
 _LONGEST_MARK = 8
-#: Some configurations give a number of positions like this where there is no limit.
-_NO_LIMIT = 1 << 24
 
 
 class LocalModel:
@@ -41,9 +46,9 @@ class LocalModel:
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()
         self._marks = _marks(self._tokenizer)
-        limit = _position_limit(self._model.config)
+        limit = position_limit(self._model.config)
         wanted = self._settings.context
-        self.context = min(wanted or limit or _CONTEXT, limit or _NO_LIMIT)
+        self.context = min(filter(None, (wanted, limit)), default=_CONTEXT)
 
     @property
     def identity(self) -> str:
@@ -175,12 +180,3 @@ def _marks(tokenizer: Any) -> list[str]:
     marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
     marks |= set(tokenizer.all_special_tokens)
     return sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)
-
-
-def _position_limit(config: Any) -> int | None:
-    """Return the number of positions of a model; None where there is no limit."""
-    for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
-        places = getattr(config.get_text_config(), name, None)
-        if isinstance(places, int) and 0 < places < _NO_LIMIT:
-            return places
-    return None

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import Job
-from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
-from kgp_neo4j.types.corpus import CorpusSummary
-from kgp_neo4j.types.mindmap import GraphSummary
 
 with needs("serve", "the service"):
     from fastapi import Depends, Query, Request, Response
@@ -23,7 +19,6 @@ with needs("serve", "the service"):
 __all__ = ["Administers", "Caller", "CorpusName", "Loads", "Reads", "require_right"]
 
 _R = TypeVar("_R")
-_N = TypeVar("_N", CorpusSummary, GraphSummary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +28,6 @@ class Caller:
     request: Request
     service: Service
     access: Access
-
-    def corpora(self) -> list[CorpusSummary]:
-        """Return the corpora that may be seen."""
-        return self._seen("corpus", corpora(self.service.database))
-
-    def graphs(self) -> list[GraphSummary]:
-        """Return the knowledge graphs that may be seen."""
-        return self._seen("graph", graphs(self.service.database))
-
-    def _seen(self, kind: str, summaries: Iterable[_N]) -> list[_N]:
-        return [each for each in summaries if self.access.sees(kind, each.name)]
 
     def seeing(self, kind: str, name: str, work: Callable[[], _R]) -> Callable[[], _R]:
         """Return the work, to be done where the "corpus" or "graph" is there and may be seen.

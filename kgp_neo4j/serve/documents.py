@@ -6,9 +6,10 @@ from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
-from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
+from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages, list_tables
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.access import Administers, CorpusName, Loads, Reads
 from kgp_neo4j.serve.answers import answer_record, document_record, passage_record
 from kgp_neo4j.serve.problems import missing
@@ -29,13 +30,14 @@ router = APIRouter(tags=["documents"])
 @router.get("/corpora")
 async def list_corpora(caller: Reads) -> Response:
     """List the corpora and knowledge graphs that the token sees, and what it may do."""
-    service = caller.service
+    service, access = caller.service, caller.access
 
     def look() -> dict[str, Any]:
+        database = service.database
         return {
-            "corpora": caller.corpora(),
-            "graphs": caller.graphs(),
-            "rights": [right for right in RIGHTS if right in caller.access.rights],
+            "corpora": [each for each in corpora(database) if access.sees("corpus", each.name)],
+            "graphs": [each for each in graphs(database) if access.sees("graph", each.name)],
+            "rights": [right for right in RIGHTS if right in access.rights],
             "model": service.model.name if service.model else None,
             "upload": service.settings.upload,
         }

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+import regex
+
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.loading import load
@@ -133,12 +135,8 @@ def file_name(given: str) -> str:
     Letters, digits, marks, spaces and `._-()` stay; raises ProblemError for a name without one of
     the known endings.
     """
-    last = given.replace("\\", "/").rpartition("/")[2]
-    kept = "".join(
-        c if c.isalnum() or unicodedata.category(c)[0] == "M" or c in " ._-()" else "_"
-        for c in unicodedata.normalize("NFC", plain(last))
-    )
-    kept = " ".join(kept.split()).lstrip(". ")
+    last = unicodedata.normalize("NFC", plain(given.replace("\\", "/").rpartition("/")[2]))
+    kept: str = regex.sub(r"[^\p{L}\p{M}\p{N} ._()-]", "_", last).lstrip(". ")
     ending = extension(Path(kept))
     if not ending or kept.lower() == ending:
         raise ProblemError(
@@ -146,7 +144,6 @@ def file_name(given: str) -> str:
             f"no kind of file that can be loaded: {kept or '(no name)'}",
             f"Give a name with one of these endings: {' '.join(EXTENSIONS)}.",
         )
-    whole = kept.lower()
-    tail = kept[whole.rindex(ending) :]
-    stem = kept[: len(kept) - len(tail)]
+    at = kept.lower().rindex(ending)
+    stem, tail = kept[:at], kept[at:]
     return stem.encode()[: _LONGEST - len(tail)].decode(errors="ignore").rstrip() + tail
