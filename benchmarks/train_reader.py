@@ -20,7 +20,6 @@ from pathlib import Path
 import _common as common
 from reading import NAMES
 
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import CARD_FILE
 from kgp_neo4j.train.reader import ReaderSettings, train_reader
 from kgp_neo4j.train.reader_network import TrainedNetwork
@@ -57,7 +56,7 @@ def main() -> None:
 
 def mix(trained: Path, base: Path, out: Path) -> None:
     """Write what lies between two readers."""
-    network = TrainedNetwork(DEFAULT_ENCODER)
+    network = TrainedNetwork()
     network.load(trained)
     network.load(base, _KEPT)
     calibration = json.loads((base / CARD_FILE).read_text(encoding="utf-8"))["calibration"]

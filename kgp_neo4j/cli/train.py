@@ -149,7 +149,6 @@ sure the reader may be. The same command again goes on where it was stopped.
 @command.command("reader", epilog=_READER_EPILOG)
 @_FILES
 @_OUT
-@click.option("--encoder", help="A sentence encoder of BERT's kind (default: the offline one).")
 @_option("--epochs", 5, "Passes over the questions of several passages.")
 @_option("--batch", 4096, "Word pieces a step.")
 @click.option(

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.fitting import Fitting
@@ -45,16 +44,14 @@ _DECAY = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """How a reader is trained: the top layers of `encoder`, in batches of `batch` tokens.
+    """How a reader is trained: the encoder's top layers, in batches of `batch` tokens.
 
     Examples of one passage are seen once, those of several `epochs` times after them; where there
     are none of these, the others `epochs` times. A file with fewer questions over several passages
     than another one is seen more often: by the root of how many times fewer. `further` is the
-    folder of a reader to begin with, on the default encoder; then examples of one passage are only
-    seen beside the others.
+    folder of a reader to begin with; then examples of one passage are only seen beside the others.
     """
 
-    encoder: str = DEFAULT_ENCODER
     epochs: int = 5
     batch: int = 4096
     rate: float = 2.5e-4
@@ -114,7 +111,6 @@ def train_reader(
     if not any(learned):
         raise InputError("the files hold no question whose answer stands in its passages")
     described = dataclasses.asdict(settings) | {
-        "encoder": named(settings.encoder),
         "further": named(str(settings.further or "")),
         "data": digest(example for each in read for example in each),
     }
@@ -122,7 +118,7 @@ def train_reader(
     import torch
 
     torch.manual_seed(settings.seed)
-    network = TrainedNetwork(settings.encoder)
+    network = TrainedNetwork()
     if settings.further is not None:
         network.load(settings.further)
     plan = _plan(network, learned, settings)

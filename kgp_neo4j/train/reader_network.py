@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.models.engine import import_openvino, token_id
+from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import (
     CARD_FILE,
     KINDS,
-    NETWORK_FILE,
     OPERATIONS,
     PIECES,
-    TOKENIZER_FILE,
     WEIGHTS_FILE,
 )
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
@@ -40,30 +37,20 @@ _LAYERS = 6
 
 
 class TrainedNetwork:
-    """An encoder's upper layers with a reader's heads on them, and the tokenizer they need.
+    """The default encoder's upper layers with a reader's heads on them, and its tokenizer."""
 
-    Raises EncoderError where there is no such encoder, ModelError where it is not of BERT's kind.
-    """
-
-    def __init__(self, encoder: str) -> None:
+    def __init__(self) -> None:
         with needs("torch", "training a reader", ModelError):
             import torch
 
-        model = load_model(encoder, precise=True)
-        base: Any = getattr(model[0], "auto_model", None)
-        if getattr(getattr(base, "config", None), "model_type", "") != "bert":
-            raise ModelError(
-                f"a reader needs an encoder of BERT's kind, and {encoder!r} is none",
-                hint="Leave --encoder out, or give one that was made from a BERT.",
-            )
-        whole = len(base.encoder.layer)
-        self.body: Any = base
+        model = load_model(DEFAULT_ENCODER, precise=True)
+        self.body: Any = model[0].auto_model
+        whole = len(self.body.encoder.layer)
         self.device = str(model.device.type)
         self.tokenizer = TorchTransformer(model).tokenizer
-        self.encoder = encoder
         self.layers = range(max(0, whole - _LAYERS), whole)
-        self.longest = int(base.config.max_position_embeddings)
-        width = base.config.hidden_size
+        self.longest = int(self.body.config.max_position_embeddings)
+        width = self.body.config.hidden_size
         self.heads: Any = torch.nn.ModuleDict(
             {
                 name: torch.nn.Linear(width, len(outputs), device=self.device)
@@ -85,7 +72,7 @@ class TrainedNetwork:
         return self._upper() | dict(self.heads.named_parameters())
 
     def load(self, folder: Path, share: float = 1.0) -> None:
-        """Take the weights of a reader on the default encoder that `save` wrote.
+        """Take the weights of a reader that `save` wrote.
 
         With a `share` below 1 the weights go so far from what they are to those of the folder.
         Raises ModelError where it has none that fit.
@@ -106,7 +93,7 @@ class TrainedNetwork:
             raise ModelError(
                 f"the reader cannot be trained further ({error!r})",
                 where=str(folder),
-                hint="Give the folder of a reader on the default encoder.",
+                hint="Give a folder that `kgp-neo4j train reader` made.",
             ) from error
 
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
@@ -119,20 +106,14 @@ class TrainedNetwork:
         return pieces, kinds, operations
 
     def save(self, folder: Path, card: Mapping[str, Any]) -> None:
-        """Write the light engine's files, with the card.
+        """Write the trained weights for the light engine, and the card.
 
-        For a reader on the default encoder it writes the trained weights alone: a matrix as its
-        difference from the encoder's, in eight bits with a scale for each row; the difference is
-        small, so little is lost, and the file stays at a few MB. For any other, it writes the whole
-        network.
+        A matrix is written as its difference from the encoder's, in eight bits with a scale for
+        each row; the difference is small, so little is lost, and the file stays at a few MB.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        if self.encoder == DEFAULT_ENCODER:
-            self._save_differences(folder / WEIGHTS_FILE)
-        else:
-            self._save_whole(folder / NETWORK_FILE)
-            self.tokenizer.save(str(folder / TOKENIZER_FILE))
-        about = {"encoder": self.encoder, "layers": len(self.layers), "longest": self.longest}
+        self._save_differences(folder / WEIGHTS_FILE)
+        about = {"encoder": DEFAULT_ENCODER, "layers": len(self.layers), "longest": self.longest}
         text = json.dumps({**about, **card}, indent=1)
         (folder / CARD_FILE).write_text(text + "\n", encoding="utf-8")
 
@@ -154,37 +135,6 @@ class TrainedNetwork:
                 arrays[f"{name}.scale"] = scale
                 arrays[name] = torch.round(change / scale).to(torch.int8)
         save_file(arrays, str(file))
-
-    def _save_whole(self, file: Path) -> None:
-        """Write the network as an OpenVINO `.xml` and `.bin`, in 16 bits."""
-        import torch
-
-        openvino = import_openvino()
-        from openvino.tools.ovc import convert_model
-
-        network = self
-
-        class Whole(torch.nn.Module):
-            """The network as a module, which the converter needs."""
-
-            def __init__(self) -> None:
-                super().__init__()
-                self.parts = torch.nn.ModuleList([network.body, network.heads])
-
-            def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-                return network(input_ids, token_type_ids, attention_mask)
-
-        whole = Whole().cpu().eval()
-        ones = torch.ones(2, 8, dtype=torch.long)
-        example = {"input_ids": ones, "attention_mask": ones, "token_type_ids": ones}
-        try:
-            with warnings.catch_warnings(), torch.no_grad():
-                # Tracing warns about values that are constant for all texts.
-                warnings.simplefilter("ignore")
-                converted = convert_model(whole, example_input=example)
-        finally:
-            whole.to(self.device)
-        openvino.save_model(converted, str(file), compress_to_fp16=True)
 
 
 # --- Loss ---

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CARD_FILE",
     "KINDS",
-    "NETWORK_FILE",
     "OPERATIONS",
     "PIECES",
-    "TOKENIZER_FILE",
     "WEIGHTS_FILE",
     "Logits",
     "Network",
@@ -51,11 +49,10 @@ PIECES = (
 CARD_FILE = "reader.json"
 #: The trained weights, as differences from the default encoder's.
 WEIGHTS_FILE = "reader.safetensors"
-#: The whole network, used instead where another encoder was trained.
-NETWORK_FILE = "reader.xml"
-TOKENIZER_FILE = "tokenizer.json"
 #: Windows that are read in parallel.
 _STREAMS = 3
+#: Tokens of the default encoder's windows at most.
+_LONGEST = 512
 #: Windows are padded to a multiple of this many tokens: the engine prepares each length once.
 _STEP = 32
 _HINT = "Give a folder that `kgp-neo4j train reader` made."
@@ -112,13 +109,11 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
 
     try:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-        if card["encoder"] == DEFAULT_ENCODER:
-            (file, words), longest = _upon_default(folder), 512
-        else:
-            file, words = folder / NETWORK_FILE, folder / TOKENIZER_FILE
-            longest = int(card["longest"])
+        if card["encoder"] != DEFAULT_ENCODER:
+            raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
+        file, words = _upon_default(folder)
         network = CompiledNetwork(file, streams=_STREAMS)
-        return Network(network, read_tokenizer(words), longest), card
+        return Network(network, read_tokenizer(words), _LONGEST), card
     except OSError as error:
         raise ModelError("the reader cannot be read", where=str(folder), hint=_HINT) from error
     except (
