@@ -223,7 +223,10 @@ def print_said(answer: Answer) -> None:
         else:
             page.heading("Answer")
             probably = (f"  {answer.probably}", "dim")
-            page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
+            if answer.reading is not None and answer.reading.kind == "sentence":
+                page.line(Text.assemble("  ", probably))
+            else:
+                page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
         _print_sentences(page, answer)
     for note in answer.notes:
         page.filled(f"Note: {plain(note)}", "yellow")

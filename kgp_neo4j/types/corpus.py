@@ -71,7 +71,8 @@ class Reading:
     """What the reader found in passages.
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
-    `yes`, `no`, or `none` (the evidence has no answer; `text` is empty). `confidence`, from 0 to 1,
+    `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (the evidence has no answer;
+    `text` is empty). `confidence`, from 0 to 1,
     is calibrated: it is the share of answers of this kind that are right. `spans` are the answer's
     places; for yes and no, the sentence that decided; for a comparison, the two values, the
     answer's first. `stated` is true where the confidence is high enough to give the answer, and
@@ -253,6 +254,8 @@ Tier = Literal["stated", "probable", "evidence", "none"]
 _CONTENT = TypeDecision("content")
 #: Least confidence of the reader for its answer to be given with "probably".
 _PROBABLE = 0.5
+#: The same of a yes or no, half of which would be right if it were drawn.
+_PROBABLE_YES = 0.75
 
 # --- seed, traverse, evidence, answer ---
 
@@ -451,8 +454,13 @@ class Answer:
             return "none"
         if self.stated:
             return "stated"
-        sure = self.reading is not None and self.reading.confidence >= _PROBABLE
-        return "probable" if sure or self.statements else "evidence"
+        if self.statements:
+            return "probable"
+        reading = self.reading
+        if reading is None:
+            return "evidence"
+        least = _PROBABLE_YES if reading.kind in ("yes", "no") else _PROBABLE
+        return "probable" if reading.confidence >= least else "evidence"
 
     @property
     def probably(self) -> str:

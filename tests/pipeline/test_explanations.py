@@ -431,7 +431,7 @@ def test_the_page_of_a_real_answer(answer: Answer) -> None:
     soup = _soup(html)
     by_id = {passage.id: passage for passage in answer.passages}
     marked = [" ".join(mark.text.split()) for mark in soup.select("mark.s")]
-    for sentence in answer.sentences:
+    for sentence in answer.shown_sentences:
         assert by_id[sentence.passage].text[sentence.start : sentence.end].strip() == sentence.text
         assert " ".join(sentence.text.split()) in marked
     links = [answer.browser] if answer.browser else []  # a server of NEO4J_URI has none

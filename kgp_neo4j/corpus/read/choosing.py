@@ -103,6 +103,7 @@ def _chosen(
         first = [(passages[at].id, a, b) for _, at, a, b in supporting if at in here][:1]
         return Choice(kind, kind, tuple(first), signals)
     score, best = max(scored, key=lambda one: one[0])
+    best = _within_a_line(passages, best)
     text = _text(passages, best)
     if not text:
         return Choice("none")
@@ -162,6 +163,15 @@ def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
     passage = passages[candidate.passage]
     source = passage.heading if candidate.in_title else passage.text
     return source[candidate.start : candidate.end].strip()
+
+
+def _within_a_line(passages: Sequence[Passage], candidate: Candidate) -> Candidate:
+    """Return a span up to the end of the paragraph, heading or item of a list that it begins in."""
+    text = _text(passages, candidate)
+    if "\n" not in text or len(lines := sentences(text)) == 1:
+        return candidate
+    first = text[: lines[0][1]].rstrip(" \n.:;,")
+    return replace(candidate, end=candidate.start + len(first))
 
 
 def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
