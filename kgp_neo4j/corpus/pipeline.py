@@ -64,8 +64,8 @@ OnText = Callable[[str], None]
 #: Passages that are looked at where the reader may not know the language, and characters of each
 #: that tell its script.
 _FIRST, _LOOKED_AT = 5, 300
-#: How often the sentence that says most answers a question for why or how; that it gives a reason in
-#: so many words makes it no likelier (benchmarks/README.md).
+#: How often the sentence that says most answers a question for why or how; that it gives a reason
+#: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
 
 
