@@ -1,17 +1,20 @@
 """Plain questions over documents of other kinds than Wikipedia: what is answered, what is shown.
 
     python benchmarks/documents.py FOLDER
+    python benchmarks/documents.py benchmarks/workplace --asked benchmarks/workplace/open.json
 
-Loads reports, forms, a transcript, expenditure tables, papers, notes in Korean and medical texts as
-one corpus (`document_questions.json` names files and questions), connects it and asks. An answer is
-right as in benchmarks/reading.py; shown is what a person sees who gets no sure answer: up to three
-sentences. Prints Markdown.
+Loads the files that a list of questions names as one corpus, connects it and asks: by default
+reports, forms, a transcript, expenditure tables, papers, notes in Korean and medical texts
+(`document_questions.json`); `workplace/` has what a small company writes, in two halves. An answer
+leads where it is stated or probable, and is right as in benchmarks/reading.py; shown is what a
+person sees without one: up to three sentences. Prints Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import _common as common
@@ -22,45 +25,65 @@ from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")
 NAME = "bench-documents"
+LEADS = ("stated", "probable")
+COLUMNS = ("questions", "right", "leads", "right of these", "stated", "right of these", "shown")
 
 
 def holds(text: str, answers: list[str]) -> bool:
-    """Return whether a text has one of the answers in it."""
+    """Return whether a text has one of the answers in it, as whole words."""
     low = " ".join(text.split()).casefold()
-    return any(" ".join(answer.split()).casefold() in low for answer in answers)
+    return any(
+        re.search(rf"(?<!\w){re.escape(' '.join(answer.split()).casefold())}(?!\w)", low)
+        for answer in answers
+    )
+
+
+def facts_of(answer: Answer, one: common.Record) -> tuple[bool, ...]:
+    """Return what `COLUMNS` count of an answer; a foreign question is right where none leads."""
+    leads, answers = answer.tier in LEADS, one["answers"]
+    right = is_right(answer.text, answers) if answers else not leads
+    if one.get("kind") == "why":
+        right = holds(answer.text, answers)
+    sentences = " ".join((answer.text, *(sentence.text for sentence in answer.sentences)))
+    shown = one["sentence"] if one.get("kind") == "limit" else ""
+    seen = shown in sentences if shown else holds(sentences, answers)
+    return (True, right, leads, leads and right, answer.stated, answer.stated and right, seen)
 
 
 def main() -> None:
     """Load, ask and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="holds the files that the questions are about")
+    parser.add_argument("--asked", type=Path, default=QUESTIONS, help="the list of questions")
     given = parser.parse_args()
-    asked = json.loads(QUESTIONS.read_text(encoding="utf-8"))
-    rows: list[tuple[str, Answer, list[str]]] = []
-    with common.explained(), Corpus(NAME) as corpus:
+    asked = json.loads(given.asked.read_text(encoding="utf-8"))
+    rows: list[tuple[common.Record, Answer, tuple[bool, ...]]] = []
+    with (
+        common.explained(),
+        Corpus(NAME if given.asked == QUESTIONS else f"{NAME}-{given.asked.stem}") as corpus,
+    ):
         corpus.load([str(given.folder / name) for name in asked["files"]])
         corpus.connect()
         for one in asked["questions"]:
-            rows.append((one["question"], corpus.ask(one["question"]), one["answers"]))
-    table = []
-    for question, answer, answers in rows:
-        right = is_right(answer.text, answers)
-        shown = " ".join((answer.text, *(sentence.text for sentence in answer.sentences)))
-        among = holds(" ".join(p.text for p in answer.passages[:10]), answers)
-        among |= answer.structural is not None and right
-        facts = (answer.stated, right, holds(shown, answers), among)
-        table.append((question, answer.text[:60], facts))
-    header = ("question", "answer", "stated", "right", "shown", "among ten")
-    marked = [(q, text, *("yes" if fact else "" for fact in facts)) for q, text, facts in table]
-    print(f"{common.described()}\n\n{common.markdown(header, marked)}")
-    stated, right, seen, found = (
-        sum(column) for column in zip(*(f for _, _, f in table), strict=True)
-    )
-    both = sum(facts[0] and facts[1] for _, _, facts in table)
-    print(
-        f"\nOf {len(rows)}: right {right}; answer shown {seen}; stated {stated}, of these right "
-        f"{both}; found among ten passages {found}"
-    )
+            answer = corpus.ask(one["question"])
+            rows.append((one, answer, facts_of(answer, one)))
+    print(f"{common.described()}\n")
+    if given.asked == QUESTIONS or "open" in given.asked.stem:
+        header = ("question", "kind", "answer", "tier", "right")
+        print(
+            common.markdown(
+                header,
+                (
+                    (one["question"], one.get("kind", ""), a.text[:60], a.tier, "yes"[: 3 * f[1]])
+                    for one, a, f in rows
+                ),
+            )
+        )
+    counted: dict[str, list[tuple[bool, ...]]] = {}
+    for one, _, facts in rows:
+        counted.setdefault(one.get("kind", "fact"), []).append(facts)
+    table = [(kind, *map(sum, zip(*facts, strict=True))) for kind, facts in counted.items()]
+    print(f"\n{common.markdown(('kind', *COLUMNS), table)}")
 
 
 if __name__ == "__main__":
