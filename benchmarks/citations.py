@@ -1,8 +1,6 @@
 """How well it is told whether a passage carries a sentence, on sentences known to be true or not.
 
-Examples:
-  python benchmarks/citations.py FOLDER
-  python benchmarks/citations.py FOLDER --questions 50 --words-only
+    python benchmarks/citations.py FOLDER
 
 From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
 HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
@@ -19,12 +17,14 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import _common as common
 
+from kgp_neo4j.corpus.answer.check import Evidence
+from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.types.corpus import Passage
 
 #: How a relation of 2WikiMultihopQA is said; the others as "The RELATION of SUBJECT is OBJECT."
@@ -159,46 +159,24 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
             yield Case("hotpotqa", "passage", said, passage(other, beside))
 
 
-def measured(cases: Sequence[Case], encoder: object) -> dict[str, dict[str, float]]:
-    """Return, for each source and kind, the share taken for carried, and how many there were."""
-    from kgp_neo4j.corpus.answer.check import Evidence
-
-    found: defaultdict[str, list[bool]] = defaultdict(list)
-    for case in cases:
-        evidence = Evidence("", [case.passage], encoder)  # type: ignore[arg-type]
-        carried = evidence.support(case.sentence, [0]).carried
-        found[f"{case.source} {case.kind}"].append(carried)
-        found[f"all {case.kind}"].append(carried)
-    return {
-        name: {"carried": 100 * common.mean(rows), "cases": len(rows)}
-        for name, rows in sorted(found.items())
-    }
-
-
 def main() -> None:
     """Make the cases, check them, and print the table."""
-    made = common.parser(__doc__ or "", 100)
-    made.add_argument("folder", type=Path, help="holds 2wiki, musique and hotpotqa")
-    made.add_argument("--words-only", action="store_true", help="without an encoder")
-    given = made.parse_args()
-    from kgp_neo4j.models.encoder import load_encoder
-
+    parser = common.parser(__doc__ or "", 100)
+    parser.add_argument("folder", type=Path, help="holds 2wiki, musique and hotpotqa")
+    given = parser.parse_args()
     draw = random.Random(given.seed)
-    kept: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
+    cases: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
     for source in (of_2wiki, of_musique, of_hotpotqa):
         for case in source(given.folder, draw):
-            kept[case.source, case.kind].append(case)
-    cases = []
-    for rows in kept.values():
-        cases += draw.sample(rows, min(given.questions, len(rows)))
-    result = measured(cases, None if given.words_only else load_encoder())
-    sources = ("2wiki", "musique", "hotpotqa", "all")
-    print(common.described(), "\n")
-    table = [
-        [kind, *(result.get(f"{source} {kind}", {}).get("carried") for source in sources)]
-        for kind in KINDS
-    ]
-    print(common.markdown(("carried, %", *sources), table))
+            cases[case.source, case.kind].append(case)
+    encoder = load_encoder()
+    carried: defaultdict[str, list[bool]] = defaultdict(list)
+    for (_, kind), of_kind in cases.items():
+        for case in draw.sample(of_kind, min(given.questions, len(of_kind))):
+            evidence = Evidence("", [case.passage], encoder)
+            carried[kind].append(evidence.support(case.sentence, [0]).carried)
+    table = [(kind, 100 * common.mean(carried[kind]), len(carried[kind])) for kind in KINDS]
+    print(f"{common.described()}\n\n{common.markdown(('sentence', 'carried, %', 'cases'), table)}")
 
 
 if __name__ == "__main__":

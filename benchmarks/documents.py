@@ -24,8 +24,6 @@ from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")
-NAME = "bench-documents"
-LEADS = ("stated", "probable")
 COLUMNS = ("questions", "right", "leads", "right of these", "stated", "right of these", "shown")
 
 
@@ -40,7 +38,7 @@ def holds(text: str, answers: list[str]) -> bool:
 
 def facts_of(answer: Answer, one: common.Record) -> tuple[bool, ...]:
     """Return what `COLUMNS` count of an answer; a foreign question is right where none leads."""
-    leads, answers = answer.tier in LEADS, one["answers"]
+    leads, answers = answer.tier in ("stated", "probable"), one["answers"]
     right = is_right(answer.text, answers) if answers else not leads
     if one.get("kind") == "why":
         right = holds(answer.text, answers)
@@ -55,35 +53,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="holds the files that the questions are about")
     parser.add_argument("--asked", type=Path, default=QUESTIONS, help="the list of questions")
+    parser.add_argument("--each", action="store_true", help="show each question, too")
     given = parser.parse_args()
     asked = json.loads(given.asked.read_text(encoding="utf-8"))
-    rows: list[tuple[common.Record, Answer, tuple[bool, ...]]] = []
-    with (
-        common.explained(),
-        Corpus(NAME if given.asked == QUESTIONS else f"{NAME}-{given.asked.stem}") as corpus,
-    ):
+    counted: dict[str, list[tuple[bool, ...]]] = {}
+    rows = []
+    with common.explained(), Corpus(f"bench-{given.asked.stem}") as corpus:
         corpus.load([str(given.folder / name) for name in asked["files"]])
         corpus.connect()
         for one in asked["questions"]:
-            answer = corpus.ask(one["question"])
-            rows.append((one, answer, facts_of(answer, one)))
+            answer, kind = corpus.ask(one["question"]), one.get("kind", "fact")
+            facts = facts_of(answer, one)
+            counted.setdefault(kind, []).append(facts)
+            rows.append((one["question"], kind, answer.text[:60], answer.tier, facts[1]))
     print(f"{common.described()}\n")
-    if given.asked == QUESTIONS or "open" in given.asked.stem:
-        header = ("question", "kind", "answer", "tier", "right")
-        print(
-            common.markdown(
-                header,
-                (
-                    (one["question"], one.get("kind", ""), a.text[:60], a.tier, "yes"[: 3 * f[1]])
-                    for one, a, f in rows
-                ),
-            )
-        )
-    counted: dict[str, list[tuple[bool, ...]]] = {}
-    for one, _, facts in rows:
-        counted.setdefault(one.get("kind", "fact"), []).append(facts)
+    if given.each:
+        print(common.markdown(("question", "kind", "answer", "tier", "right"), rows), "\n")
     table = [(kind, *map(sum, zip(*facts, strict=True))) for kind, facts in counted.items()]
-    print(f"\n{common.markdown(('kind', *COLUMNS), table)}")
+    print(common.markdown(("kind", *COLUMNS), table))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from reading import NAMES, Case, answers_of, given_passages, golden, measure
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.train.examples import read_training_questions
-from kgp_neo4j.train.reader_calibration import calibration_error
 from kgp_neo4j.train.reader_examples import decomposed
 
 #: Distractors that are put beside the supporting passages.
@@ -81,13 +80,13 @@ def main() -> None:
         unseen = given.folder / "iirc/dev.jsonl.gz"
         records = common.questions_of(unseen, given.questions, given.seed)
         cases["IIRC, never trained on", "golden"] = list(linked(records))
-    print(f"{common.described()}\n")
-    print("| questions | number | passages | EM | F1 |\n|---|---|---|---|---|")
+    shown = ("EM", "F1", "AUROC", "at nine in ten, %", "error")
+    rows = []
     for (name, passages), asked in cases.items():
         got = measure(reader, asked, scorer)
-        print(f"| {name} | {len(asked)} | {passages} | {got['EM']:.1f} | {got['F1']:.1f} |")
-    error = 100 * calibration_error(*zip(*got["judged"], strict=True))
-    print(f"\nThe confidence is off by {error:.1f} points on IIRC's questions")
+        rows.append((name, len(asked), passages, *(got[key] for key in shown)))
+    header = ("questions", "number", "passages", *shown)
+    print(f"{common.described()}\n\n{common.markdown(header, rows)}")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
     python benchmarks/not_there.py FOLDER
 
 Seven corpora of different kinds are asked their own questions and those of all the others: the
-three sets (`bench-NAME`, made by benchmarks/multihop.py), the documents of benchmarks/documents.py
-(`bench-documents`), and passages of FOLDER/extractive_qa, which are loaded and connected: papers
-about COVID-19, privacy policies, articles. Some questions of the sets are answered in the other
-sets' passages too, which are all from Wikipedia. Prints Markdown.
+three sets (`bench-NAME`, made by benchmarks/multihop.py), what benchmarks/documents.py has loaded,
+and passages of FOLDER/extractive_qa, which are loaded and connected: papers about COVID-19, privacy
+policies, articles. Some questions of the sets are answered in the other sets' passages, too, which
+are all from Wikipedia. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> None:
         for name in NAMES
     }
     ours = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
-    asked["documents"] = [one["question"] for one in ours if one["question"].isascii()]
+    asked["document_questions"] = [one["question"] for one in ours if one["question"].isascii()]
     draw = random.Random(given.seed)
     asked = {
         kind: draw.sample(questions, min(given.questions, len(questions)))

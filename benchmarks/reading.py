@@ -4,8 +4,9 @@
 
 FOLDER holds hotpotqa/, 2wiki/ and musique/, whose corpora are in the database as `bench-NAME` (made
 by benchmarks/multihop.py). Retrieved are the passages of `ask`'s default agent, golden those that
-the data set says hold the answer. The seconds go from the question to the answer in a running
-process. Prints Markdown.
+the data set says hold the answer. AUROC tells how well the confidence ranks, "at nine in ten" which
+share of the questions could be stated so, and the error how far the confidence is off. The seconds
+go from the question to the answer in a running process. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Passage, ReasoningPath
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
+
+SHOWN = (
+    *("EM", "F1", "stated", "right of these, %", "AUROC", "at nine in ten, %", "error"),
+    *("reading p50, s", "in all p50, s"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,27 @@ def retrieved(database: Any, name: str, records: list[common.Record]) -> list[Ca
     return cases
 
 
+def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
+    """Return how well a confidence ranks, what it could state at nine in ten right, and its error.
+
+    They are the area under the ROC curve, the largest share of the surest answers of which nine in
+    ten are right, and the calibration error, all in percent. No question without an answer counts.
+    """
+    ranked = [right for _, right in sorted(judged, reverse=True)]
+    right, pairs, before, most = 0, 0, 0, 0
+    for at, good in enumerate(ranked, 1):
+        right += good
+        pairs += 0 if good else right
+        before += not good
+        if 10 * right >= 9 * at:
+            most = at
+    area = pairs / max(1, right * before)
+    return 100 * area, 100 * most / len(ranked), 100 * calibration_error(*zip(*judged, strict=True))
+
+
 def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[str, Any]:
-    """Return EM and F1, the seconds of reading and of all, how sure it was and what was right."""
-    exact, shared, reading, whole, judged, stated, none = [], [], [], [], [], [], 0
+    """Return EM and F1, what was stated, the median of seconds, and each confidence."""
+    exact, shared, reading, whole, stated, judged = [], [], [], [], [], []
     for case in cases:
         began = time.perf_counter()
         got = reader.read(case.question, case.passages, case.paths)
@@ -84,18 +108,17 @@ def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[s
         shared.append(max(scorer.f1(got.text, a) for a in case.answers))
         reading.append(took)
         whole.append(took + case.seconds)
-        none += got.kind == "none"
-        if got.stated:
-            stated.append(is_right(got.text, case.answers))
-        if got.kind != "none":
-            judged.append((got.confidence, is_right(got.text, case.answers)))
+        right = is_right(got.text, case.answers)
+        stated += [right] if got.stated else []
+        judged.append((0.0 if got.kind == "none" else got.confidence, right))
     return {
         "EM": 100 * common.mean(exact),
         "F1": 100 * common.mean(shared),
-        "none": none,
-        "stated": stated,
-        "reading": reading,
-        "whole": whole,
+        "stated": len(stated),
+        "right of these, %": 100 * common.mean(stated),
+        **dict(zip(("AUROC", "at nine in ten, %", "error"), risk(judged), strict=True)),
+        "reading p50, s": f"{common.quantile(reading, 0.5):.3f}",
+        "in all p50, s": f"{common.quantile(whole, 0.5):.3f}",
         "judged": judged,
     }
 
@@ -115,11 +138,7 @@ def main() -> None:
     with common.explained():
         reader = load_reader(given.reader)
         database = open_database(echo=common.say)
-    print(f"{common.described()}\n")
-    print("| set | questions | passages | EM | F1 | no answer | stated | of these right |", end="")
-    print(" reading p50 s | p95 s | question to answer p50 s | p95 s |")
-    print("|---" * 12 + "|")
-    judged: list[tuple[float, bool]] = []
+    rows = []
     with database, common.explained():
         for name in given.sets:
             path = given.folder / name / f"{given.split}.jsonl.gz"
@@ -129,16 +148,9 @@ def main() -> None:
             reader.read(gold[0].question, gold[0].passages)  # what is loaded on first use
             for kind, cases in (("retrieved", found), ("golden", gold)):
                 got = measure(reader, cases, scorer)
-                cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"])]
-                cells += [str(len(got["stated"])), f"{100 * common.mean(got['stated']):.0f} %"]
-                cells += [f"{common.quantile(got['reading'], q):.3f}" for q in (0.5, 0.95)]
-                cells += ["", ""]
-                if kind == "retrieved":
-                    cells[-2:] = [f"{common.quantile(got['whole'], q):.3f}" for q in (0.5, 0.95)]
-                    judged += got["judged"]
-                print(f"| {NAMES[name]} | {len(records)} | {kind} | {' | '.join(cells)} |")
-    error = 100 * calibration_error(*zip(*judged, strict=True))
-    print(f"\nThe confidence is off by {error:.1f} points (retrieved, these sets)")
+                rows.append((NAMES[name], len(records), kind, *(got[key] for key in SHOWN)))
+    print(common.described())
+    print(f"\n{common.markdown(('set', 'questions', 'passages', *SHOWN), rows)}")
 
 
 if __name__ == "__main__":
