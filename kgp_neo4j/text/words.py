@@ -97,9 +97,17 @@ def title_words(title: str) -> list[tuple[str, ...]]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words of `text` that are not function words, in lower case, each once."""
-    low = (word.lower() for word in words(text))
-    return [word for word in dict.fromkeys(low) if word not in FUNCTION_WORDS]
+    """Return the words of `text` that are not function words, in lower case, each once.
+
+    A function word in capitals is a name ("IT", "WHO"), unless the whole text is in capitals.
+    """
+    plain = text.isupper()
+    content = (
+        word.lower()
+        for word in words(text)
+        if word.lower() not in FUNCTION_WORDS or (len(word) > 1 and word.isupper() and not plain)
+    )
+    return list(dict.fromkeys(content))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect.keywords import PassageWords, extract_keywords
+from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.settings import KeywordSettings
 
 
@@ -143,3 +144,10 @@ def test_accents_and_other_scripts_make_words() -> None:
     )
     assert "αθήνα πόλη" in greek
     assert hindi == {}
+
+
+def test_a_function_word_in_capitals_is_a_name() -> None:
+    assert content_words("Does the IT department ask the WHO who it is?") == [
+        *("it", "department", "ask", "who")
+    ]
+    assert content_words("WHO IS IT FOR") == []
