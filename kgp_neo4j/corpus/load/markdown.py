@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.load.grid import captioned
@@ -34,14 +34,7 @@ def read_markdown(text: str, where: str) -> SourceDocument:
 
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
-    # Only the blocks of headings and cells are parsed further; most of a text is neither.
-    blocks = MarkdownIt("commonmark").enable("table").disable("inline")
-    inline = MarkdownIt("commonmark")
-    env: dict[str, object] = {}
-    tokens = blocks.parse(text[begin:], env)
-    for before, token in pairwise(tokens):
-        if token.type == "inline" and before.type in ("heading_open", "th_open", "td_open"):
-            token.children = inline.parseInline(token.content, env)[0].children
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[begin:])
     starts = [begin, *(end.end() for end in _LINE_END.finditer(text, begin)), len(text)]
     sections, tables = [], []
     for at, token in enumerate(tokens):
