@@ -67,7 +67,12 @@ def load(
                     errors.append(reading)
                     faulty.add(path)
                 else:
-                    raise _stopped(reading, counts["documents"])
+                    on = (
+                        f"{counts['documents']:,} documents are loaded; loading again goes on "
+                        "from there, and --keep-going loads the rest without this."
+                    )
+                    hint = f"{reading.hint} {on}" if reading.hint else on
+                    raise InputError(reading.what, where=reading.where, hint=hint) from reading
 
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
         for batch in batches(corpus, documents(progress)):
@@ -106,14 +111,3 @@ def language_of(
         database.make_indexes("load/language_index", language=chosen)
         database.read("install/await_indexes")
     return chosen
-
-
-def _stopped(error: InputError, documents: int) -> InputError:
-    """Return the error with the number of documents loaded before it and how to continue."""
-    hint = (
-        f"{documents:,} documents are loaded; loading again goes on from there, and --keep-going "
-        "loads the rest without this."
-    )
-    return InputError(
-        error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
-    )
