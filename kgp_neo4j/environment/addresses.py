@@ -14,12 +14,12 @@ __all__ = ["KEY_VARIABLE", "checked_url", "read_key", "shown_url"]
 
 def checked_url(url: str, where: str | None = None) -> str:
     """Return a valid address without secrets; raises ConfigurationError for any other."""
+    url = url.strip()
     try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
         # An invalid port raises ValueError.
-        usable = usable and parts.port != 0 and not set(url.strip()) & {" ", "\\"}
-        usable = usable and url.strip().isprintable()
+        usable = usable and parts.port != 0 and not set(url) & {" ", "\\"}
     except ValueError:
         usable = False
     if not usable:
@@ -34,7 +34,7 @@ def checked_url(url: str, where: str | None = None) -> str:
             where=where,
             hint="Give the address alone, and the key in OPENAI_API_KEY.",
         )
-    return url.strip().rstrip("/")
+    return url.rstrip("/")
 
 
 def shown_url(text: str) -> str:

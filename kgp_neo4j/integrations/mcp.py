@@ -162,9 +162,7 @@ def make_server(
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turn this package's errors into the protocol's: what happened and what to do, no
-    traceback.
-    """
+    """Turn this package's errors into the protocol's, which say what to do, without a traceback."""
     try:
         yield
     except KgpError as error:

@@ -266,12 +266,8 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
         response.iter_bytes = _bounded(response.iter_bytes, settings.timeout, url)
 
     try:
-        http = DefaultHttpxClient(
-            timeout=timeout,
-            # Prompt and headers must not be sent to another address.
-            follow_redirects=False,
-            event_hooks={"response": [bound]},
-        )
+        # Prompt and headers must not be sent to another address.
+        http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
         return OpenAI(
             base_url=url,
             api_key=key or "none",

@@ -76,9 +76,8 @@ async def retrieve(body: Retrieve, caller: Reads) -> Response:
     def search() -> dict[str, Any]:
         pipeline = _pipeline(service, body, model=body.rerank == "llm")
         retrieval = pipeline.retrieve(body.question)
-        if pipeline.meter is not None:
-            usage = pipeline.meter.take_usage()
-            service.metrics.count_usage(caller.access.name, body.corpus, usage)
+        usage = pipeline.meter.take_usage() if pipeline.meter is not None else None
+        service.metrics.count_usage(caller.access.name, body.corpus, usage)
         return {
             "passages": passage_records(retrieval),
             "notes": list(retrieval.notes),

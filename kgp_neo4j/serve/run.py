@@ -35,9 +35,7 @@ def check_address(host: str, tokens: Path | None) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket at an address, a free port for 0; raises ConfigurationError where it can't be
-    had.
-    """
+    """Return a socket at an address, a free port for 0; raises ConfigurationError if it's taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

@@ -113,9 +113,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuery:
-    """A read-only Cypher statement that was run, with its parameters, so that it can be run
-    again.
-    """
+    """A read-only Cypher statement that was run, with its parameters, to be run again."""
 
     name: str
     cypher: str
