@@ -1,22 +1,20 @@
-"""Train the two scorers of mind maps: of relation paths, and of names in questions.
+"""Train the scorer of mind maps' relation paths.
 
     python benchmarks/train_mindmap_scorers.py FOLDER --out trained
 
 Graphs and questions are those of PathQuestion (both), 2WikiMultihopQA and MuSiQue, train parts: the
 evidence triples and decompositions of the latter two make graphs of Wikidata's relations. Beside
 their questions stand generated ones over the same graphs: a random walk, put into words by a small
-grammar, in which a relation is named by a word of the encoder's vocabulary near its name. A third
-of the mentions becomes a name of EMCKG, so that common words may be names where a graph has such.
-Each graph is left out once: of its questions come the temperature that makes probabilities of the
-path scorer's scores, and the threshold of names, the highest that keeps 99 of 100 of them. The
-weights in the package were made by an earlier form of this script. Needs the extra `train`.
+grammar, in which a relation is named by a word of the encoder's vocabulary near its name. Each
+graph is left out once: of its questions comes the temperature that makes probabilities of the
+scores. The weights in the package were made by an earlier form of this script. Needs the extra
+`train`.
 """
 
 from __future__ import annotations
 
 import collections
 import gzip
-import json
 import random
 import re
 from collections.abc import Sequence
@@ -35,11 +33,9 @@ from kgp_neo4j.mindmap.explore.path_scorer import (
     read_question,
     word_features,
 )
-from kgp_neo4j.mindmap.link.name_forms import spans
-from kgp_neo4j.mindmap.link.name_scorer import FEATURES, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
-from kgp_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS
+from kgp_neo4j.text.words import STOP_WORDS
 
 PLAIN = re.compile(r"\s*\(.*\)")
 
@@ -324,59 +320,7 @@ def tensors(each: dict[str, Any], chosen: Sequence[int], chance: Any = None) -> 
             torch.from_numpy(words.mention.astype(np.float32)))  # fmt: skip
 
 
-# --- The scorer of names ---
-
-
-def mentions(
-    encoder: Encoder, graph: Graph, rows: Sequence[dict], other: Graph, chance: random.Random
-) -> list[Any]:
-    """Return the features of each question: the first row is a name, the others are none."""
-    found = []
-    for each in rows:
-        text = each["question"].lower() if chance.random() < 0.3 else each["question"]
-        at = text.casefold().find(each["mention"])
-        if at < 0:
-            continue
-        end, of = at + len(each["mention"]), graph
-        if chance.random() < 0.3:
-            of, name = other, chance.choice(list(other.names.values())).replace("_", " ")
-            name = name.lower() if chance.random() < 0.8 else name
-            text, end = text[:at] + name + text[end:], at + len(name)
-        places = [(at, end)]
-        words = [each for run in spans(text) for each in run]
-        plain = [w[2] <= at or w[1] >= end for w in words]
-        plain = [p and w[0] not in FUNCTION_WORDS for p, w in zip(plain, words, strict=True)]
-        for i, (_, begin, stop) in enumerate(words):
-            draw = chance.random()
-            if plain[i] and draw < 0.5:
-                places.append((begin, stop))
-            elif plain[i] and draw < 0.7 and i + 1 < len(words) and plain[i + 1]:
-                places.append((begin, words[i + 1][2]))
-        relations = embed(encoder, [readable(relation) for relation in of.relations])
-        near = embed(encoder, [text[a:b].casefold() for a, b in places]) @ relations.T
-        sample = chance.sample(sorted(of.names.values()), min(100, len(of.names)))
-        found.append(mention_features(encoder, text, places, sample, near.max(axis=1).tolist()))
-    return found
-
-
-def logistic(questions: Sequence[Any]) -> Any:
-    """Return a logistic regression (L2 of 1) of which row is the name."""
-    from sklearn.linear_model import LogisticRegression
-
-    labels = np.concatenate([np.arange(len(rows)) == 0 for rows in questions])
-    return LogisticRegression(max_iter=1000).fit(np.concatenate(questions), labels)
-
-
-def name_threshold(graphs: Sequence[Sequence[Any]]) -> float:
-    """Return the highest threshold that keeps 99 of 100 names of graphs that are left out."""
-    chances = []
-    for at, held in enumerate(graphs):
-        solved = logistic([rows for other in (*graphs[:at], *graphs[at + 1 :]) for rows in other])
-        chances.append(solved.predict_proba(np.stack([rows[0] for rows in held]))[:, 1])
-    return float(np.quantile(np.concatenate(chances), 0.01))
-
-
-# --- Both ---
+# --- The whole ---
 
 
 def path_scores(model: Any, examples: Sequence[dict[str, Any]]) -> list[tuple[Any, Any]]:
@@ -407,16 +351,12 @@ def main() -> None:
     given = parser.parse_args()
     encoder, chance = load_encoder(), random.Random(given.seed)
     generator = Generator(encoder, given.seed)
-    with (given.data / "medical" / "emckg" / "train.txt").open(encoding="utf-8") as file:
-        other = Graph([line.rstrip("\n").split("\t")[:3] for line in file if line.count("\t") == 2])
     paths: dict[str, list[Any]] = {}
-    names: dict[str, list[Any]] = {}
     for name, (graph, questions) in read(given.data).items():
         chance.shuffle(questions)
         asked = questions[: given.questions]
         made = generator.questions(graph, given.questions)
         paths[name] = [e for each in (*asked, *made) if (e := example(encoder, graph, each))]
-        names[name] = mentions(encoder, graph, asked[:500], other, chance)
         print(f"{name}: {len(paths[name])} of {len(asked) + len(made)} questions", flush=True)
     scored: list[tuple[Any, Any]] = []
     for name in paths:
@@ -433,13 +373,6 @@ def main() -> None:
     print(f"temperature {weights['temperature'][0]:.1f}")
     given.out.mkdir(parents=True, exist_ok=True)
     save_file(weights, given.out / "path_scorer.safetensors")
-    solved = logistic([rows for some in names.values() for rows in some])
-    card = {
-        "weights": {n: round(float(w), 3) for n, w in zip(FEATURES, solved.coef_[0], strict=True)},
-        "bias": round(float(solved.intercept_[0]), 3),
-        "threshold": round(name_threshold(list(names.values())), 3),
-    }
-    (given.out / "name_scorer.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

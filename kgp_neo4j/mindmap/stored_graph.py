@@ -18,15 +18,12 @@ __all__ = ["StoredGraph", "open_graph"]
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph:
-    """A knowledge graph: its relationship types, a sample of its names, and their encoder's name
-    where they are embedded.
-    """
+    """A knowledge graph: its relationship types, and its encoder's name where it is embedded."""
 
     database: Database
     name: str
     encoder_name: str | None
     relations: tuple[str, ...]
-    names: tuple[str, ...]
 
     @property
     def encoder(self) -> Encoder | None:
@@ -52,4 +49,4 @@ def open_graph(database: Database, name: str) -> StoredGraph:
     if not rows:
         raise no_graph(name, graphs(database))
     (row,) = rows
-    return StoredGraph(database, name, row["encoder"], tuple(row["relations"]), tuple(row["names"]))
+    return StoredGraph(database, name, row["encoder"], tuple(row["relations"]))

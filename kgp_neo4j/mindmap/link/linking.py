@@ -20,7 +20,6 @@ from kgp_neo4j.mindmap.link.name_forms import (
     phrases,
     spans,
 )
-from kgp_neo4j.mindmap.link.name_scorer import are_names, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -43,6 +42,9 @@ _NARROWER = 0.93
 #: Least similarity of a name that shares some of the phrase's words, or has others as near.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
+#: Least similarity to a relation's name of words that rather mean the relation, and by how much it
+#: exceeds that of other words that name an entity.
+_RELATION, _NEARER = 0.45, 0.2
 #: Least similarity of a name that is listed as an alternative.
 _WORTH_SHOWING = 0.5
 
@@ -82,36 +84,26 @@ class _Linker:
         named = Names(self._candidates(mentions, question)).match(mentions)
         near, suggestions = self._by_embedding(mentions, named, question)
         matches = [*named, *near]
-        refused = self._unlikely_names(question, [match.phrase for match in matches])
-        likely = [match for match in matches if match.phrase.words not in refused]
-        if not likely:
-            unlikely = [_suggested(m.phrase, m.entities[:1], m.by) for m in matches]
-            return (unlikely + suggestions)[:_ALTERNATIVES]
+        if not matches:
+            return suggestions
+        relations = self._relations_meant([match.phrase for match in matches])
+        matches = [match for match in matches if match.phrase.words not in relations]
         best: dict[str, LinkedEntity] = {}
-        for match in sorted(likely, key=lambda match: match.phrase.places[0]):
+        for match in sorted(matches, key=lambda match: match.phrase.places[0]):
             entity = _linked(match)
             if entity.id not in best or entity.score > best[entity.id].score:
                 # Assignment keeps the key's position, that of the first mention.
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
-    def _unlikely_names(self, question: str, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
-        """Return the words of the phrases that are not likely to be a name."""
-        placed = [phrase for phrase in mentions if not is_han(phrase.text)]
-        encoder = self.graph.encoder
-        if encoder is None or not placed:
-            return set()
+    def _relations_meant(self, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
+        """Return the words of the phrases that mean a relation, not an entity of that name."""
+        mentions = [phrase for phrase in mentions if not is_han(phrase.text)]
+        texts = [phrase.text.casefold() for phrase in mentions]
         relations = [readable(name) for name in self.graph.relations]
-        near = self.graph.similarity([phrase.text.casefold() for phrase in placed], relations)
-        features = mention_features(
-            encoder,
-            question,
-            [phrase.places[0] for phrase in placed],
-            self.graph.names,
-            near.max(axis=1, initial=0.0).tolist(),
-        )
-        likely = zip(placed, are_names(features), strict=True)
-        return {phrase.words for phrase, is_name in likely if not is_name}
+        near = self.graph.similarity(texts, relations).max(axis=1, initial=0.0).tolist()
+        nearer = [value >= max(_RELATION, min(near) + _NEARER) for value in near]
+        return {phrase.words for phrase, means in zip(mentions, nearer, strict=True) if means}
 
     def link_names(self, names: Sequence[str]) -> list[LinkedEntity]:
         """Link the names that a model extracted."""
