@@ -180,27 +180,3 @@ def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
     click.echo(f"password  {connection.password if show_password else f'in {where}'}")
     if not webbrowser.open(address):
         say("No web browser was found here: open the address above in yours.")
-
-
-@command.command(
-    "favourites", epilog="\b\nExample:\n  kgp-neo4j server favourites --out favourites.zip"
-)
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The zip file to write.",
-)
-@json_option
-def favourites_command(out: Path, as_json: bool) -> None:
-    """Write the procedures' examples as favourites of Neo4j Browser.
-
-    Drop the file on Browser's panel of favourites (the star); no database is needed for it.
-    """
-    from kgp_neo4j.graphdb.server.favourites import write_favourites
-
-    names = write_favourites(out)
-    if as_json:
-        echo_json({"file": str(out), "favourites": names})
-    else:
-        click.echo(f"{len(names)} favourites written to {out}")

@@ -1,4 +1,4 @@
-"""What the embedded server gives to Neo4j Browser: the jar with style and guide, the favourites."""
+"""What the embedded server gives to Neo4j Browser: the jar with style and guide."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.server import browser
 from kgp_neo4j.graphdb.server.artifacts import Lock
-from kgp_neo4j.graphdb.server.favourites import write_favourites
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.statements import folder
 
 _PAGE = b'<html><body><script src="app.js"></script></body></html>'
 _FILES = {"browser/index.html": _PAGE, "browser/assets/a.js": b"1;" * 5000}
@@ -113,26 +110,3 @@ def test_the_address_of_browser_holds_no_password() -> None:
         "&db=neo4j&preselectAuthMethod=NATIVE"
     )
     assert Connection("bolt://127.0.0.1:7687", "neo4j", "secret").browser_address is None
-
-
-# --- Favourites -----------------------------------------------------------------------------------
-
-
-def test_favourites_are_the_procedures_examples(tmp_path: Path) -> None:
-    out = tmp_path / "favourites.zip"
-    assert cli.main(["server", "favourites", "--out", str(out)], standalone_mode=False) is None
-    examples = {made.example for made in folder("procedures")}
-    with zipfile.ZipFile(out) as made:
-        texts = {name: made.read(name).decode() for name in made.namelist()}
-    assert len(texts) == len(examples)
-    for name, text in texts.items():
-        assert name.startswith("kgp-neo4j/")
-        assert name.endswith(".cypher")
-        title, example = text.rstrip("\n").split("\n", 1)
-        short = name.removeprefix("kgp-neo4j/").removesuffix(".cypher")
-        assert title.startswith(f"// {short}: ")
-        assert len(title) <= 64
-        assert example in examples
-    before = out.read_bytes()
-    write_favourites(out)
-    assert out.read_bytes() == before
