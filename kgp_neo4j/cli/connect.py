@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._options import corpus_option, settings_options
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.settings import (
     EntitySettings,
@@ -66,10 +66,7 @@ def command(corpus: str, edges: tuple[GraphName, ...], as_json: bool, **settings
 
     with open_database(echo=say) as database:
         report = connect(database, corpus, edges=edges or EDGES, **settings)
-    if as_json:
-        echo_json(report)
-    else:
-        _print(report, corpus, edges or EDGES)
+    print_result(report, as_json, lambda report: _print(report, corpus, edges or EDGES))
 
 
 def _print(report: ConnectReport, corpus: str, edges: tuple[GraphName, ...]) -> None:

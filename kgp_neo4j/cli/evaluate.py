@@ -12,7 +12,7 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import settings_options
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.types.settings import (
     AgentSettings,
     MiningSettings,
@@ -292,10 +292,7 @@ def _show(result: Result, asked: _Evaluation, *, as_json: bool) -> None:
     if asked.runs_methods:
         write_file(asked.out / "scores.json", json.dumps(scores, indent=1) + "\n")
         write_file(asked.out / "report.md", text)
-    if as_json:
-        echo_json(scores)
-    else:
-        click.echo(text, nl=False)
+    print_result(scores, as_json, text.removesuffix("\n"))
 
 
 def _print_methods() -> None:

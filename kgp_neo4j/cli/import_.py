@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 
 _EPILOG = """
 \b
@@ -34,10 +34,6 @@ def command(file: Path, replace: bool, as_json: bool) -> None:
     read = import_corpus if open_export(file).manifest.kind == "corpus" else import_graph
     with open_database(echo=say) as database:
         done = read(database, file, replace=replace)
-    if as_json:
-        echo_json(done)
-        return
-    click.echo(
-        f"Imported the {'corpus' if done.kind == 'corpus' else 'knowledge graph'} {done.name}: "
-        f"{done.nodes:,} nodes and {done.relationships:,} relationships."
-    )
+    kind = "corpus" if done.kind == "corpus" else "knowledge graph"
+    counts = f"{done.nodes:,} nodes and {done.relationships:,} relationships"
+    print_result(done, as_json, f"Imported the {kind} {done.name}: {counts}.")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import json_option, print_result, say
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
@@ -72,14 +72,12 @@ def llama(files: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, **
     from kgp_neo4j.train.llama import LlamaSettings, train_llama
 
     report = train_llama(files, out, LlamaSettings(**given), overwrite=overwrite)
-    if as_json:
-        echo_json(report)
-        return
-    click.echo(
+    text = (
         f"{report.pairs} pairs of {report.questions} questions, {report.steps} steps on "
-        f"{report.device}, loss {report.loss:.4f}, {report.seconds:.0f} s"
+        f"{report.device}, loss {report.loss:.4f}, {report.seconds:.0f} s\n"
+        f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent llama --model {out}'
     )
-    click.echo(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent llama --model {out}')
+    print_result(report, as_json, text)
 
 
 _SCORER_EPILOG = """
@@ -120,16 +118,15 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json
         files[corpus] = Path(file)
     with open_database(echo=say) as database:
         report = train_scorer(database, files, out, seed=seed, overwrite=overwrite)
-    if as_json:
-        echo_json(report)
-        return
+    lines = []
     for corpus, number in report.questions.items():
         left = report.left_out[corpus]
-        click.echo(
+        lines.append(
             f"{corpus}: {number:,} questions, R@5 {100 * report.reached[corpus]:.1f} in "
             "cross-validation" + (f" ({left} without their facts in the corpus)" if left else "")
         )
-    click.echo(f"Ask with it: kgp-neo4j ask QUESTION --agent learned --model {out}")
+    lines.append(f"Ask with it: kgp-neo4j ask QUESTION --agent learned --model {out}")
+    print_result(report, as_json, "\n".join(lines))
 
 
 _READER_EPILOG = """
@@ -180,16 +177,11 @@ def reader(
         options["further"] = Path(further).expanduser() if further else SHIPPED
         options.setdefault("rate", 1e-4)
     report = train_reader(files, out, ReaderSettings(**options), overwrite=overwrite)
-    if as_json:
-        echo_json(report)
-        return
-    click.echo(
+    lines = [
         f"{report.examples} examples, {report.steps} steps on {report.device}, "
         f"loss {report.loss:.4f}, {report.seconds:.0f} s"
-    )
-    if report.right is not None and report.calibration_error is not None:
-        click.echo(
-            f"Held out: {100 * report.right:.1f} % answered rightly, calibration error "
-            f"{100 * report.calibration_error:.1f} points"
-        )
-    click.echo(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --reader {out}')
+    ]
+    if report.figures:
+        lines.append(f"Held out: {report.figures}")
+    lines.append(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --reader {out}')
+    print_result(report, as_json, "\n".join(lines))

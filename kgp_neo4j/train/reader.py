@@ -87,6 +87,16 @@ class ReaderReport:
     seconds: float
     device: str
 
+    @property
+    def figures(self) -> str:
+        """Return what was measured on the held-out questions, empty for nothing."""
+        if self.right is None or self.calibration_error is None:
+            return ""
+        return (
+            f"{100 * self.right:.1f} % answered rightly, calibration error "
+            f"{100 * self.calibration_error:.1f} points"
+        )
+
 
 def train_reader(
     files: Sequence[Path],
@@ -245,12 +255,7 @@ def _asked(example: ReadingExample) -> Asked:
 
 def _finish(folder: Folder, files: Sequence[Path], report: ReaderReport) -> None:
     """Write the card of a trained reader."""
-    figures = "not measured: too few questions were held out"
-    if report.right is not None and report.calibration_error is not None:
-        figures = (
-            f"{100 * report.right:.1f} % answered rightly, calibration error "
-            f"{100 * report.calibration_error:.1f} points"
-        )
+    figures = report.figures or "not measured: too few questions were held out"
     folder.finish(
         dataclasses.asdict(report),
         "Offline reader of kgp-neo4j",
