@@ -70,6 +70,8 @@ def command(
         raise click.UsageError("--html and --mermaid show one trace; name it.")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
     from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.show.mermaid import paths_mermaid
+    from kgp_neo4j.show.pages import answer_page
 
     with open_database(echo=say) as database:
         if removed:
@@ -80,7 +82,12 @@ def command(
             print_result(traces(database, corpus, limit=show), as_json, _list)
         else:
             replay = explain(database, trace or _latest(database, corpus))
-            _shown(replay, show, as_json=as_json, as_mermaid=as_mermaid, html=html)
+            if html is not None:
+                write_file(html, answer_page(replay.answer))
+            if as_mermaid:
+                click.echo(paths_mermaid(replay.answer), nl=False)
+            else:
+                print_result(replay, as_json, lambda replay: _told(replay, show))
 
 
 def _latest(database: Database, corpus: str | None) -> str:
@@ -107,18 +114,6 @@ def _list(listed: list[Trace]) -> None:
         )
         about = f"corpus {plain(each.corpus)}, agent {each.agent}, {left}"
         click.echo(click.style(f"              {about}", dim=True))
-
-
-def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Path | None) -> None:
-    from kgp_neo4j.show.mermaid import paths_mermaid
-    from kgp_neo4j.show.pages import answer_page
-
-    if html is not None:
-        write_file(html, answer_page(made.answer))
-    if as_mermaid:
-        click.echo(paths_mermaid(made.answer), nl=False)
-    else:
-        print_result(made, as_json, lambda made: _told(made, show))
 
 
 def _told(made: Replay, show: int) -> None:
