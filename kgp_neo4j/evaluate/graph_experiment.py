@@ -3,10 +3,6 @@
 A row is a way to find evidence. All rows start from the same linked entities and get the same
 number of triples. Without a language model their answers are composed from that evidence; with one,
 MindMap's go through its prompt and check, and a baseline's reply counts as it stands.
-
-The document retrievers (appendix C) search one document of all its triples for every entity that
-heads one. In the paper a language model writes the documents and a word2vec is trained; here each
-triple is a sentence, and any encoder does.
 """
 
 from __future__ import annotations
@@ -23,7 +19,6 @@ from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_rows
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
-from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
 from kgp_neo4j.mindmap.answer.compose import path_meant
 from kgp_neo4j.mindmap.answer.describe import describe
@@ -31,20 +26,15 @@ from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
 from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
-from kgp_neo4j.models.encoder import load_encoder
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.text.term_index import TermIndex
-from kgp_neo4j.text.words import words
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import (
-    EvidenceGraph,
     LinkedEntity,
     MindMap,
     ReasoningGraph,
-    Triple,
 )
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -67,23 +57,18 @@ GRAPH_METHODS: dict[str, Method] = {
     "mindmap-no-neighbours": Method("without neighbour-based evidence"),
     "mindmap-plain": Method("MindMap's evidence in a plain prompt", needs="model"),
     "kg-retriever": Method("the shortest path between each two entities"),
-    "bm25-documents": Method("documents of triples by words (BM25)"),
-    "embedding-documents": Method("documents of triples by their embeddings"),
     "model-alone": Method("no evidence: what the language model knows", needs="model"),
 }
 _MINED = tuple(name for name in GRAPH_METHODS if name.startswith(OURS))
 #: The rows that answer by MindMap's prompt and check.
 _OWN_PROMPT = frozenset(_MINED) - {"mindmap-plain"}
-_PAPER = (OURS, "mindmap-paper", "kg-retriever", "bm25-documents", "embedding-documents",
-          "model-alone")  # fmt: skip
+_PAPER = (OURS, "mindmap-paper", "kg-retriever", "model-alone")
 #: The rows of the paper's tables: GenMedGPT-5k (2, 3), CMCQA (4, 5), ExplainCPE (6), ablations.
 GRAPH_TABLES: dict[str, tuple[str, ...]] = {
     **{f"mindmap-{number}": _PAPER for number in (2, 3, 4, 5)},
     "mindmap-6": (*_PAPER, "mindmap-plain"),
     "mindmap-ablations": (OURS, "mindmap-no-paths", "mindmap-no-neighbours"),
 }
-#: Documents that the document retrievers read; the paper's read the best ones too.
-_DOCUMENTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +112,7 @@ def run_graph_methods(
         "answers": by,
     }
     keep_settings(out, settings)
-    rows = _Rows(database, graph, names, budget, model)
+    rows = _Rows(database, graph, budget, model)
     asked = [each.question for each in questions]
     by_id = {each.id: each for each in questions}
     echo("linking")
@@ -179,18 +164,12 @@ class _Rows:
         self,
         database: Database,
         graph: str,
-        names: Sequence[str],
         budget: int,
         model: LanguageModel | None,
     ) -> None:
         self._graph, self._budget = open_graph(database, graph), budget
         self._metered = MeteredModel(model) if model is not None else None
         self._write = writer(self._metered) if self._metered is not None else None
-        self._retrievers = {
-            name: document_retriever(name, self._graph)
-            for name in names
-            if name.endswith("-documents")
-        }
 
     def link(self, question: Question) -> dict[str, Any]:
         """Return the entities that all methods have of a question, by the model where one is."""
@@ -223,9 +202,6 @@ class _Rows:
     def _evidence(
         self, name: str, question: str, entities: Sequence[LinkedEntity]
     ) -> ReasoningGraph:
-        if name in self._retrievers:
-            documents = [document for document, _ in self._retrievers[name](question, _DOCUMENTS)]
-            return _as_reasoning(documents, entities, self._budget)
         if name == "model-alone":
             return ReasoningGraph(tuple(entities), (), ())
         if name == "kg-retriever":
@@ -245,12 +221,8 @@ class _Rows:
     def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
         if self._write is None or name in _OWN_PROMPT:
             return answer_from(asked.as_asked, self._graph.name, reasoning, write=self._write)
-        lines = evidence_lines(reasoning)
-        if name in self._retrievers:
-            best = self._retrievers[name](asked.text, _DOCUMENTS)
-            lines = [document.text for document, _ in best]
         # The reply is the answer as it stands: no check, no repair and no fallback follows.
-        reply = self._write(baseline_prompt(asked.as_asked, lines))
+        reply = self._write(baseline_prompt(asked.as_asked, evidence_lines(reasoning)))
         return replace(answer_from(asked.text, self._graph.name, reasoning), text=reply)
 
     def _usage(self) -> dict[str, Any]:
@@ -268,68 +240,6 @@ def _first(answer: MindMap) -> str:
     if path and path.routes:
         return path.end_of(path.routes[0])[1]
     return answer.candidates[0].name if answer.candidates else ""
-
-
-# --- Baselines over documents ---
-
-
-@dataclass(frozen=True, slots=True)
-class _Document:
-    """The triples of one entity as sentences, and the triples themselves."""
-
-    name: str
-    text: str
-    triples: tuple[Triple, ...]
-
-
-#: The best documents for a question, with their scores, of so many at most.
-DocumentRetriever = Callable[[str, int], list[tuple[_Document, float]]]
-
-
-def document_retriever(name: str, graph: StoredGraph) -> DocumentRetriever:
-    """Return what retrieves documents of a graph: `bm25-documents`, or by embeddings."""
-    documents = []
-    for row in graph.database.read("mindmap/documents", graph=graph.name):
-        triples = tuple(Triple(**triple) for triple in row["triples"])
-        text = " ".join(f"{t.head} {readable(t.relation)} {t.tail}." for t in triples)
-        documents.append(_Document(row["name"], text, triples))
-    texts = [document.text for document in documents]
-
-    def terms(text: str) -> list[str]:
-        return [word.lower() for word in words(text)]
-
-    if name == "bm25-documents":
-        index = TermIndex(map(terms, texts))
-    else:
-        encoder = graph.encoder or load_encoder()
-        vectors = encoder.encode(texts)
-
-    def retrieve(question: str, limit: int) -> list[tuple[_Document, float]]:
-        if name == "bm25-documents":
-            scores = index.scores(terms(question))
-        else:
-            cosines = vectors @ encoder.encode([question])[0]
-            scores = dict(enumerate(cosines.tolist()))
-        best = sorted(scores, key=lambda at: (-scores[at], at))[:limit]
-        return [(documents[at], scores[at]) for at in best]
-
-    return retrieve
-
-
-def _as_reasoning(
-    documents: Sequence[_Document], entities: Sequence[LinkedEntity], most: int
-) -> ReasoningGraph:
-    """Return retrieved documents as evidence, `most` triples of them, for the same prompt.
-
-    A document retriever links no entities; a composed answer needs the question's.
-    """
-    triples = tuple(dict.fromkeys(t for d in documents for t in d.triples))[:most]
-    used = set(triples)
-    evidence = tuple(
-        EvidenceGraph("neighbour", d.name, tuple(t for t in d.triples if t in used))
-        for d in documents
-    )
-    return ReasoningGraph(tuple(entities), evidence, triples)
 
 
 def baseline_prompt(question: str, evidence: Sequence[str] = ()) -> str:

@@ -11,13 +11,10 @@ from chat_server import ChatServer, completion
 from commands import environment, kgp
 
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.graph_experiment import document_retriever
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
 from kgp_neo4j.evaluate.questions import draw
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graph_names import key_of
-from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.errors import InputError
 
 _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫血", "血常规")
@@ -85,21 +82,6 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):
             read_graph_questions(tmp_path / name)
-
-
-def test_documents_of_a_graph_are_retrieved(database: Database, demo_graph: str) -> None:
-    graph = open_graph(database, demo_graph)
-    by_words = document_retriever("bm25-documents", graph)
-    best = by_words("Fatigue, pale skin, mussel broth?", 3)
-    assert best[0][0].name == "Pale tide"
-    assert "Pale tide need medication Iron of Hesk." in best[0][0].text
-    scores = [score for _, score in best]
-    assert scores == sorted(scores, reverse=True)
-    assert by_words("zebra", 3) == []
-    near = document_retriever("embedding-documents", graph)("I cough and my throat hurts", 99)
-    assert near[0][0].name == "Ruan cough"
-    assert len(near) == 8
-    assert sum(len(document.triples) for document, _ in near) == 57
 
 
 # --- Measures -------------------------------------------------------------------------------------
@@ -176,10 +158,9 @@ def test_dialogues_are_evaluated_and_go_on_where_they_were(
     run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out))
     done = kgp(*run, **environment(connection))
     assert done.returncode == 0, done.stderr
-    assert "2 questions by 6 methods" in done.stderr
+    assert "2 questions by 4 methods" in done.stderr
     rows = _rows(done.stdout)
-    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours", "kg-retriever",
-                          "bm25-documents", "embedding-documents"]  # fmt: skip
+    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours", "kg-retriever"]
     assert (rows["mindmap"]["carried"], rows["mindmap"]["named"]) == ("100.0", "100.0")
     assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
     kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
@@ -232,13 +213,13 @@ def test_a_model_is_compared_with_its_baselines(
     done = kgp(
         "evaluate", str(file), "--graph", demo_graph, "--llm", "m",
         "--out", str(tmp_path / "out"),
-        "--methods", "mindmap,mindmap-plain,bm25-documents,model-alone",
+        "--methods", "mindmap,mindmap-plain,kg-retriever,model-alone",
         **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "calls of a language model or fewer" in done.stderr
     rows = _rows(done.stdout)
-    for name in ("mindmap", "mindmap-plain", "bm25-documents"):
+    for name in ("mindmap", "mindmap-plain", "kg-retriever"):
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")

@@ -17,7 +17,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
-from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
+from kgp_neo4j.types.errors import TraceError, no_corpus
 from kgp_neo4j.types.json_records import to_json
 
 __all__ = ["Replay", "explain", "remove", "store", "traces", "with_trace"]
@@ -173,25 +173,14 @@ def traces(
     return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]
 
 
-def remove(
-    database: Database,
-    ids: Iterable[str] | None = None,
-    *,
-    corpus: str | None = None,
-    older: float | None = None,
-) -> int:
-    """Remove the stored traversals that match all conditions given, and return how many.
+def remove(database: Database, ids: Iterable[str], *, corpus: str | None = None) -> int:
+    """Remove the stored traversals of these ids, or their first characters, and return how many.
 
-    Conditions are ids (or their first characters), a corpus, and an age of more than `older`
-    seconds. Raises ConfigurationError without a condition, and TraceError for an unknown id: then
-    nothing is removed.
+    With `corpus` only those of that corpus. Raises TraceError for an unknown id: then nothing is
+    removed.
     """
-    if ids is None and corpus is None and older is None:
-        raise ConfigurationError(
-            "nothing says which traces are to be removed", hint="Give ids, a corpus or an age."
-        )
-    whole = None if ids is None else [_full_id(database, i) for i in ids]
-    counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus, older=older)
+    whole = [_full_id(database, trace) for trace in ids]
+    counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus)
     return int(counts["traces"])
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import regex
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.text.term_index import TermIndex
 from kgp_neo4j.types.corpus import Passage, SupportingSentence
 
 __all__ = ["nearest_sentences"]
@@ -21,8 +22,8 @@ _RUN = regex.compile(
 #: Characters of a piece (McNamee and Mayfield 2004: four in European languages, two in Asian ones),
 #: and pieces of a sentence at least.
 _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
-#: BM25's k1, and how much less a sentence counts for each passage before its own.
-_SATURATION, _LATER = 1.2, 0.1
+#: BM25's k1 and b, and how much less a sentence counts for each passage before its own.
+_SATURATION, _LENGTH, _LATER = 1.2, 0.75, 0.1
 
 
 def nearest_sentences(
@@ -30,9 +31,9 @@ def nearest_sentences(
 ) -> tuple[SupportingSentence, ...]:
     """Return at most `most` sentences that have pieces of the question's words, the best first.
 
-    The score, from 0 to 1, is BM25 (`TermIndex`) over the sentences of these passages,
-    whose terms are runs of characters, so that other forms of a word count too. A heading is no
-    sentence, and one that shares nothing is left out.
+    The score, from 0 to 1, is Okapi BM25 (Robertson and Zaragoza 2009) over the sentences of these
+    passages, whose terms are runs of characters, so that other forms of a word count too. A heading
+    is no sentence, and one that shares nothing is left out.
     """
     places, texts = [], []
     for at, passage in enumerate(passages):
@@ -41,18 +42,33 @@ def nearest_sentences(
             if len(pieces) >= _SHORTEST and not passage.text.startswith("#", start):
                 places.append((at, start, end))
                 texts.append(pieces)
-    index = TermIndex(texts, _SATURATION)
-    asked = _pieces(question)
-    highest = index.highest(asked)
-    ranked = []
-    for number, score in index.scores(asked).items():
-        at, start, end = places[number]
-        ranked.append((score / highest / (1 + _LATER * at), at, start, end))
+    scores = _scores(dict.fromkeys(_pieces(question)), texts)
+    ranked = [
+        (score / (1 + _LATER * at), at, start, end)
+        for score, (at, start, end) in zip(scores, places, strict=True)
+        if score > 0
+    ]
     ranked.sort(key=lambda one: (-one[0], *one[1:]))
     return tuple(
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
         for score, at, start, end in ranked[:most]
     )
+
+
+def _scores(asked: Iterable[str], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the BM25 score of each text for the terms asked for, as a share of the highest one."""
+    frequency = Counter(term for text in texts for term in set(text))
+    rarity = {
+        term: math.log(1 + (len(texts) - frequency[term] + 0.5) / (frequency[term] + 0.5))
+        for term in asked
+    }
+    mean = sum(map(len, texts)) / max(1, len(texts))
+    scores = []
+    for text in texts:
+        counts, length = Counter(text), 1 - _LENGTH + _LENGTH * len(text) / mean
+        shares = (rarity[t] * counts[t] / (counts[t] + _SATURATION * length) for t in rarity)
+        scores.append(sum(shares) / max(sum(rarity.values()), 1e-9))
+    return scores
 
 
 def _pieces(text: str) -> list[str]:
