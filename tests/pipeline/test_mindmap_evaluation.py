@@ -213,13 +213,13 @@ def test_a_model_is_compared_with_its_baselines(
     done = kgp(
         "evaluate", str(file), "--graph", demo_graph, "--llm", "m",
         "--out", str(tmp_path / "out"),
-        "--methods", "mindmap,mindmap-plain,kg-retriever,model-alone",
+        "--methods", "mindmap,mindmap-plain,model-alone",
         **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "calls of a language model or fewer" in done.stderr
     rows = _rows(done.stdout)
-    for name in ("mindmap", "mindmap-plain", "kg-retriever"):
+    for name in ("mindmap", "mindmap-plain"):
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
