@@ -44,7 +44,7 @@ _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
 #: Least similarity to a relation's name of words that rather mean the relation, and by how much it
 #: exceeds that of other words that name an entity.
-_RELATION, _NEARER = 0.45, 0.2
+_RELATION, _NEARER = 0.55, 0.2
 #: Least similarity of a name that is listed as an alternative.
 _WORTH_SHOWING = 0.5
 
