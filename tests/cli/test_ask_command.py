@@ -12,7 +12,7 @@ from commands import environment
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.answer.check import MARK
-from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.corpus.answer.traces import remove, traces
 from kgp_neo4j.graphdb.database import Database
 
 _QUESTION = "Who designed the Hesk Bridge?"
@@ -72,7 +72,7 @@ def test_a_page_a_diagram_and_a_trace(
     kept = json.loads(_ask(database, demo_corpus, "--llm", "none", "--trace", "--json").stdout)
     assert kept["trace"]
     assert any(kept["trace"] in json.dumps(query) for query in kept["queries"])
-    assert remove(database, corpus=demo_corpus) == 2
+    assert remove(database, [each.id for each in traces(database, demo_corpus)]) == 2
 
 
 def test_ircot_thinks_before_it_answers(
