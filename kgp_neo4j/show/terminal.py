@@ -222,10 +222,8 @@ def print_said(answer: Answer) -> None:
             page.heading("The sentences that say most")
         else:
             page.heading("Answer")
-            probably = (f"  {answer.probably}", "dim")
-            if answer.reading is not None and answer.reading.kind == "sentence":
-                page.line(Text.assemble("  ", probably))
-            else:
+            if answer.reading is None or answer.reading.kind != "sentence":
+                probably = (f"  {answer.probably}", "dim")
                 page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
         _print_sentences(page, answer)
     for note in answer.notes:
@@ -238,7 +236,10 @@ def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
     for sentence in answer.shown_sentences:
         text = Text(plain(sentence.text))
         _embolden(text, answer, sentence)
-        page.filled(Text.assemble(f"{lead}“", text, f"” [{numbers[sentence.passage]}]"))
+        # A sentence that is itself the answer has its percentage behind it.
+        sure = f"  {answer.probably}" if sentence.text == answer.text else ""
+        cited = f"” [{numbers[sentence.passage]}]"
+        page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
 
 
 def _embolden(text: Text, answer: Answer, sentence: SupportingSentence) -> None:

@@ -168,7 +168,7 @@ function showAnswer(made) {
     const line = make("p", { class: "said", dir: "auto" }, made.text, ...cites(made.cited));
     if (made.probably) line.append(make("small", {}, ` ${made.probably}`));
     said.push(line);
-    for (const each of made.sentences) {
+    for (const each of made.sentences.filter((sentence) => sentence.text !== made.text)) {
       said.push(make("p", { dir: "auto" }, oneLine(each.text), ...cites([each.passage])));
     }
   } else {
