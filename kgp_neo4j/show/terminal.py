@@ -222,7 +222,7 @@ def print_said(answer: Answer) -> None:
             page.heading("The sentences that say most")
         else:
             page.heading("Answer")
-            if answer.reading is None or answer.reading.kind != "sentence":
+            if answer.text not in {sentence.text for sentence in answer.shown_sentences}:
                 probably = (f"  {answer.probably}", "dim")
                 page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
         _print_sentences(page, answer)

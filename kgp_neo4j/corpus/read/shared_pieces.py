@@ -63,11 +63,12 @@ def _scores(asked: Iterable[str], texts: Sequence[Sequence[str]]) -> list[float]
         for term in asked
     }
     mean = sum(map(len, texts)) / max(1, len(texts))
+    highest = max(sum(rarity.values()), 1e-9)
     scores = []
     for text in texts:
         counts, length = Counter(text), 1 - _LENGTH + _LENGTH * len(text) / mean
         shares = (rarity[t] * counts[t] / (counts[t] + _SATURATION * length) for t in rarity)
-        scores.append(sum(shares) / max(sum(rarity.values()), 1e-9))
+        scores.append(sum(shares) / highest)
     return scores
 
 
