@@ -8,10 +8,6 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgp_neo4j.corpus.load.csv_files import read_values
-from kgp_neo4j.corpus.load.grid import column_names
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -56,9 +52,3 @@ def unpack(folder: Path, to: Path, wanted: set[str]) -> list[Path]:
         members = [m for m in packed.getmembers() if m.name.removeprefix("./") in wanted]
         packed.extractall(to, members, filter="data")
     return [to / m.name for m in members]
-
-
-def grid_from(path: Path) -> Grid:
-    """Return the table of a CSV file as `kgp-neo4j load` reads it."""
-    table = read_values(path.read_text(encoding="utf-8"), str(path)).tables[0]
-    return grid_of(column_names(table), table.rows[table.header_rows :])

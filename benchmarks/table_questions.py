@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import _common as common
+from _denotations import same_values
 from _tables import Asked, read_questions, unpack
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-from kgp_neo4j.evaluate.denotations import same_values
 
 CORPUS = "bench-tables"
 

@@ -63,3 +63,30 @@ def test_questions_are_made_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
         ).groups()
         assert row["answer"] == min(first, second, key=order.index)
         assert [title for title, _ in row["context"][:2]] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "same"),
+    [
+        (["12,467"], ["12467"], True),
+        (["12"], ["13"], False),
+        (["Kim Yu-na"], ["kim yu‑na"], True),
+        (["Simon Kasimili (KEN)"], ["Simon Kasimili"], True),
+        (['"Loose Ends"'], ["Loose Ends."], True),
+        (["Alex Debon"], ["Alex Debón"], True),
+        (["b", "A"], ["a", "B"], True),
+        (["a"], ["a", "b"], False),
+        (["a", "a"], ["a"], True),
+        (["May 12, 1998"], ["12 May 1998"], True),
+        (["33"], ["33 years"], False),
+        ([], ["a"], False),
+    ],
+)
+def test_same_values(
+    given: list[str], expected: list[str], same: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(_FOLDER)
+    from _denotations import same_values
+
+    assert same_values(given, expected) == same
+    assert same_values(expected, given) == same

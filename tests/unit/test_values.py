@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kgp_neo4j.evaluate.denotations import same_values
 from kgp_neo4j.text.values import TYPES, Value, column_type, typed
 
 
@@ -75,25 +74,3 @@ def test_odd_texts_do_not_fail(text: str) -> None:
     value = typed(text)
     assert value.type in TYPES
     assert value.number is None or abs(value.number) < 1e300
-
-
-@pytest.mark.parametrize(
-    ("given", "expected", "same"),
-    [
-        (["12,467"], ["12467"], True),
-        (["12"], ["13"], False),
-        (["Kim Yu-na"], ["kim yu‑na"], True),
-        (["Simon Kasimili (KEN)"], ["Simon Kasimili"], True),
-        (['"Loose Ends"'], ["Loose Ends."], True),
-        (["Alex Debon"], ["Alex Debón"], True),
-        (["b", "A"], ["a", "B"], True),
-        (["a"], ["a", "b"], False),
-        (["a", "a"], ["a"], True),
-        (["May 12, 1998"], ["12 May 1998"], True),
-        (["33"], ["33 years"], False),
-        ([], ["a"], False),
-    ],
-)
-def test_same_values(given: list[str], expected: list[str], same: bool) -> None:
-    assert same_values(given, expected) == same
-    assert same_values(expected, given) == same

@@ -142,7 +142,7 @@ def read_ranker(folder: Traversable) -> Ranker:
         raise ModelError(
             f"this is no ranker of questions over tables ({error!r})",
             where=str(folder),
-            hint="Give a folder that benchmarks/train_table_ranker.py made.",
+            hint="The package is not whole: install it again.",
         ) from error
 
 
