@@ -15,6 +15,7 @@ __all__ = [
     "column_type",
     "compare",
     "date_places",
+    "notations",
     "typed",
 ]
 
@@ -37,6 +38,12 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
+#: Numbers that only a decimal comma explains, those that only a point does, those that either does.
+_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|(?!0,\d{3}\b)\d+,(?!\d{3}\b)\d+|0,\d+")
+_POINT = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+")
+_EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_WHOLE = re.compile(r"\d{1,3}")
+_FIRST_NUMBER = re.compile(r"\W*?[-+−–]?(?P<number>\d[\d.,]*\d|\d)(?=\D{0,9}$)")
 #: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
 #: Marks of footnotes after a number: 48,278[1], 12*.
@@ -86,11 +93,45 @@ class Value:
     unit: str = ""
 
 
-def typed(text: str) -> Value:
-    """Return the type and value of a cell's text; the type is `text` where no other fits."""
+def notations(columns: Iterable[Iterable[str]]) -> list[str]:
+    """Return how each column of a table writes its numbers: "." or "," before decimals, or "?".
+
+    A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
+    two thousand. It is unclear where nothing tells and some numbers alone may have groups: 2.350
+    beside 980.
+    """
+    held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
+    told = [
+        {mark for mark, form in ((",", _COMMA), (".", _POINT)) if any(map(form.fullmatch, numbers))}
+        for numbers in held
+    ]
+    table: set[str] = set().union(*told)
+
+    def of(numbers: list[str], own: set[str]) -> str:
+        marks = own or table
+        if len(marks) == 1:
+            return next(iter(marks))
+        grouped = sum(bool(_EITHER.fullmatch(number)) for number in numbers)
+        mixed = grouped and any(map(_WHOLE.fullmatch, numbers))
+        return "?" if mixed and not own else "."
+
+    return [of(numbers, own) for numbers, own in zip(held, told, strict=True)]
+
+
+def typed(text: str, notation: str = ".") -> Value:
+    """Return the type and value of a cell's text; the type is `text` where no other fits.
+
+    `notation` is that of its column (`notations`): where it is unclear a number is only text.
+    """
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")
+    if notation != "." and (found := _FIRST_NUMBER.match(text)):
+        if notation == "?":
+            return Value("text")
+        plain = found["number"].replace(".", "").replace(",", ".")
+        if plain.count(".") < 2 and _date(text) is None:
+            text = text[: found.start("number")] + plain + text[found.end("number") :]
     if found := _PLAIN.fullmatch(text):
         number = _number(found["number"]) * _SCALES.get(found["scale"] or "", 1.0)
         if found["sign"] in ("-", "−", "–") or found["sign2"] or (found["open"] and found["close"]):
@@ -123,9 +164,9 @@ def _number(text: str) -> float:
     return float(text.replace(",", "").replace(" ", ""))
 
 
-def column_type(texts: Iterable[str]) -> str:
+def column_type(texts: Iterable[str], notation: str = ".") -> str:
     """Return the type of at least four fifths of a column's non-empty cells, else `text`."""
-    counts = Counter(typed(text).type for text in texts if text.strip())
+    counts = Counter(typed(text, notation).type for text in texts if text.strip())
     if not counts:
         return "text"
     type_, count = counts.most_common(1)[0]

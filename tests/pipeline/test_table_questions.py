@@ -16,7 +16,7 @@ from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows,
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.tables import SourceTable
+from kgp_neo4j.types.tables import SourceTable, Span
 
 _ROWS = (
     ("Ship", "Flag", "Launched", "Crew", "Cost", "Home port"),
@@ -177,3 +177,31 @@ def test_an_uncertain_answer_claims_nothing(library: Library, ships: TableOutlin
     assert not answer.sure
     assert answer.doubt
     assert not any(value in answer.text for value in answer.values if len(value) > 2)
+
+
+# --- Rows that head others, numbers in another notation ---------------------------------------------
+
+
+def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
+    database: Database, corpus: str
+) -> None:
+    rows = (
+        ("Port", "Berths", "Dues"),
+        ("South", "South", "South"),
+        ("Lyme", "12", "9,80"),
+        ("Poole", "30", "12,40"),
+        ("North", "", ""),
+        ("Whitby", "980", "7,00"),
+        ("Blyth", "2.350", "8,25"),
+    )
+    table = SourceTable(rows, spans=(Span(1, 0, 1, 3),))
+    store(database, corpus, SourceDocument("Dues", markdown(table), "/dues.xlsx", tables=(table,)))
+    library = Library(database, corpus)
+    (ports,) = library.tables(library.documents)
+    assert ports.rows == 4
+    kept = library.rows(ports, limit=10)
+    assert [row.number for row in kept] == [1, 2, 3, 4]
+    assert [row.cells[1].value for row in kept] == [12.0, 30.0, 980.0, 2350.0]
+    assert answer_from_table(library, ports, "How many ports are there?").values == ("4",)
+    most = answer_from_table(library, ports, "Which port has the most berths?")
+    assert most.values == ("Blyth",)

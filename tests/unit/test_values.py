@@ -1,10 +1,10 @@
-"""What a cell's text means, and when two answers are the same."""
+"""What a cell's text means."""
 
 from __future__ import annotations
 
 import pytest
 
-from kgp_neo4j.text.values import TYPES, Value, column_type, typed
+from kgp_neo4j.text.values import TYPES, Value, column_type, notations, typed
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,28 @@ def test_odd_texts_do_not_fail(text: str) -> None:
     value = typed(text)
     assert value.type in TYPES
     assert value.number is None or abs(value.number) < 1e300
+
+
+@pytest.mark.parametrize(
+    ("columns", "marks"),
+    [
+        ([["12,40", "9,85"], ["2.350", "980"]], [",", ","]),  # what one column tells
+        ([["12.5", "9.85"], ["2.350", "980"]], [".", "."]),
+        ([["2.350 t", "980 t"]], ["?"]),
+        ([["2.350", "1.120"]], ["."]),
+        ([["1,120", "980"], ["1.234.567", "x"]], [",", ","]),
+        ([["0.980", "2.350"], ["Hesk", ""]], [".", "."]),
+        ([["2.350", "980"], ["Hesk, 12,5", "a"]], ["?", "."]),  # prose tells nothing
+    ],
+)
+def test_the_notation_of_numbers_is_judged_by_the_column(
+    columns: list[list[str]], marks: list[str]
+) -> None:
+    assert notations(columns) == marks
+
+
+def test_a_number_is_read_in_the_notation_of_its_column() -> None:
+    assert typed("2.350 t", ",") == Value("number", 2350.0, unit="t")
+    assert typed("€ 1.234,50", ",") == Value("currency", 1234.5, unit="EUR")
+    assert typed("12.05.2024", ",").date == "2024-05-12"
+    assert typed("980 t", "?") == Value("text")

@@ -20,6 +20,7 @@ __all__ = [
     "markdown",
     "normal",
     "number",
+    "section_rows",
     "table_of",
     "trimmed",
 ]
@@ -45,6 +46,25 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
     names = column_names(table)
     rows = table.rows[table.header_rows :][:limit]
     return "\n".join([_line(names), "|" + " --- |" * len(names), *map(_line, rows)])
+
+
+def section_rows(table: SourceTable) -> frozenset[int]:
+    """Return the rows that are headings of those below: one cell over all columns, or the first
+    cell alone where the row below is full.
+    """
+    width = len(table.rows[0]) if table.rows else 0
+    whole = {s.row for s in table.spans if s.rows == 1 and s.columns == width > 1}
+
+    def alone(at: int) -> bool:
+        row, below = table.rows[at], table.rows[at + 1]
+        return bool(row[0].strip()) and not any(map(str.strip, row[1:])) and all(below)
+
+    last = len(table.rows) - 1
+    return frozenset(
+        at
+        for at in range(table.header_rows, last)
+        if at in whole or (width > 2 and not is_value(table.rows[at][0]) and alone(at))
+    )
 
 
 def normal(text: str) -> str:

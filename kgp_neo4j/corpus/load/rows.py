@@ -13,11 +13,11 @@ from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.values import column_type, typed
+from kgp_neo4j.text.values import column_type, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["document_row", "table_rows"]
+__all__ = ["document_row", "table_rows", "unclear_columns"]
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")
@@ -106,7 +106,7 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
     `numbered` is true where any table of the document has a printed number.
     """
     id_ = part_id(document, "table", order)
-    data = table.rows[table.header_rows :]
+    data, marks = _data(table), _marks(table)
     name = _name(table, order, numbered)
     return {
         "id": id_,
@@ -116,7 +116,7 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
         "title": _short(table.caption) or name,
         "caption": table.caption,
         "markdown": grid.markdown(table, _SHOWN),
-        "markdownRows": min(len(data), _SHOWN),
+        "markdownRows": min(len(table.rows) - table.header_rows, _SHOWN),
         "rows": len(data),
         "headerRows": table.header_rows,
         "pages": sorted(set(table.row_pages)),
@@ -129,11 +129,34 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
                 "header": header,
                 "title": header or f"column {at}",
                 "norm": grid.normal(header),
-                "type": column_type(row[at - 1] for row in data),
+                "type": column_type((row[at - 1] for row in data), marks[at - 1]),
             }
             for at, header in enumerate(grid.column_names(table), 1)
         ],
     }
+
+
+def _data(table: SourceTable) -> list[tuple[str, ...]]:
+    """Return the rows below the header, without those that head others."""
+    sections = grid.section_rows(table)
+    below = enumerate(table.rows[table.header_rows :], table.header_rows)
+    return [row for at, row in below if at not in sections]
+
+
+def _marks(table: SourceTable) -> list[str]:
+    """Return the notation of each column's numbers."""
+    return notations(zip(*_data(table), strict=True)) or ["."] * len(table.rows[0])
+
+
+def unclear_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
+    """Yield what to say of each column whose numbers may be written in two ways."""
+    for table in tables:
+        for name, mark in zip(grid.column_names(table), _marks(table), strict=True):
+            if mark == "?":
+                yield (
+                    f'column "{name}": a point may part thousands or decimals, so its numbers are '
+                    "kept as text"
+                )
 
 
 def _name(table: SourceTable, order: int, numbered: bool) -> str:
@@ -152,8 +175,13 @@ def _short(text: str) -> str:
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
-    """Yield the rows of a table with their cells, as stored; `order` counts from 1."""
+    """Yield the rows of a table with their cells, as stored; `order` counts from 1.
+
+    A row that heads those below it has no number.
+    """
     id_ = part_id(document, "table", order)
+    sections = grid.section_rows(table)
+    marks = _marks(table)
     spans = {(s.row, s.column): s for s in table.spans}
     covered = {
         (row, column)
@@ -162,10 +190,11 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
         for column in range(s.column, s.column + s.columns)
     } - spans.keys()
     for at, texts in enumerate(table.rows):
-        number = at + 1 - table.header_rows
+        before = sum(section < at for section in sections)
+        number = None if at in sections else at + 1 - table.header_rows - before
         cells = []
         for column, text in enumerate(texts):
-            value = typed(text)
+            value = typed(text, marks[column])
             span = spans.get((at, column))
             cells.append(
                 {
@@ -176,7 +205,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
                     "type": value.type,
                     "value": value.number,
                     "date": value.date,
-                    "unit": value.unit or None,
+                    "unit": value.unit or None if value.type != "text" else None,
                     "rowSpan": span.rows if span else 1,
                     "columnSpan": span.columns if span else 1,
                     "covered": (at, column) in covered,
@@ -187,7 +216,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             "id": part_id(id_, "row", at + 1),
             "order": at + 1,
             "number": number,
-            "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {number}"),
+            "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {at + 1}"),
             "page": table.row_pages[at] if table.row_pages else None,
             "cells": cells,
         }
