@@ -19,7 +19,7 @@ import _common as common
 from reading import NAMES, Case, answers_of, given_passages, golden, measure
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
-from kgp_neo4j.models.reader.network import read_network
+from kgp_neo4j.models.reader.network import read_judge, read_network
 from kgp_neo4j.train.examples import read_training_questions
 from kgp_neo4j.train.reader_examples import decomposed
 
@@ -64,9 +64,10 @@ def main() -> None:
     cases: dict[tuple[str, str], list[Case]] = {}
     draw = random.Random(given.seed)
     with common.explained():
-        network, card = read_network(given.reader or SHIPPED)
+        folder = given.reader or SHIPPED
+        network, card = read_network(folder)
         card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
-        reader = OfflineReader(network, card)
+        reader = OfflineReader(network, card, read_judge(folder))
         for name, shown in NAMES.items():
             file = given.folder / name / "dev.jsonl.gz"
             records = common.questions_of(file, given.questions, given.seed)

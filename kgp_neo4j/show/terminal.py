@@ -127,8 +127,11 @@ def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None
     from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 
     page = _Page()
-    page.heading("Answer" if answer.sure or not answer.found else "No sure answer")
+    given = answer.sure or answer.probable or not answer.found
+    page.heading("Answer" if given else "No sure answer")
     lines = printable(answer.text).splitlines()
+    if answer.probable:
+        lines[-1] += f"  (probably, {100 * answer.confidence:.0f} %)"
     for line in lines:
         if line.startswith("|"):  # a row of a table stays one line, whatever its length
             page.line(f"  {line}")

@@ -38,8 +38,8 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
-#: Numbers that only a decimal comma explains, those that only a point does, those that either does.
-_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|(?!0,\d{3}\b)\d+,(?!\d{3}\b)\d+|0,\d+")
+#: Numbers that only a decimal comma explains, only a point, or either; those below a thousand.
+_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,(?!\d{3}\b)\d+|0,\d+")
 _POINT = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _WHOLE = re.compile(r"\d{1,3}")

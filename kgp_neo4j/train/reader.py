@@ -7,15 +7,16 @@ import hashlib
 import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.models.torch_encoder import quick_products
-from kgp_neo4j.train.fitting import Fitting
+from kgp_neo4j.train.fitting import Batch, Fitting
 from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
@@ -25,7 +26,9 @@ from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["ReaderReport", "ReaderSettings", "train_reader"]
+__all__ = [
+    "ReaderReport", "ReaderSettings", "fit", "is_held_out", "train_reader", "trainable",
+]  # fmt: skip
 
 #: One in this many questions over several passages is held out for the calibration.
 _HELD_OUT_EVERY = 8
@@ -116,8 +119,8 @@ def train_reader(
     began = time.perf_counter()
     settings = settings or ReaderSettings()
     read = [read_reading_examples([file]) for file in files]
-    held_out = [example for each in read for example in each if _is_held_out(example)]
-    learned = [[example for example in each if not _is_held_out(example)] for each in read]
+    held_out = [example for each in read for example in each if is_held_out(example)]
+    learned = [[example for example in each if not is_held_out(example)] for each in read]
     if not any(learned):
         raise InputError("the files hold no question whose answer stands in its passages")
     described = dataclasses.asdict(settings) | {
@@ -133,8 +136,9 @@ def train_reader(
         network.load(settings.further)
     plan = _plan(network, learned, settings)
     with folder.saving():
-        fitting = Fitting(_trainable(network, settings.rate), folder, settings.seed)
-        resumed, losses = fitting.step, _fit(network, fitting, plan, save_every)
+        fitting = Fitting(trainable(network, settings.rate), folder, settings.seed)
+        resumed = fitting.step
+        losses = fit(network, fitting, plan, partial(loss_of, network), save_every)
         network.save(out, {})
         calibration = fit_calibration(
             OfflineReader(*read_network(out)), [_asked(example) for example in held_out]
@@ -157,12 +161,16 @@ def train_reader(
     return report
 
 
-def _trainable(network: TrainedNetwork, rate: float) -> list[dict[str, Any]]:
-    """Return the reader's own weights, and freeze all others: matrices, vectors, heads."""
+def trainable(network: TrainedNetwork, rate: float, lowest: int = 0) -> list[dict[str, Any]]:
+    """Return the network's own weights from a layer on, and freeze all others: matrices, vectors,
+    heads.
+    """
     for part in network.body.parameters():
         part.requires_grad_(False)
     groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     for name, part in network.own().items():
+        if name.startswith("layer.") and int(name.split(".")[1]) < lowest:
+            continue
         number = 2 if not name.startswith("layer.") else 1 if part.dim() < 2 else 0
         groups[number].append(part.requires_grad_(True))
     matrices, vectors, heads = groups
@@ -173,8 +181,12 @@ def _trainable(network: TrainedNetwork, rate: float) -> list[dict[str, Any]]:
     ]
 
 
-def _fit(
-    network: TrainedNetwork, fitting: Fitting, plan: Sequence[Sequence[Laid]], save_every: int
+def fit(
+    network: TrainedNetwork,
+    fitting: Fitting,
+    plan: Sequence[Batch],
+    loss_of: Callable[[Batch], Any],
+    save_every: int = 200,
 ) -> list[float]:
     """Fit the network to all batches, and return the losses."""
     import torch
@@ -188,9 +200,9 @@ def _fit(
             if isinstance(part, torch.nn.Dropout):
                 part.p = _DROPPED
 
-    def quick_loss(batch: Sequence[Laid]) -> Any:
+    def quick_loss(batch: Batch) -> Any:
         with quick_products(network.body):
-            return loss_of(network, batch)
+            return loss_of(batch)
 
     losses = fitting.run(plan, quick_loss, save_every)
     fitting.take_average()
@@ -198,7 +210,7 @@ def _fit(
     return losses
 
 
-def _is_held_out(example: ReadingExample) -> bool:
+def is_held_out(example: ReadingExample) -> bool:
     """Return whether a question is kept for the calibration."""
     number = int(hashlib.sha256(example.question.encode()).hexdigest(), 16)
     return example.group == "several" and number % _HELD_OUT_EVERY == 0

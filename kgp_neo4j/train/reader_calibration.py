@@ -72,19 +72,19 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     """
     from sklearn.linear_model import LogisticRegression
 
-    def read(one: Asked, other: Asked) -> tuple[Choice, bool]:
-        choice = reader.choose(one.question, other.passages)
-        return choice, is_right(choice.text, one.answers)
+    def read(one: Asked, other: Asked) -> list[tuple[Choice, bool]]:
+        found = reader.candidates(one.question, other.passages)
+        return [(c, is_right(c.text, one.answers)) for c in found if c.kind != "none"]
 
-    own = [read(one, one) for one in asked]
-    rows = [row for row in own if row[0].kind != "none"]
+    rows = [row for one in asked for row in read(one, one)]
     right = [good for _, good in rows]
     if len(rows) < _FEWEST or len(set(right)) < 2:
         return {}
     foreign = [
-        read(one, other)[0]
+        choice
         for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
         if not _occurs(one.answers, other.passages)
+        for choice, _ in read(one, other)
     ]
     # Yes and no are right half of the time whatever the passages: nothing is learned from them.
     others = [choice for choice in foreign if choice.kind == "span"]

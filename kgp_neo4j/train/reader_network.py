@@ -13,6 +13,7 @@ from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import (
     CARD_FILE,
+    HEADS,
     KINDS,
     OPERATIONS,
     PIECES,
@@ -24,7 +25,8 @@ from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["TrainedNetwork", "loss_of"]
 
-_HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS}
+#: Outputs of each head; `right` is a verifier's.
+_HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS, "right": ("right",)}
 #: Weight of each column's loss, beside 1 for the kind of a window and 1 for its support.
 _COLUMNS = tuple(
     0.5 if name in ("start", "end") else 0.25 if name.startswith("value") else 0.1
@@ -37,9 +39,11 @@ _LAYERS = 6
 
 
 class TrainedNetwork:
-    """The default encoder's upper layers with a reader's heads on them, and its tokenizer."""
+    """The default encoder's upper layers with heads on them, a reader's or a verifier's, and its
+    tokenizer.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, heads: Sequence[str] = HEADS[WEIGHTS_FILE]) -> None:
         with needs("torch", "training a reader", ModelError):
             import torch
 
@@ -52,10 +56,7 @@ class TrainedNetwork:
         self.longest = int(self.body.config.max_position_embeddings)
         width = self.body.config.hidden_size
         self.heads: Any = torch.nn.ModuleDict(
-            {
-                name: torch.nn.Linear(width, len(outputs), device=self.device)
-                for name, outputs in _HEADS.items()
-            }
+            {name: torch.nn.Linear(width, len(_HEADS[name]), device=self.device) for name in heads}
         )
         #: The encoder's original values of the trained layers.
         self._before = {name: copy.deepcopy(part.data) for name, part in self._upper().items()}
@@ -71,8 +72,8 @@ class TrainedNetwork:
         """Return the trained parameters by name: upper layers and heads."""
         return self._upper() | dict(self.heads.named_parameters())
 
-    def load(self, folder: Path, share: float = 1.0) -> None:
-        """Take the weights of a reader that `save` wrote.
+    def load(self, folder: Path, share: float = 1.0, *, heads: bool = True) -> None:
+        """Take the weights of a reader that `save` wrote, with its `heads` or the layers alone.
 
         With a `share` below 1 the weights go so far from what they are to those of the folder.
         Raises ModelError where it has none that fit.
@@ -84,7 +85,7 @@ class TrainedNetwork:
         try:
             arrays = load_file(str(folder / WEIGHTS_FILE))
             with torch.no_grad():
-                for name, part in self.own().items():
+                for name, part in (self.own() if heads else self._upper()).items():
                     values = arrays[name].float()
                     if f"{name}.scale" in arrays:
                         values = self._before[name].cpu() + values * arrays[f"{name}.scale"]
@@ -105,6 +106,12 @@ class TrainedNetwork:
         )
         return pieces, kinds, operations
 
+    def judge(self, batch: Sequence[Any]) -> Any:
+        """Return the log odds that answers are right, each laid out as `ids` and `types`."""
+        ids, types, mask = _input(self, batch)
+        hidden = self.body(input_ids=ids, token_type_ids=types, attention_mask=mask)[0]
+        return self.heads["right"](hidden[:, 0]).float().squeeze(1)
+
     def save(self, folder: Path, card: Mapping[str, Any]) -> None:
         """Write the trained weights for the light engine, and the card.
 
@@ -112,12 +119,13 @@ class TrainedNetwork:
         each row; the difference is small, so little is lost, and the file stays at a few MB.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        self._save_differences(folder / WEIGHTS_FILE)
+        self.save_differences(folder / WEIGHTS_FILE)
         about = {"encoder": DEFAULT_ENCODER, "layers": len(self.layers), "longest": self.longest}
         text = json.dumps({**about, **card}, indent=1)
         (folder / CARD_FILE).write_text(text + "\n", encoding="utf-8")
 
-    def _save_differences(self, file: Path) -> None:
+    def save_differences(self, file: Path) -> None:
+        """Write the trained weights alone."""
         import torch
         from safetensors.torch import save_file
 
@@ -150,11 +158,8 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     import torch
     from torch.nn import functional
 
-    padding = token_id(network.tokenizer, "[PAD]", "<pad>") or 0
     device = network.device
-    ids = _padded([one.ids for one in batch], padding).to(device)
-    types = _padded([one.types for one in batch], 0).to(device)
-    mask = _padded([[1] * len(one.ids) for one in batch], 0).to(device)
+    ids, types, mask = _input(network, batch)
     support = _padded([one.support for one in batch], -1, ids.shape[1]).to(device)
     pieces, kinds, operations = network(ids, types, mask)
     passages, allowed = _allowed(types, mask)
@@ -176,6 +181,15 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     wanted = torch.tensor([one.operation for one in batch], device=device)
     compared = functional.cross_entropy(operations, wanted.clamp_min(0), reduction="none")
     return (loss + _OPERATION * compared * (wanted >= 0)).mean()
+
+
+def _input(network: TrainedNetwork, batch: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Return ids, types and mask of laid-out texts: (texts, tokens) each."""
+    padding = token_id(network.tokenizer, "[PAD]", "<pad>") or 0
+    ids = _padded([one.ids for one in batch], padding)
+    types = _padded([one.types for one in batch], 0)
+    mask = _padded([[1] * len(one.ids) for one in batch], 0)
+    return ids.to(network.device), types.to(network.device), mask.to(network.device)
 
 
 def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import (
+    PROBABLE,
     ShownQuery,
     SourcePage,
     SourceSection,
@@ -252,9 +253,7 @@ GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
 Tier = Literal["stated", "probable", "evidence", "none"]
 
 _CONTENT = TypeDecision("content")
-#: Least confidence of the reader for its answer to be given with "probably".
-_PROBABLE = 0.5
-#: The same of a yes or no, half of which would be right if it were drawn.
+#: Least confidence of a yes or no that is given as probable: half would be right if it were drawn.
 _PROBABLE_YES = 0.75
 
 # --- seed, traverse, evidence, answer ---
@@ -458,16 +457,17 @@ class Answer:
             return "probable"
         reading = self.reading
         if reading is None:
-            return "evidence"
-        least = _PROBABLE_YES if reading.kind in ("yes", "no") else _PROBABLE
+            return "probable" if self.structural and self.structural.probable else "evidence"
+        least = _PROBABLE_YES if reading.kind in ("yes", "no") else PROBABLE
         return "probable" if reading.confidence >= least else "evidence"
 
     @property
     def probably(self) -> str:
-        """Return what is said behind a reader's probable answer: "probably, 85 %"; else nothing."""
-        if self.tier != "probable" or self.reading is None or self.statements:
+        """Return what is said behind a probable answer: "probably, 85 %"; else nothing."""
+        found = self.reading or self.structural
+        if self.tier != "probable" or found is None or self.statements:
             return ""
-        return f"probably, {100 * self.reading.confidence:.0f} %"
+        return f"probably, {100 * found.confidence:.0f} %"
 
     @property
     def summary(self) -> str:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    "Citation", "ShownQuery", "SourcePage", "SourceSection", "SourceTable", "Span",
+    "PROBABLE", "Citation", "ShownQuery", "SourcePage", "SourceSection", "SourceTable", "Span",
     "StructuralAnswer", "TableSummary", "TypeDecision",
 ]  # fmt: skip
 
+
+#: Least confidence of an answer that is given as probable.
+PROBABLE = 0.5
 
 # --- load ---
 
@@ -152,3 +155,8 @@ class StructuralAnswer:
     citations: tuple[Citation, ...] = ()
     queries: tuple[ShownQuery, ...] = ()
     markdown: str = ""
+
+    @property
+    def probable(self) -> bool:
+        """Return whether its values are likelier right than not, though not sure."""
+        return not self.sure and bool(self.values) and self.confidence >= PROBABLE

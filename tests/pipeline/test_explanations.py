@@ -212,6 +212,12 @@ def test_structure_is_shown_with_its_cells_and_queries() -> None:
     assert "No sure answer" in soup.text
     assert "two tables" in soup.text
     assert "| a |" in soup.text
+    likely = replace(structural, values=("41 m",), sure=False, confidence=0.71)
+    made = replace(made, structural=likely)
+    assert (made.tier, made.summary) == ("probable", "41 m (probably, 71 %)")
+    assert "41 m probably, 71 %" in " ".join(_soup(answer_page(made)).text.split())
+    made = replace(made, structural=replace(likely, confidence=0.4))
+    assert made.tier == "evidence"
 
 
 def test_the_reader_does_not_speak_for_pages_and_tables() -> None:

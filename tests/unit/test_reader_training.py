@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import kgp
 
-from kgp_neo4j.corpus.read.reader import SHIPPED, load_reader
+from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
-from kgp_neo4j.models.reader.network import KINDS, read_network
+from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.fitting import Fitting
-from kgp_neo4j.train.reader import ReaderSettings, train_reader
+from kgp_neo4j.train.reader import ReaderSettings, train_reader, trainable
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import Program, read_reading_examples
 from kgp_neo4j.train.reader_network import TrainedNetwork
@@ -274,7 +275,8 @@ def test_the_reader_that_comes_along_can_be_trained_further(several: Path, tmp_p
     network.save(tmp_path / "same", {})
     boat = Passage("1", "1", "Boat 1", 0, 0, 26, "Boat 1 was built by A. Vane.")
     same = load_reader(str(tmp_path / "same")).choose("Who built Boat 1?", [boat])
-    assert same == load_reader().choose("Who built Boat 1?", [boat])
+    alone = OfflineReader(*read_network(SHIPPED))  # without the second reading
+    assert same == alone.choose("Who built Boat 1?", [boat])
     assert same.text == "A. Vane"
     settings = ReaderSettings(further=SHIPPED, epochs=1, rate=1e-9)
     train_reader([several], tmp_path / "further", settings)
@@ -282,6 +284,25 @@ def test_the_reader_that_comes_along_can_be_trained_further(several: Path, tmp_p
     assert further.text == "A. Vane"
     with pytest.raises(ModelError, match="trained further"):
         TrainedNetwork().load(tmp_path / "nowhere")
+
+
+def test_a_verifier_begins_with_the_readers_layers_and_is_read_as_it_was_saved(
+    tmp_path: Path,
+) -> None:
+    network = TrainedNetwork(("right",))
+    network.load(SHIPPED, heads=False)
+    groups = trainable(network, 1e-3, lowest=4)
+    frozen = network.body.encoder.layer[3].output.dense.weight
+    assert not frozen.requires_grad
+    assert all(part.requires_grad for group in groups for part in group["params"])
+    network.body.eval()
+    ids = network.tokenizer.encode("Who built it? A. Vane").ids
+    laid = SimpleNamespace(ids=ids, types=[0] * len(ids))
+    network.save_differences(tmp_path / VERIFIER_FILE)
+    judge = read_judge(tmp_path)
+    assert judge is not None
+    (odds,) = judge.judge([(laid.ids, laid.types)])
+    assert odds == pytest.approx(float(network.judge([laid])[0]), abs=0.05)
 
 
 def test_a_small_file_is_seen_more_often(several: Path, tmp_path: Path) -> None:

@@ -17,13 +17,14 @@ from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["SIGNALS", "Calibration", "Choice", "choose"]
+__all__ = ["SIGNALS", "Calibration", "Choice", "choose", "span_choice"]
 
 #: Inputs of a choice's confidence: the network's own probability of the answer and of "nothing
-#: here" as log odds, how the answer was found, and its length in tens of words.
+#: here" as log odds, how the answer was found, its length in tens of words, and the log odds of the
+#: second reading, where there is one.
 SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
-    "words",
+    "words", "verified", "cell", "verified if cell", "verified if yes or no",
 )  # fmt: skip
 _SUPPORT = PIECES.index("support")
 #: Least probability of an operation, and of the values that it compares, for it to be used.
@@ -52,8 +53,14 @@ class Choice:
     kind: str
     text: str = ""
     spans: tuple[tuple[str, int, int], ...] = ()
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: dict[str, float] = field(default_factory=dict)
     sentences: tuple[tuple[float, int, int, int], ...] = ()
+
+    def verified(self, odds: float) -> Choice:
+        """Return the choice with the log odds of its second reading."""
+        kinds = [how for how in ("cell", "yes or no") if how in self.signals]
+        more = {"verified": odds} | {f"verified if {how}": odds for how in kinds}
+        return replace(self, signals=self.signals | more)
 
 
 def choose(
@@ -103,11 +110,16 @@ def _chosen(
         first = [(passages[at].id, a, b) for _, at, a, b in supporting if at in here][:1]
         return Choice(kind, kind, tuple(first), signals)
     score, best = max(scored, key=lambda one: one[0])
-    best = _within_a_line(passages, best)
-    text = _text(passages, best)
-    if not text:
+    chosen = span_choice(passages, best)
+    if not chosen.text:
         return Choice("none")
-    return Choice("span", text, _place(passages, best), _signals(score, nothing, "", text))
+    return replace(chosen, signals=_signals(score, nothing, "", chosen.text))
+
+
+def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:
+    """Return a span as a choice: its text, and where it stands; it does not leave its line."""
+    best = _within_a_line(passages, candidate)
+    return Choice("span", _text(passages, best), _place(passages, best))
 
 
 def _compared(

@@ -9,11 +9,12 @@ that no answer goes from one cell or line into the next.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.split import sentences
 
-__all__ = ["plain_rows"]
+__all__ = ["TableRow", "plain_rows", "rows_of"]
 
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 #: Columns of a table whose rows are read with names; with more, the names hide the values.
@@ -65,6 +66,36 @@ def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] |
                 put(line[start:end], at + start)
                 put("; " if column < len(cells) - 1 else ".\n")
     return "".join(parts), places
+
+
+class TableRow(NamedTuple):
+    """A row of Markdown in a passage: its columns' names, the places of its cells, and its section.
+
+    The section is the text of the row above that heads it, empty for none.
+    """
+
+    names: Sequence[str]
+    cells: list[tuple[int, int]]
+    section: str
+
+
+def rows_of(text: str, columns: Sequence[str] = ()) -> Iterator[TableRow]:
+    """Yield the data rows of the tables in a text; `columns` are those that it begins within."""
+    names, section = list(columns), ""
+    lines = [(match.start(), match.group()) for match in re.finditer(r"[^\n]+\n?", text)]
+    for n, (at, line) in enumerate(lines):
+        following = lines[n + 1][1] if n + 1 < len(lines) else ""
+        if not line.startswith("|"):
+            names, section = [], ""
+        elif _is_rule(following):
+            names, section = [line[start:end] for start, end in _cells(line)], ""
+        elif not _is_rule(line):
+            cells = [(at + start, at + end) for start, end in _cells(line)]
+            filled = {text[start:end] for start, end in cells} - {""}
+            if len(cells) > 1 and len(filled) == 1:
+                section = filled.pop()
+            else:
+                yield TableRow(names, cells, section)
 
 
 def _is_rule(line: str) -> bool:

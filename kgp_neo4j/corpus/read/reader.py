@@ -8,6 +8,7 @@ that the network has read is done by code (`kgp_neo4j.text.values.compare`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
@@ -17,7 +18,8 @@ from typing import Any
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
-from kgp_neo4j.models.reader.network import Logits, Network, read_network
+from kgp_neo4j.corpus.read.verifying import cells_of, judged
+from kgp_neo4j.models.reader.network import Judge, Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
@@ -37,10 +39,13 @@ SENTENCES = 3
 
 
 class OfflineReader:
-    """An extractive reader with its calibration; make one with `load_reader`."""
+    """An extractive reader with its calibration; make one with `load_reader`.
 
-    def __init__(self, network: Network, card: dict[str, Any]) -> None:
-        self._network = network
+    With a `judge` each answer is read once more, and cells of tables may be answers too.
+    """
+
+    def __init__(self, network: Network, card: dict[str, Any], judge: Judge | None = None) -> None:
+        self._network, self._judge = network, judge
         self.card = card
         self._calibration = Calibration.of(card.get("calibration") or {})
 
@@ -81,7 +86,25 @@ class OfflineReader:
     def _choose(self, question: str, passages: Sequence[Passage]) -> Choice:
         if not passages or not question.strip():
             return Choice("none")
-        return choose(question, passages, self._read(question, passages))
+        read = self.candidates(question, passages)
+        sure = self._calibration.confidence
+        best = max(read, key=lambda one: (one.kind != "none", sure(one)))
+        return replace(best, sentences=read[0].sentences)
+
+    def candidates(self, question: str, passages: Sequence[Passage]) -> list[Choice]:
+        """Return the answer that is read, and the cell of a table that may answer if there is one.
+
+        With a judge, those that are answers have the log odds of their second reading.
+        """
+        choice = choose(question, passages, self._read(question, passages))
+        if self._judge is None:
+            return [choice]
+        cells = cells_of(question, passages)
+        read = cells if choice.kind == "none" else [choice, *cells]
+        odds = judged(self._judge, question, passages, read)
+        rated = [one.verified(score) for one, score in zip(read, odds, strict=True)]
+        own, rest = (rated[:1], rated[1:]) if choice.kind != "none" else ([choice], rated)
+        return own + sorted(rest, key=lambda one: -one.signals["verified"])[:1]
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with the network's logits for each."""
@@ -109,7 +132,7 @@ def load_reader(folder: str | None = None) -> OfflineReader:
     place = Path(folder).expanduser() if folder else SHIPPED
     network, card = read_network(place)
     try:
-        return OfflineReader(network, card)
+        return OfflineReader(network, card, read_judge(place))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelError(
             f"the reader's calibration cannot be used ({error})",

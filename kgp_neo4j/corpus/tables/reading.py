@@ -19,7 +19,7 @@ from kgp_neo4j.corpus.tables.decide import StructuralReading, Write
 from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-from kgp_neo4j.corpus.tables.references import HEAD, read_references
+from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
@@ -210,7 +210,7 @@ def _sign(context: Context) -> str:
 
 def _columns_named(context: Context) -> str:
     """Return whether a question ranks, counts or looks up by columns that a table has: by two, or
-    by one where it names a document.
+    by one where it names a document or counts.
     """
     references, documents = context.references, context.library.documents
     if not _RANKING.search(references.plain):
@@ -218,9 +218,10 @@ def _columns_named(context: Context) -> str:
     if sum(document.tables for document in documents) > _MOST_TABLES:
         documents = tuple(references.documents)
     phrases = phrases_of(references.plain)
+    counts = re.search(rf"\b(?:{COUNT})\b", references.plain, re.IGNORECASE)
     for table in context.library.tables(documents):
         norms = {column.norm for column in table.columns if len(column.norm) > 2}
         named = sorted(norm for norm in norms if norm in phrases or f"{norm}s" in phrases)
-        if len(named) > 1 or (named and references.documents):
+        if len(named) > 1 or (named and (references.documents or counts)):
             return f"names columns of {table.name}: {', '.join(named)}"
     return ""

@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CARD_FILE",
+    "HEADS",
     "KINDS",
     "OPERATIONS",
     "PIECES",
+    "VERIFIER_FILE",
     "WEIGHTS_FILE",
+    "Judge",
     "Logits",
     "Network",
+    "read_judge",
     "read_network",
 ]
 
@@ -49,6 +53,10 @@ PIECES = (
 CARD_FILE = "reader.json"
 #: The trained weights, as differences from the default encoder's.
 WEIGHTS_FILE = "reader.safetensors"
+#: The weights of a network that judges whether an answer is right, in the same form.
+VERIFIER_FILE = "verifier.safetensors"
+#: The heads that each file has.
+HEADS = {WEIGHTS_FILE: ("pieces", "kinds", "operations"), VERIFIER_FILE: ("right",)}
 #: Windows that are read in parallel.
 _STREAMS = 3
 #: Tokens of the default encoder's windows at most.
@@ -73,6 +81,19 @@ class Network:
         """Return the network's logits for each window."""
         # One by one: two windows side by side take as long as one batch of two, padded alike.
         return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
+
+
+class Judge:
+    """A network that reads an answer with its passages and says how likely it is right."""
+
+    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self._network = network
+
+    def judge(self, inputs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[float]:
+        """Return the log odds that each answer is right; an input is its tokens and their types."""
+        feeds = [_feed(ids, types) for ids, types in inputs]
+        return self._network.run(feeds, lambda _, outputs: float(outputs[0][0, 0]))
 
 
 class Logits(NamedTuple):
@@ -111,7 +132,7 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] != DEFAULT_ENCODER:
             raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
-        file, words = _upon_default(folder)
+        file, words = _upon_default(folder / WEIGHTS_FILE)
         network = CompiledNetwork(file, streams=_STREAMS)
         return Network(network, read_tokenizer(words), _LONGEST), card
     except OSError as error:
@@ -125,23 +146,37 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         ) from error
 
 
-def _upon_default(folder: Path) -> tuple[Path, Path]:
-    """Return the whole network's file, made from the default encoder and a reader's weights, and
-    the tokenizer's.
+def read_judge(folder: Path) -> Judge | None:
+    """Read the network beside a reader that judges its answers; None where there is none."""
+    from safetensors import SafetensorError
+
+    if not (folder / VERIFIER_FILE).is_file():
+        return None
+    try:
+        file, words = _upon_default(folder / VERIFIER_FILE)
+        return Judge(CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words))
+    except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
+        where = str(folder / VERIFIER_FILE)
+        raise ModelError(f"this is no verifier ({error!r})", where=where, hint=_HINT) from error
+
+
+def _upon_default(weights: Path) -> tuple[Path, Path]:
+    """Return the whole network's file, made from the default encoder and trained weights, and the
+    tokenizer's.
     """
-    data = (folder / WEIGHTS_FILE).read_bytes()
+    data = weights.read_bytes()
 
     def change(model: Any) -> Any:
         from safetensors.numpy import load
 
-        return _with_weights(model, load(data))
+        return _with_weights(model, load(data), HEADS[weights.name])
 
-    name = f"reader-{hashlib.sha256(data).hexdigest()[:12]}"
+    name = f"{weights.stem}-{hashlib.sha256(data).hexdigest()[:12]}"
     return encoder_files(DEFAULT_ENCODER, name, change)
 
 
-def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Put a reader's layers into the graph of its encoder, and add its heads."""
+def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]], heads: Sequence[str]) -> Any:
+    """Put trained layers into the graph of their encoder, and add heads."""
     openvino = import_openvino()
     ops = openvino.opset13
     weights = Weights(model)
@@ -162,5 +197,5 @@ def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         product = ops.matmul(source, ops.constant(weight.astype(np.float32)), False, True)
         return ops.add(product, ops.constant(bias.astype(np.float32)))
 
-    heads = [head("pieces", states), head("kinds", first), head("operations", first)]
-    return openvino.Model([ops.result(one) for one in heads], model.get_parameters(), "reader")
+    made = [head(name, states if name == "pieces" else first) for name in heads]
+    return openvino.Model([ops.result(one) for one in made], model.get_parameters(), "reader")

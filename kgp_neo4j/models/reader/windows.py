@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["Piece", "Window", "Windows", "pieces_of"]
+__all__ = ["Piece", "Window", "Windows", "encoded", "pieces_of"]
 
 #: Tokens of a question that are kept; the passages have the rest of the window.
 QUESTION = 64
@@ -70,8 +70,8 @@ def pieces_of(
     `places` has for a text the place of each of its characters in the passage, -1 for those that
     were put in; None or nothing where text and passage are the same.
     """
-    titles = _encoded(tokenizer, [title for title, _ in texts])
-    bodies = _encoded(tokenizer, [text[:_LONGEST] for _, text in texts])
+    titles = encoded(tokenizer, [title for title, _ in texts])
+    bodies = encoded(tokenizer, [text[:_LONGEST] for _, text in texts])
     pieces = []
     for at, (title, body) in enumerate(zip(titles, bodies, strict=True)):
         head, ids = title.ids[:_TITLE], body.ids
@@ -102,7 +102,8 @@ def _origin(places: Sequence[int], start: int, end: int) -> tuple[int, int] | No
     return (within[0], within[-1] + 1) if within and min(within) >= 0 else None
 
 
-def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
+def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
+    """Return the tokens of texts, without special ones."""
     whole = [_HALVES.sub("\ufffd", text) for text in texts]
     return list(tokenizer.encode_batch(whole, add_special_tokens=False))
 
@@ -112,7 +113,7 @@ class Windows:
 
     def __init__(self, tokenizer: Tokenizer, question: str, longest: int) -> None:
         first, self._separator = tokenizer.encode("").ids
-        (asked,) = _encoded(tokenizer, [question])
+        (asked,) = encoded(tokenizer, [question])
         self._begin = [first, *asked.ids[:QUESTION], self._separator]
         self._asked = asked.offsets[:QUESTION]
         self._longest = longest

@@ -27,8 +27,8 @@ def answer_from_table(library: Library, table: TableOutline, question: str) -> S
     """Answer a question from one table.
 
     The question is read as a plan, and the plan is run on the rows that a read-only query returns.
-    Where the reading is uncertain, `values` has the plan's result, but `text` claims nothing, and
-    `doubt` is the reason.
+    Where the reading is uncertain, `values` has the plan's result, but `text` claims nothing unless
+    it is probable, and `doubt` is the reason.
     """
     question = question[:_LONGEST_QUESTION]
     # Of a long table only the first rows and those with some of the question's words are read.
@@ -47,8 +47,9 @@ def answer_from_table(library: Library, table: TableOutline, question: str) -> S
         f"The question may mean: {answer.reading}; that reading is right with a probability of "
         f"{answer.confidence:.0%} only."
     )
+    unsure = replace(answer, sure=False, doubt=doubt)
     text = f"It is not certain what is asked of {table.name}; see the table."
-    return replace(answer, text=text, sure=False, doubt=doubt)
+    return unsure if unsure.probable else replace(unsure, text=text)
 
 
 def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] = ()) -> Grid:

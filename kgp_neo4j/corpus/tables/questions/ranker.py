@@ -48,6 +48,8 @@ class Ranker:
         )
         self.trees = Trees(CONFIDENCE, card.get("confidence", []))
         self.threshold = float(card.get("threshold", 0.5))
+        #: Slope and shift that make a probability of the trees' log odds.
+        self.calibration: tuple[float, float] = tuple(card.get("calibration", (1.0, 0.0)))
 
     def scores(self, example: Example) -> NDArray[np.float64]:
         """Return one score for each candidate; their softmax is the network's probability
@@ -95,7 +97,8 @@ class Ranker:
 
         best, row = confidence_row(self, example, groups_of(readings))
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
-        return readings[best], float(1.0 / (1.0 + np.exp(-score)))
+        slope, shift = self.calibration
+        return readings[best], float(1.0 / (1.0 + np.exp(-slope * score - shift)))
 
 
 def groups_of(readings: list[Candidate]) -> list[int]:
