@@ -131,7 +131,7 @@ def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None
     page.heading("Answer" if given else "No sure answer")
     lines = printable(answer.text).splitlines()
     if answer.probable:
-        lines[-1] += f"  (probably, {100 * answer.confidence:.0f} %)"
+        lines[-1] += f"  probably, {100 * answer.confidence:.0f} %"
     for line in lines:
         if line.startswith("|"):  # a row of a table stays one line, whatever its length
             page.line(f"  {line}")
@@ -226,7 +226,7 @@ def print_said(answer: Answer) -> None:
         else:
             page.heading("Answer")
             if answer.text not in {sentence.text for sentence in answer.shown_sentences}:
-                probably = (f"  {answer.probably}", "dim")
+                probably = (f"  {answer.probably}".rstrip(), "dim")
                 page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
         _print_sentences(page, answer)
     for note in answer.notes:

@@ -144,4 +144,4 @@ def test_what_stands_in_a_table_cannot_steer_the_terminal(
     assert not {"\x07", "\u202e", "\r"} & set(said)
     assert "owned" not in said
     print_structural(StructuralAnswer("3", ("3",), sure=False, confidence=0.71, doubt="Two."))
-    assert "Answer\n  3  (probably, 71 %)" in capsys.readouterr().out
+    assert "Answer\n  3  probably, 71 %" in capsys.readouterr().out
