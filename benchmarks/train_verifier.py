@@ -8,8 +8,8 @@ them (benchmarks/train_reader.py), over their passages beside others, some witho
 answers, some with another name or number in the question; and cells of WikiTableQuestions' tables.
 An answer that is right or wrong is learned with what it stands in. Questions that the readers kept
 for their calibration, and one in ten of the others, are kept for the confidence, with IIRC's, which
-no training has seen: it is written to `reader.json`. No development question is read. About an hour
-on two cores.
+no training has seen: it is written to `reader.json`. No development question of the other sets is
+read. About an hour on two cores.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ SINGLE, TABLES = 5400, 11_000
 KEPT = 900
 #: From this confidence on an answer is stated.
 STATED = 0.9
+#: Files of a set, where they are more than `train`.
 PARTS = {"hotpotqa": ("train", "train_more")}
 #: Shares of questions without a passage that answers, and with something changed in them.
 ABSENT, CHANGED = 0.25, 0.1

@@ -189,9 +189,10 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
         for row in range(s.row, s.row + s.rows)
         for column in range(s.column, s.column + s.columns)
     } - spans.keys()
+    last = -table.header_rows  # the number of the row before, those that head others left out
     for at, texts in enumerate(table.rows):
-        before = sum(section < at for section in sections)
-        number = None if at in sections else at + 1 - table.header_rows - before
+        number = None if at in sections else last + 1
+        last = last if number is None else number
         cells = []
         for column, text in enumerate(texts):
             value = typed(text, marks[column])
