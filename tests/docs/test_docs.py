@@ -20,12 +20,12 @@ import click
 import pytest
 from commands import environment
 from graphs import rows
+from reference import PAGES, page
 from small_graphs import keep_one
 from small_kg import ENGLISH
 
 import kgp_neo4j
 from kgp_neo4j.cli import cli
-from kgp_neo4j.cli.reference import PAGES, page
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
@@ -315,7 +315,7 @@ def test_every_notebook_runs_and_shows_its_output(
 def test_the_generated_pages_are_up_to_date(name: str) -> None:
     path = _ROOT / "docs" / name
     assert path.read_text(encoding="utf-8") == page(path), (
-        "run python -m kgp_neo4j.cli.reference docs"
+        "run python tests/support/reference.py docs"
     )
 
 

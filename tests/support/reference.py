@@ -1,4 +1,4 @@
-"""Write the reference pages of `docs/`: `python -m kgp_neo4j.cli.reference docs`.
+"""Write the reference pages of `docs/`: `python tests/support/reference.py docs`.
 
 The page of the procedures is made from the headers under `cypher/`, the one of the commands from
 the command line's help, each by its template. Text outside the two marker lines of a page is kept.
@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, FileSystemLoader
 
+from kgp_neo4j.cli import cli
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["PAGES", "page"]
-
-_BEGIN = "<!-- generated: python -m kgp_neo4j.cli.reference docs -->"
+_BEGIN = "<!-- generated: python tests/support/reference.py docs -->"
 _END = "<!-- end of the generated part -->"
 _TEMPLATES = Environment(
-    loader=PackageLoader("kgp_neo4j.cli"), trim_blocks=True, lstrip_blocks=True
+    loader=FileSystemLoader(Path(__file__).with_name("reference_templates")),
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 _TEMPLATES.filters["cell"] = lambda text: text.replace("|", "\\|").replace("\n", " ").strip()
 
@@ -42,8 +43,6 @@ def page(path: Path) -> str:
 
 def _described_commands() -> Iterator[dict[str, Any]]:
     """Yield the parts of each command, with an option's row at the first command that has it."""
-    from kgp_neo4j.cli import cli
-
     first: dict[tuple[str, str], str] = {}
     for path, command in _commands("kgp-neo4j", cli):
         context = click.Context(command, info_name=path)
