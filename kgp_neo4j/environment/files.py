@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
@@ -34,8 +34,10 @@ __all__ = [
     "not_text",
     "opened",
     "read_lines",
+    "read_question_records",
     "read_records",
     "read_toml",
+    "read_values",
     "read_whole",
     "shown",
     "size_on_disk",
@@ -309,6 +311,34 @@ def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
         if len(buffer) - place > _MOST_VALUE:
             raise _too_long(f"{name}:{line}")
         buffer, place = buffer[place:] + more, 0
+
+
+def read_values(path: Path, title: str) -> Iterator[Value]:
+    """Yield the JSON values of a file: the members of its one array, or of its lines.
+
+    Raises InputError with file and line for what is no JSON. `title` is that of the progress bar.
+    """
+    with bar(title, None) as progress, opened(path, progress) as file:
+        for value in read_records(file, shown(path)):
+            if isinstance(value.value, InputError):
+                raise value.value
+            yield value
+
+
+def read_question_records(path: Path, hint: str) -> Iterator[Value]:
+    """Yield the objects of a file of questions (`.jsonl` or `.json`, also `.gz`).
+
+    Raises InputError for another kind of file, and with `hint` for other values and for none.
+    """
+    if extension(path) not in (".json", ".jsonl"):
+        raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
+    value = None
+    for value in read_values(path, "questions"):
+        if not isinstance(value.value, dict):
+            raise InputError("not a question", where=value.where, hint=hint)
+        yield value
+    if value is None:
+        raise InputError("the file holds no question", where=shown(path), hint=hint)
 
 
 def _is_cut_off(error: json.JSONDecodeError, length: int) -> bool:

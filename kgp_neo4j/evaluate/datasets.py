@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import SETTINGS, prepare
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, draw, read_asked
+from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -77,7 +77,7 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         path = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
         return Dataset(
             DEMO,
-            tuple(asked.gold for asked in draw(read_asked(path), sample, seed)),
+            tuple(draw(read_gold(path), sample, seed)),
             "evaluate-demo",
             "the demo's documents",
             SETTINGS.budget,
@@ -103,10 +103,10 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         )
     if corpus_file is None:
         return _from_contexts(questions, sample, seed)
-    file, drawn = corpus_file, draw(read_asked(questions), sample, seed)
+    file, drawn = corpus_file, tuple(draw(read_gold(questions), sample, seed))
     return Dataset(
         f"{path.resolve().name} {split}",
-        tuple(asked.gold for asked in drawn),
+        drawn,
         f"evaluate-{path.resolve().name}",
         "one corpus for all questions",
         default_of(TraversalSettings, "budget"),
@@ -115,7 +115,7 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
 
 
 def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
-    every = read_asked(path)
+    every = read_gold(path)
     if every[0].document:
         every = [asked for asked in every if path.with_name(asked.document).is_file()]
         if not every:
@@ -124,7 +124,7 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
                 where=str(path.parent),
                 hint="Put the PDFs beside the questions, under the names of their addresses.",
             )
-    drawn = draw(every, sample, seed)
+    drawn = tuple(draw(every, sample, seed))
     if not any(asked.contexts or asked.document for asked in drawn):
         raise InputError(
             "the questions have no contexts to make a corpus of",
@@ -145,7 +145,7 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     mark = text_hash("\n".join((str(path.resolve()), *ids)))[:8]
     return Dataset(
         f"{path.resolve().parent.name} {stem}",
-        tuple(asked.gold for asked in drawn),
+        drawn,
         f"evaluate-{stem}-{mark}",
         _described(drawn),
         default_of(TraversalSettings, "budget"),
@@ -154,11 +154,11 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     )
 
 
-def _described(drawn: Sequence[Asked]) -> str:
+def _described(drawn: Sequence[GoldQuestion]) -> str:
     if drawn[0].document:
         return "one corpus for each document"
     contexts = "the contexts of these questions"
-    facts = [(asked, fact) for asked in drawn for fact in asked.gold.facts]
+    facts = [(asked, fact) for asked in drawn for fact in asked.facts]
     lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
     return (
         f"{contexts} ({lost} of {len(facts)} supporting facts are not in them)"
@@ -167,9 +167,9 @@ def _described(drawn: Sequence[Asked]) -> str:
     )
 
 
-def _size(drawn: Iterable[Asked]) -> int | None:
+def _size(drawn: Iterable[GoldQuestion]) -> int | None:
     """Return the passages' size in characters: None where a fact is a whole passage."""
-    is_sentence = any(fact.part for asked in drawn for fact in asked.gold.facts)
+    is_sentence = any(fact.part for asked in drawn for fact in asked.facts)
     return DEFAULT_SIZE if is_sentence else None
 
 
@@ -179,7 +179,7 @@ def _load(database: Database, corpus: str, file: Path, passage_size: int | None)
     _connect(database, corpus, changed=bool(account.new or account.replaced))
 
 
-def _write(database: Database, corpus: str, drawn: Sequence[Asked], stem: str) -> None:
+def _write(database: Database, corpus: str, drawn: Sequence[GoldQuestion], stem: str) -> None:
     """Store the contexts of the questions as a corpus, and connect it."""
     size = _size(drawn)
     documents = [

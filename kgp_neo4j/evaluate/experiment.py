@@ -151,7 +151,7 @@ def run_methods(
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
         answered = answering(database, dataset, name, traversal, model, agents.get(name))
-        answer_questions([question.question for question in dataset.questions], answered, file)
+        answer_questions(dataset.questions, answered, file)
         runs[name] = read_run(file, dataset.questions)
     return runs
 
@@ -230,7 +230,7 @@ def answering(
     traversal: TraversalSettings,
     model: LanguageModel | None,
     agent: AgentSettings | None,
-) -> Answering:
+) -> Answering[GoldQuestion]:
     """Return what answers a question by a method."""
     if name == "none":
         assert model is not None
@@ -238,7 +238,6 @@ def answering(
     chosen = METHODS[name]
     if chosen.agent == "learned":  # it walks in a way of its own
         traversal = TraversalSettings(budget=traversal.budget)
-    golds = {gold.id: gold for gold in dataset.questions}
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
@@ -256,10 +255,10 @@ def answering(
         search = MdrSearch(database, corpus, traversal.budget)
         return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
-    def answered(question: Question) -> dict[str, Any]:
+    def answered(question: GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)
         if name == "golden":
-            facts = _facts(database, corpus, golds[question.id])
+            facts = _facts(database, corpus, question)
             answer = pipeline(corpus).answer(Retrieval(question, facts))
         else:
             type_: QuestionType | None = "content" if name == _NO_STRUCTURE else None
@@ -269,7 +268,7 @@ def answering(
     return answered
 
 
-def _from_knowledge(model: LanguageModel) -> Answering:
+def _from_knowledge(model: LanguageModel) -> Answering[Question]:
     """Return what answers a question by a model without passages, in the same prompt."""
     metered = MeteredModel(model)
 

@@ -113,16 +113,14 @@ def run_graph_methods(
     }
     keep_settings(out, settings)
     rows = _Rows(database, graph, budget, model)
-    asked = [each.question for each in questions]
-    by_id = {each.id: each for each in questions}
     echo("linking")
-    linked = answer_questions(asked, rows.link, out / "linking.jsonl")
+    linked = answer_questions(questions, rows.link, out / "linking.jsonl")
     linking = {row["id"]: row for row in linked}
     runs = {}
     for name in names:
         echo(f"{name}: {GRAPH_METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answer_questions(asked, rows.answering(name, by_id, linking), file)
+        answer_questions(questions, rows.answering(name, linking), file)
         runs[name] = measure_run(read_rows(file), questions, holdings)
     scored = measure_linking(linking, questions, holdings)
     result = describe_graph_questions(dataset, budget, by)
@@ -177,16 +175,12 @@ class _Rows:
         return {"entities": [asdict(entity) for entity in entities], **self._usage()}
 
     def answering(
-        self,
-        name: str,
-        questions: Mapping[str, GraphQuestion],
-        linking: Mapping[str, Mapping[str, Any]],
-    ) -> Answering:
+        self, name: str, linking: Mapping[str, Mapping[str, Any]]
+    ) -> Answering[GraphQuestion]:
         """Return what answers a question by a method, from its linked entities."""
 
-        def answered(question: Question) -> dict[str, Any]:
-            asked = questions[question.id]
-            entities = [LinkedEntity(**entity) for entity in linking[question.id]["entities"]]
+        def answered(asked: GraphQuestion) -> dict[str, Any]:
+            entities = [LinkedEntity(**entity) for entity in linking[asked.id]["entities"]]
             reasoning = self._evidence(name, asked.text, entities)
             answer = self._answer(name, asked, reasoning)
             composed = self._write is None or name in _OWN_PROMPT

@@ -33,7 +33,7 @@ _HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class GraphQuestion:
+class GraphQuestion(Question):
     """A question and its reference: an answer, a doctor's turns, or the explanation of a choice.
 
     `options` are those of a multiple choice question by label, and `choice` the right label.
@@ -41,19 +41,12 @@ class GraphQuestion:
     answer; `kind` is the data set's own.
     """
 
-    id: str
-    text: str
     reference: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     choice: str = ""
     entities: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     kind: str = ""
-
-    @property
-    def question(self) -> Question:
-        """Return the question without its options."""
-        return Question(self.id, self.text)
 
     @property
     def as_asked(self) -> str:

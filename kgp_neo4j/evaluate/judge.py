@@ -14,7 +14,6 @@ from typing import Any
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.runs import answer_questions, read_rows
 from kgp_neo4j.evaluate.scores import Run
-from kgp_neo4j.types.corpus import Question
 
 __all__ = ["judge_run"]
 
@@ -38,17 +37,16 @@ def judge_run(
     time. An empty answer, and a question that the run lacks, is wrong without being asked about.
     """
     answers = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
-    golds = {gold.id: gold for gold in questions if gold.answers}
 
-    def judged(question: Question) -> dict[str, Any]:
-        answer, true = answers.get(question.id, ""), " / ".join(golds[question.id].answers or ())
+    def judged(question: GoldQuestion) -> dict[str, Any]:
+        answer, true = answers.get(question.id, ""), " / ".join(question.answers or ())
         right = bool(answer) and all(
             _says_yes(write(_TASK.format(question=question.text, first=first, second=second)))
             for first, second in ((true, answer), (answer, true))
         )
         return {"answer": answer, "Acc": float(right)}
 
-    rows = answer_questions([gold.question for gold in golds.values()], judged, out)
+    rows = answer_questions([gold for gold in questions if gold.answers], judged, out)
     measures = {key: dict(each) for key, each in run.measures.items()}
     for row in rows:
         measures[row["id"]]["Acc"] = row["Acc"]

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.load.datasets import documents_of_records
-from kgp_neo4j.environment.files import Value, extension, opened, read_records, shown
+from kgp_neo4j.environment.files import Value, opened, read_question_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
-    "Asked",
     "Fact",
     "GoldQuestion",
     "draw",
-    "read_asked",
+    "read_gold",
     "read_questions",
-    "read_values",
 ]
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
@@ -64,46 +62,24 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GoldQuestion:
+class GoldQuestion(Question):
     """A question with its true answers and supporting facts.
 
     With no answers, saying nothing is right; where they are None, nobody has written them down.
     `values` are those that a question about pages and tables asks for, none of them where what it
-    asks about does not exist. `kind` is the data set's own.
+    asks about does not exist. `kind` is the data set's own. Where the data set gives them, it is
+    asked over `contexts`, each a title and a text, or over the file named `document` (PDFTriage).
     """
 
-    id: str
-    text: str
     answers: tuple[str, ...] | None
     facts: tuple[Fact, ...]
     kind: str = ""
     values: tuple[str, ...] | None = None
-
-    @property
-    def question(self) -> Question:
-        """Return the question as a retriever takes it."""
-        return Question(self.id, self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question with its gold and contexts, each a title and a text.
-
-    `document` is the name of the file that it is asked over instead (PDFTriage).
-    """
-
-    gold: GoldQuestion
     contexts: tuple[tuple[str, str], ...] = ()
     document: str = ""
 
-    @property
-    def id(self) -> str:
-        """Return the question's id."""
-        return self.gold.id
 
-
-_Question = TypeVar("_Question")
-_Read = TypeVar("_Read", Question, Asked)
+_Question = TypeVar("_Question", bound=Question)
 
 
 def draw(questions: Sequence[_Question], sample: int | None, seed: int) -> list[_Question]:
@@ -114,25 +90,11 @@ def draw(questions: Sequence[_Question], sample: int | None, seed: int) -> list[
     return [questions[at] for at in places]
 
 
-def read_values(path: Path, title: str) -> Iterator[Value]:
-    """Yield the JSON values of a file: the members of its one array, or of its lines.
-
-    Raises InputError with file and line for what is no JSON. `title` is that of the progress bar.
-    """
-    with bar(title, None) as progress, opened(path, progress) as file:
-        for value in read_records(file, shown(path)):
-            if isinstance(value.value, InputError):
-                raise value.value
-            yield value
-
-
 def read_questions(path: Path) -> list[Question]:
     """Return the questions of a file (`.jsonl`, or `.json` with one array; also `.gz`), in order.
 
     Raises InputError with file and line for a record that is no question, and for a repeated id.
     """
-    if extension(path) not in (".json", ".jsonl"):
-        raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
 
     def question(record: dict[str, Any], where: str) -> Question:
         if not isinstance(record.get("question"), str):
@@ -142,36 +104,32 @@ def read_questions(path: Path) -> list[Question]:
     return _by_id(path, lambda record, where, _: [question(record, where)], _EXPECTED)
 
 
-def read_asked(path: Path) -> list[Asked]:
+def read_gold(path: Path) -> list[GoldQuestion]:
     """Return the questions of a published file with their gold and contexts, in order.
 
     Raises InputError with file and line for what is no question, and for an id that stands twice.
     """
     articles = cache(lambda: _articles(path))
 
-    def asked(record: dict[str, Any], where: str, number: int) -> list[Asked]:
+    def questions(record: dict[str, Any], where: str, number: int) -> list[GoldQuestion]:
         try:
-            return _asked(record, where, number, articles)
+            return _questions(record, where, number, articles)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise InputError("the question is not as published", where=where, hint=_FORM) from error
 
-    return _by_id(path, asked, _FORM)
+    return _by_id(path, questions, _FORM)
 
 
 def _by_id(
-    path: Path, read: Callable[[dict[str, Any], str, int], Iterable[_Read]], hint: str
-) -> list[_Read]:
+    path: Path, read: Callable[[dict[str, Any], str, int], Iterable[_Question]], hint: str
+) -> list[_Question]:
     """Return what `read` makes of each record, its place and its number; each id stands once."""
-    questions: dict[str, _Read] = {}
-    for number, (record, where) in enumerate(read_values(path, "questions"), 1):
-        if not isinstance(record, dict):
-            raise InputError("not a question", where=where, hint=hint)
+    questions: dict[str, _Question] = {}
+    for number, (record, where) in enumerate(read_question_records(path, hint), 1):
         for question in read(record, where, number):
             if question.id in questions:
                 raise InputError(f"the id {question.id!r} stands twice", where=where)
             questions[question.id] = question
-    if not questions:
-        raise InputError("the file holds no question", where=shown(path), hint=hint)
     return list(questions.values())
 
 
@@ -185,9 +143,9 @@ def _id_of(record: Mapping[str, Any], where: str, hint: str) -> str:
 # --- Published files ---
 
 
-def _asked(
+def _questions(
     record: dict[str, Any], where: str, number: int, articles: Callable[[], Mapping[str, str]]
-) -> list[Asked]:
+) -> list[GoldQuestion]:
     """Return the questions of a record; `number` names one that has no id."""
     if isinstance(record.get("questions"), list):
         return _nested(record, articles())
@@ -196,19 +154,19 @@ def _asked(
         facts = tuple(Fact(e["title"], e["fact"], part=True) for e in record["evidence_list"])
         answers = (str(record["answer"]),) if facts else ()
         kind = str(record.get("question_type", ""))
-        return [Asked(GoldQuestion(str(number), record["query"], answers, facts, kind))]
+        return [GoldQuestion(str(number), record["query"], answers, facts, kind)]
     if isinstance(record.get("text"), str) and "pdf_url" in record:
         # PDFTriage, or its form with the values that are asked for.
         given = record.get("values")
         values = None if given is None else tuple(map(str, given))
         gold = GoldQuestion(str(record["id"]), record["text"], None, (), record["category"], values)
-        return [Asked(gold, document=PurePosixPath(record["pdf_url"]).name)]
+        return [replace(gold, document=PurePosixPath(record["pdf_url"]).name)]
     if not isinstance(record.get("question"), str):
         raise InputError("not a question", where=where, hint=_FORM)
     return [_with_facts(record, where)]
 
 
-def _with_facts(record: dict[str, Any], where: str) -> Asked:
+def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
     """Read a question of HotpotQA, 2WikiMultihopQA or MuSiQue."""
     key = _id_of(record, where, _FORM)
     try:
@@ -221,20 +179,20 @@ def _with_facts(record: dict[str, Any], where: str) -> Asked:
         problem = "the question names no supporting facts"
         raise InputError(problem, where=where, hint=_FORM) from error
     answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
-    question = GoldQuestion(
-        key,
-        record["question"],
-        tuple(str(answer) for answer in answers if answer),
-        tuple(facts),
-        str(record.get("type", "")),
-    )
     contexts = []
     if record.get("context") or record.get("paragraphs"):
         for document in documents_of_records(Path(where), [Value(record, where)]):
             if isinstance(document, InputError):
                 raise document
             contexts.append((document.title, document.text))
-    return Asked(question, tuple(contexts))
+    return GoldQuestion(
+        key,
+        record["question"],
+        tuple(str(answer) for answer in answers if answer),
+        tuple(facts),
+        str(record.get("type", "")),
+        contexts=tuple(contexts),
+    )
 
 
 # --- IIRC: questions nested in their passage, linked articles in a file of their own ---
@@ -257,7 +215,7 @@ def _articles(path: Path) -> dict[str, str]:
     return {str(title).lower(): html for title, html in articles.items()}
 
 
-def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
+def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQuestion]:
     from kgp_neo4j.corpus.load.html import read_page
 
     title = record["title"]
@@ -276,7 +234,7 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
         answers, text = _true_answers(spans, value, unit), question["question"]
         gold = GoldQuestion(str(question["qid"]), text, answers, tuple(facts), answer["type"])
-        questions.append(Asked(gold, tuple(contexts)))
+        questions.append(replace(gold, contexts=tuple(contexts)))
     return questions
 
 

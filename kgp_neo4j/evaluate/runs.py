@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kgp_neo4j.corpus.pipeline import Retriever
+from kgp_neo4j.environment.files import read_values
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.evaluate.questions import GoldQuestion, read_values
+from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.scores import Row, Run, measure
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
@@ -24,12 +25,13 @@ __all__ = [
     "retrieve_questions",
 ]
 
+_Asked = TypeVar("_Asked", bound=Question)
 #: From a question to a line of the run without its id.
-Answering = Callable[[Question], dict[str, Any]]
+Answering = Callable[[_Asked], dict[str, Any]]
 
 
 def answer_questions(
-    questions: Sequence[Question], answering: Answering, out: Path
+    questions: Sequence[_Asked], answering: Answering[_Asked], out: Path
 ) -> list[dict[str, Any]]:
     """Answer every question and write its line at once: id, what `answering` returns, seconds.
 

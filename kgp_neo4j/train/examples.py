@@ -6,13 +6,12 @@ Known are the training and development files of HotpotQA and 2WikiMultihopQA ("s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.environment.files import extension, opened, read_records, shown
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.files import read_question_records
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.errors import InputError
@@ -24,7 +23,6 @@ __all__ = [
     "TrainingQuestion",
     "chained",
     "check_text",
-    "read_question_records",
     "read_training_questions",
     "training_pairs",
     "training_question",
@@ -109,28 +107,10 @@ def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestio
     """
     questions: dict[str, TrainingQuestion] = {}
     for path in map(Path, paths):
-        for record, where in read_question_records(path):
+        for record, where in read_question_records(path, _EXPECTED):
             if question := training_question(record, where):
                 questions.setdefault(question.question.strip(), question)
     return list(questions.values())
-
-
-def read_question_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the records of a file, each with its place; raises InputError for a file of others."""
-    name = shown(path)
-    if extension(path) not in (".json", ".jsonl"):
-        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    empty = True
-    with bar("questions", None) as progress, opened(path, progress) as file:
-        for record, where in read_records(file, name):
-            empty = False
-            if isinstance(record, InputError):
-                raise record
-            if not isinstance(record, dict):
-                raise InputError("not a question", where=where, hint=_EXPECTED)
-            yield record, where
-    if empty:
-        raise InputError("the file holds no question", where=name, hint=_EXPECTED)
 
 
 def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.environment.files import read_question_records
 from kgp_neo4j.text.values import compare, date_places
 from kgp_neo4j.train.examples import (
     BROKEN_RECORD,
     TrainingQuestion,
     check_text,
-    read_question_records,
     training_question,
 )
 from kgp_neo4j.types.errors import InputError
@@ -95,7 +95,7 @@ def _read(path: Path) -> Iterator[ReadingExample]:
     """Yield a file's examples: questions over several passages first, then their single steps."""
     several: dict[str, ReadingExample | None] = {}
     steps: list[ReadingExample] = []
-    for record, where in read_question_records(path):
+    for record, where in read_question_records(path, _EXPECTED):
         try:
             if "passage" in record:
                 yield _yes_or_no(record, where)

@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.datasets import open_dataset
-from kgp_neo4j.evaluate.questions import Fact, read_asked
+from kgp_neo4j.evaluate.questions import Fact, read_gold
 from kgp_neo4j.evaluate.runs import read_run
 from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
 from kgp_neo4j.graphdb.database import Database
@@ -45,7 +45,7 @@ def test_scores_are_those_of_squad_and_of_the_passages(tmp_path: Path) -> None:
         }
         for key, answer in (("1", "the Apr 16, 1941"), ("2", "yes"), ("3", "no"))
     ]
-    golds = [asked.gold for asked in read_asked(_lines(tmp_path / "gold.jsonl", *questions))]
+    golds = read_gold(_lines(tmp_path / "gold.jsonl", *questions))
     passages = [{"title": title, "text": "t"} for title in ("C", "A", "D", "E", "F", "B")]
     rows = [
         {"id": "1", "answer": "April 16 1941", "retrieved": passages},
@@ -60,12 +60,12 @@ def test_scores_are_those_of_squad_and_of_the_passages(tmp_path: Path) -> None:
 
 
 def test_what_a_question_measures() -> None:
-    gold = read_asked(DOCUMENTS.parent / "questions.jsonl")[0].gold
+    gold = read_gold(DOCUMENTS.parent / "questions.jsonl")[0]
     row = {"answer": "on 2 November 1874", "retrieved": [{"title": "Ardfin Lighthouse"}]}
     got = measure(gold, row)
     assert (got["EM"], got["recall@2"], got["all@30"], got["precision@2"]) == (0.0, 1.0, 1.0, 0.5)
     assert got["F1"] == pytest.approx(6 / 7)
-    silent = read_asked(DOCUMENTS.parent / "questions.jsonl")[-1].gold
+    silent = read_gold(DOCUMENTS.parent / "questions.jsonl")[-1]
     assert measure(silent, {"answer": ""}) == {"silent": 1.0}
     assert measure(silent, {"answer": "40", "stated": True}) == {"silent": 0.0}
     assert measure(silent, {"answer": "40", "stated": False}) == {"silent": 1.0}
@@ -299,15 +299,15 @@ def _iirc(folder: Path) -> Path:
 
 
 def test_questions_nested_in_their_passages(tmp_path: Path) -> None:
-    first, second = read_asked(_iirc(tmp_path))
-    assert first.gold.answers == ("1874 AD", "1874")
-    assert [fact.title for fact in first.gold.facts] == ["Wing", "ardfin point"]
+    first, second = read_gold(_iirc(tmp_path))
+    assert first.answers == ("1874 AD", "1874")
+    assert [fact.title for fact in first.facts] == ["Wing", "ardfin point"]
     assert [title for title, _ in first.contexts] == ["Wing", "ardfin point"]
-    assert all(any(fact.is_in(*context) for context in first.contexts) for fact in first.gold.facts)
-    assert (second.gold.answers, second.gold.facts, second.gold.kind) == ((), (), "none")
+    assert all(any(fact.is_in(*context) for context in first.contexts) for fact in first.facts)
+    assert (second.answers, second.facts, second.kind) == ((), (), "none")
     (tmp_path / "context_articles.json").unlink()
     with pytest.raises(InputError, match=r"context_articles\.json"):
-        read_asked(tmp_path / "dev.json")
+        read_gold(tmp_path / "dev.json")
 
 
 def test_a_sentence_that_a_border_cuts_is_found() -> None:

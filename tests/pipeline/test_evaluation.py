@@ -57,10 +57,10 @@ def test_golden_counts_its_call_of_the_model(database: Database, demo_corpus: st
     demo = replace(open_dataset("demo", split="dev", sample=1, seed=0), corpus=demo_corpus)
     walk = traversal_settings("beam", budget=4)
     answered = answering(database, demo, "golden", walk, Scripted(["Answer: Ada [1]"]), None)
-    row = answered(demo.questions[0].question)
+    row = answered(demo.questions[0])
     assert (row["answer"], row["calls"], row["by"]) == ("Ada", 1, "model")
     answered = answering(database, demo, "golden", walk, Scripted([Reply("", "refused")]), None)
-    row = answered(demo.questions[0].question)
+    row = answered(demo.questions[0])
     # The offline reader answers instead, which the report tells.
     assert (row["calls"], row["by"]) == (1, "reader")
     assert measure(demo.questions[0], row)["by model"] == 0
@@ -70,7 +70,7 @@ def test_a_model_without_passages_has_the_same_prompt(database: Database) -> Non
     demo = open_dataset("demo", split="dev", sample=1, seed=0)
     model = Scripted(["Answer: Kettlehaven"])
     answered = answering(database, demo, "none", traversal_settings("beam", budget=4), model, None)
-    row = answered(demo.questions[0].question)
+    row = answered(demo.questions[0])
     assert (row["answer"], row["carried"], row["retrieved"]) == ("Kettlehaven", [False], [])
     assert row["calls"] == 1
     assert "under six words" in model.prompts[0]
