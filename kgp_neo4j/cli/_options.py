@@ -23,7 +23,6 @@ __all__ = [
     "retriever_options",
     "settings_options",
     "show_option",
-    "yes_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,9 +110,6 @@ def _given_options() -> set[str]:
 # --- Options that several commands share ---
 
 mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
-yes_option = click.option(
-    "--yes", is_flag=True, help="Do not ask. Required where nobody can be asked."
-)
 html_option = click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),

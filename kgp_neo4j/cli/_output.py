@@ -14,7 +14,6 @@ from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.json_records import to_json
 
 __all__ = [
-    "check_can_ask",
     "echo_json",
     "json_option",
     "print_result",
@@ -44,12 +43,6 @@ def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object
 def say(text: str) -> None:
     """Print a message on stderr; stdout is for results."""
     click.echo(text, err=True)
-
-
-def check_can_ask(yes: bool, verb: str) -> None:
-    """Raise UsageError where a question has to be asked and nobody can answer it."""
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError(f"there is no terminal to ask on; give --yes to {verb}")
 
 
 def write_file(path: Path, text: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.cli._options import corpus_option, yes_option
-from kgp_neo4j.cli._output import check_can_ask, json_option, print_result, say
+from kgp_neo4j.cli._options import corpus_option
+from kgp_neo4j.cli._output import json_option, print_result, say
 
 _EPILOG = """
 \b
@@ -27,7 +29,7 @@ Examples:
     metavar="ID|TITLE|SOURCE",
     help="Only this document; a source (a file, a data set) stands for all of its documents.",
 )
-@yes_option
+@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
 @json_option
 @click.pass_context
 def command(
@@ -49,7 +51,8 @@ def command(
         raise click.UsageError("give either --corpus or --graph")
     if graph is None and corpus is None:
         raise click.UsageError("give --corpus or --graph")
-    check_can_ask(yes, "delete")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal to ask on; give --yes to delete")
     from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph

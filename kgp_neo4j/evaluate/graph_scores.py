@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_choice
 from kgp_neo4j.evaluate.scores import Row, Run
@@ -50,12 +50,20 @@ class Holdings:
         return keys
 
     def named(self, text: str) -> list[str]:
-        """Return the names that a text names, in the form that `same` makes.
+        """Return the names that a text names, in the form that `same` makes: in order, each once.
 
         The longest name counts, not the shorter ones within it; Chinese ones are found within the
         text, others as whole words.
         """
-        return _names_within(same(text), self.known, self._longest)
+        text, at = same(text), 0
+        names: dict[str, None] = {}
+        while at < len(text):
+            ends = range(min(len(text), at + self._longest), at, -1)
+            is_name = (e for e in ends if text[at:e] in self.known and _is_whole(text, at, e))
+            if end := next(is_name, 0):
+                names[text[at:end]] = None
+            at = end or at + 1
+        return list(names)
 
     def keys_named(self, text: str) -> set[str]:
         """Return the keys of the names that a text names."""
@@ -68,22 +76,6 @@ class Holdings:
         names = self.named(answer)
         supported = {same(name) for name in evidence} | set(self.named(question))
         return sum(name in supported for name in names) / len(names) if names else None
-
-
-def _names_within(text: str, known: Container[str], longest: int) -> list[str]:
-    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
-
-    The longest name counts, of `longest` characters at most, not the shorter ones within it.
-    """
-    names: dict[str, None] = {}
-    at = 0
-    while at < len(text):
-        ends = range(min(len(text), at + longest), at, -1)
-        end = next((e for e in ends if text[at:e] in known and _is_whole(text, at, e)), at + 1)
-        if text[at:end] in known and _is_whole(text, at, end):
-            names[text[at:end]] = None
-        at = end
-    return list(names)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -7,7 +7,8 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self, TypeAlias
+from itertools import islice
+from typing import Any, Self, TypeAlias, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -26,9 +27,10 @@ from kgp_neo4j.graphdb.statements import Statement, packed, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError, KgpError
 
-__all__ = ["Database", "Row", "record"]
+__all__ = ["Database", "Row", "in_batches", "record"]
 
 Row: TypeAlias = dict[str, Any]
+_T = TypeVar("_T")
 
 #: How an error raised by `apoc.util.validate` in one of our statements begins.
 _VALIDATION_FAILED = (
@@ -147,11 +149,6 @@ class Database:
         rows = list(self._run_once(path, values, WRITE_ACCESS))
         return rows[0] if rows else {}
 
-    def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
-        """Run a write statement once for each batch of parameters, each in its own transaction."""
-        for values in batches:
-            yield self._run(statement(path), values, WRITE_ACCESS)
-
     def make_indexes(self, path: str, **values: Any) -> None:
         """Run a statement that makes indexes unless they are there; others may run it meanwhile."""
         for last in (False, False, True):  # a statement makes two indexes at most
@@ -233,6 +230,13 @@ class Database:
             raise DatabaseError(
                 "this connection is read-only", hint="Use a connection that may write."
             )
+
+
+def in_batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """Yield items in lists of `size`, each to be written in one transaction."""
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
 def record(values: Row) -> Record:

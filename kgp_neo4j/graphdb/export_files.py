@@ -18,11 +18,10 @@ import time
 import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
@@ -31,7 +30,7 @@ import numpy as np
 
 from kgp_neo4j.environment.disk import replacing
 from kgp_neo4j.environment.progress import Progress, bar
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
 from kgp_neo4j.types.transfer import Transfer
 
@@ -47,7 +46,6 @@ _LONGEST_LINE, _LONGEST_VECTOR = 64 << 20, 4 * 4096
 #: How many times as long as in the zip a member may be, once it is longer than a line.
 _MOST_COMPRESSED = 200
 _L = TypeVar("_L")
-_T = TypeVar("_T")
 _CALLED = {"corpus": "corpus", "graph": "knowledge graph"}
 #: What reading a file that is damaged, or none of ours, raises.
 _UNREADABLE = (
@@ -229,7 +227,7 @@ def _root(database: Database, kind: Kind, name: str) -> Node:
 
 
 def _node_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> Iterator[bytes]:
-    for page in _batches(ids, _PAGE):
+    for page in in_batches(ids, _PAGE):
         rows = {row["node"]: row for row in database.read_packed("transfer/nodes", nodes=page)}
         if len(rows) != len(page):
             _changed(name)
@@ -243,7 +241,7 @@ def _relationship_lines(
 ) -> Iterator[bytes]:
     line_by_id = {id_: line for line, id_ in enumerate(ids)}
     chosen = {"types": list(kind.relationship_types), "graph": name}
-    for page in _batches(ids, _PAGE):
+    for page in in_batches(ids, _PAGE):
         relationships = []
         for row in database.read_packed("transfer/relationships", nodes=page, **chosen):
             start, end = line_by_id[row["start"]], line_by_id.get(row["end"])
@@ -407,10 +405,10 @@ class ExportFile:
             total = manifest.nodes.lines + manifest.relationships.lines
             with bar("import", total) as progress:
                 ids: list[str] = []
-                for nodes in _batches(self._nodes(kind), _BATCH):
+                for nodes in in_batches(self._nodes(kind), _BATCH):
                     ids += _write_nodes(database, nodes, mark)
                     progress.update(len(nodes))
-                for batch in _batches(self._relationships(kind, len(ids)), 2 * _BATCH):
+                for batch in in_batches(self._relationships(kind, len(ids)), 2 * _BATCH):
                     _write_relationships(database, batch, ids, mark)
                     progress.update(len(batch))
             kind.make_indexes(database, manifest.properties)
@@ -521,9 +519,3 @@ def discard(database: Database, label: str, name: str, undo: Callable[[], object
         undo()
     database.write("transfer/take", name=name, kind=label, forget=True)
     return True
-
-
-def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    remaining = iter(items)
-    while batch := list(islice(remaining, size)):
-        yield batch

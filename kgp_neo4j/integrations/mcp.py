@@ -22,7 +22,7 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
-from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
@@ -302,14 +302,12 @@ class _Tools:
         return Corpus(name, database=self._database)
 
     def _graph_named(self, graph: str | None) -> str:
-        there = [each.name for each in self._graphs()]
+        known = self._graphs()
+        there = [each.name for each in known]
         none = "`explore` takes a corpus too."
         name = graph or self._graph or _only(there, "knowledge graph", none)
         if name not in there:
-            raise GraphError(
-                f"there is no knowledge graph named {name!r}",
-                hint=f"There are: {', '.join(there) or 'none yet'}.",
-            )
+            raise no_graph(name, known)
         return name
 
     def _graphs(self) -> list[GraphSummary]:

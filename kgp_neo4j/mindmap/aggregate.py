@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
-from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
+from kgp_neo4j.types.mindmap import EvidenceGraph
 
 __all__ = ["merge_names", "readable", "routes"]
 
@@ -60,7 +60,8 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     heads: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     tails: dict[tuple[str, str], list[str]] = defaultdict(list)
     for triple in (t for each in evidence if each.kind != "path" for t in each.triples):
-        head, relation, tail = _fact(triple, merged)
+        relation = triple.relation
+        head, tail = (merged.get(name, name) for name in (triple.head, triple.tail))
         facts[head, relation, tail] = None
         heads[relation, tail][head] = None
     for head, relation, tail in facts:
@@ -71,11 +72,6 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
         ends = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
         lines[f"{_several(ends[0])} -> {relation} -> {_several(ends[1])}"] = None
     return list(lines)
-
-
-def _fact(triple: Triple, merged: Mapping[str, str]) -> tuple[str, str, str]:
-    head, tail = (merged.get(name, name) for name in (triple.head, triple.tail))
-    return head, triple.relation, tail
 
 
 def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:

@@ -185,7 +185,7 @@ def test_errors_are_the_protocols_own(
             return text
 
         assert "no corpus named 'nowhere'" in await wrong("ask", question="?", corpus="nowhere")
-        assert "no knowledge graph named 'x'" in await wrong("mind_map", question="?", graph="x")
+        assert "no knowledge graph 'x'" in await wrong("mind_map", question="?", graph="x")
         assert "the question is empty" in await wrong("ask", question=" ", corpus=demo_graph)
         half = await wrong("ask", question="half \ud800", corpus=demo_graph)
         assert "unicode" in half

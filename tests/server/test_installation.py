@@ -218,7 +218,7 @@ def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> N
         kept = own.driver.execute_query_bookmark_manager
         empty: dict[str, Any] = {"corpus": corpus, "scope": "c0", "rows": []}
         seen = [set(kept.get_bookmarks())]
-        list(own.write_all("load/documents", [empty]))
+        own.write("load/documents", **empty)
         seen.append(set(kept.get_bookmarks()))
         own.write("connect/begin", corpus=corpus, graph="keywords")
         seen.append(set(kept.get_bookmarks()))

@@ -8,11 +8,10 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from itertools import islice
 from typing import Any
 
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 __all__ = ["GraphBuild", "timed"]
@@ -92,16 +91,10 @@ class GraphBuild:
         **values: Any,
     ) -> None:
         """Write rows in batches of `size`, one transaction each."""
-
-        def batches() -> Iterator[dict[str, Any]]:
-            remaining = iter(rows)
-            while batch := list(islice(remaining, size)):
-                yield {"corpus": self.corpus, "rows": batch, **values}
-                if progress:
-                    progress.update(len(batch))
-
-        for _ in self.database.write_all(path, batches()):
-            pass
+        for batch in in_batches(rows, size):
+            self.database.write(path, corpus=self.corpus, rows=batch, **values)
+            if progress:
+                progress.update(len(batch))
 
 
 @contextmanager

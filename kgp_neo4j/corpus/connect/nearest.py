@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, in_batches
 
 __all__ = ["join_nearest"]
 
@@ -49,8 +49,7 @@ def join_nearest(
             for n, near, each in zip(of, places.tolist(), scores.tolist(), strict=True):
                 others = [[nodes[place], score] for place, score in zip(near, each, strict=True)]
                 rows.append({"node": nodes[n], "edges": others})
-            for start in range(0, len(rows), _WRITTEN):
-                some = rows[start : start + _WRITTEN]
+            for some in in_batches(rows, _WRITTEN):
                 database.write("connect/join", corpus=corpus, type=edges, rows=some)
             progress.update(len(rows))
 

@@ -73,9 +73,8 @@ def write(
         for id_, document in changed.items()
     )
     told = {"corpus": corpus, "scope": corpus_scope(corpus), "language": language}
-    values = ({**told, "rows": group} for group in _groups(rows, "passages", _PASSAGES))
-    for written in database.write_all("load/documents", values):
-        results += written
+    for group in _groups(rows, "passages", _PASSAGES):
+        results += database.write("load/documents", **told, rows=group)
     make_own_indexes(database, corpus)
     _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
     for row in results:
@@ -110,9 +109,8 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         for order, table in enumerate(document.tables, 1)
         for row in table_rows(id_, order, table)
     )
-    values = ({"corpus": corpus, "rows": group} for group in _groups(rows, "cells", _CELLS))
-    for _ in database.write_all("load/table_rows", values):
-        pass
+    for group in _groups(rows, "cells", _CELLS):
+        database.write("load/table_rows", corpus=corpus, rows=group)
     for row in database.write("load/finish_tables", ids=list(documents)):
         document = documents[row["id"]]
         _check_stored(row["cells"], grid.cells(document.tables), "cells", document)

@@ -47,7 +47,9 @@ def describe(
     for kind in ("path", "neighbour"):
         evidence = [each for each in reasoning.evidence if each.kind == kind]
         # A route of its own for each piece of evidence, so that its entities are known.
-        numbered = [(plain(route), each) for each in evidence for route in _routes(each, reasoning)]
+        numbered = [
+            (plain(route), each) for each in evidence for route in routes([each], reasoning.merged)
+        ]
         if not numbered:
             continue
         listed = "\n".join(f"{at}. {route}" for at, (route, _) in enumerate(numbered, 1))
@@ -58,10 +60,6 @@ def describe(
             sentence = sentences.get(at, "")
             lines.append(sentence if _is_carried(sentence, route, each, reasoning) else route)
     return replace(reasoning, routes=tuple(dict.fromkeys(lines)))
-
-
-def _routes(evidence: EvidenceGraph, reasoning: ReasoningGraph) -> list[str]:
-    return routes([evidence], reasoning.merged)
 
 
 def _is_carried(

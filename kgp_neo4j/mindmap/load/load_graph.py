@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -14,7 +13,7 @@ import regex
 
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_files import read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
@@ -193,9 +192,9 @@ def _write(
     graph: str,
     load: str,
 ) -> int:
-    remaining, total = iter(rows), 0
+    total = 0
     with bar(title, count) as progress:
-        while batch := list(islice(remaining, BATCH)):
+        for batch in in_batches(rows, BATCH):
             (row,) = database.write(f"load_kg/{title}", graph=graph, load=load, rows=batch)
             if row["written"] != len(batch):
                 raise GraphError(
@@ -232,8 +231,7 @@ def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
     # Sorted by length over all batches, so that a batch has names of similar length.
     rows.sort(key=lambda row: -len(row["name"]))
     with bar("embed", len(rows)) as progress:
-        for start in range(0, len(rows), _EMBEDDED):
-            batch = rows[start : start + _EMBEDDED]
+        for batch in in_batches(rows, _EMBEDDED):
             vectors = encoder.encode([row["name"] for row in batch]).tolist()
             pairs = zip(batch, vectors, strict=True)
             database.write(
