@@ -133,6 +133,16 @@ class Database:
         (record_,) = self._run(query, values, READ_ACCESS)
         return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
 
+    def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
+        """Yield the rows of a statement that returns those `after` a key, in its order, in pages.
+
+        Neither the server nor the client holds more than a page, and rows come packed.
+        """
+        after = ""
+        while page := self.read_packed(path, after=after, **values):
+            yield from page
+            after = page[-1][key]
+
     def stream(self, path: str, **values: Any) -> Iterator[Row]:
         """Run the statement as `read` does, and yield its rows while they come.
 

@@ -262,7 +262,7 @@ def test_the_server_never_writes(reading: Database, database: Database) -> None:
     with pytest.raises(DatabaseError, match="this connection is read-only"):
         reading.write("install/remember", layout=0, schema="x", procedures="x", version="x")
     with pytest.raises(DatabaseError, match="this connection is read-only"):
-        list(reading.write_all("install/remember", [{}]))
+        reading.write_in_batches("install/remember")
     assert reading.read("inspect/server")
     with pytest.raises(ConfigurationError, match="may write"):
         make_server(database)

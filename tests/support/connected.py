@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from graphs import rows
@@ -22,13 +22,6 @@ class Watched(Database):
     def write(self, path: str, **values: Any) -> list[dict[str, Any]]:
         self._count(path, values)
         return super().write(path, **values)
-
-    def write_all(
-        self, path: str, batches: Iterable[Mapping[str, Any]]
-    ) -> Iterator[list[dict[str, Any]]]:
-        for values in batches:
-            self._count(path, values)
-            yield from super().write_all(path, [values])
 
     def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
         self._count(path, values)

@@ -72,16 +72,6 @@ class GraphBuild:
         """Return the rows of a statement."""
         return self.database.read(path, corpus=self.corpus, **values)
 
-    def read_pages(self, path: str, key: str) -> Iterator[Row]:
-        """Yield the rows of a statement that returns those `after` a key, in its order, in pages.
-
-        Neither the server nor the client holds more than a page, and rows come packed.
-        """
-        after = ""
-        while page := self.database.read_packed(path, corpus=self.corpus, after=after):
-            yield from page
-            after = page[-1][key]
-
     def write_rows(
         self,
         path: str,

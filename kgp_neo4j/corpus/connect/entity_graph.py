@@ -64,7 +64,7 @@ def _write_mentions(
     #: By the name of each entity that is stored: its node, and how it was first written.
     entities = {
         row["name"]: (row["node"], row["title"])
-        for row in build.read_pages("connect/stored_entities", "name")
+        for row in build.database.read_pages("connect/stored_entities", "name", corpus=build.corpus)
     }
     seen: set[str] = set()
     with bar("entities", len(passages), "passages") as progress:

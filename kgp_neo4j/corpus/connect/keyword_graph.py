@@ -81,7 +81,7 @@ def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) 
     )
     nodes = [rows[at]["node"] for at in changed]
     build.write_rows("connect/remove_keyword_links", nodes, 1000)
-    stored = build.read_pages("connect/stored_keywords", "text")
+    stored = build.database.read_pages("connect/stored_keywords", "text", corpus=build.corpus)
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
     with bar("write keywords", len(keywords.texts), "keywords") as progress:
         changes = _keyword_rows(keywords, [row["node"] for row in rows], changed, unused)

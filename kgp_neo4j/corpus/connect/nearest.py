@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +59,10 @@ def _read_vectors(
     """Return the nodes of all passages that have an embedding, by id, and the embeddings."""
     nodes: list[str] = []
     parts = []
-    values: dict[str, Any] = {"corpus": corpus, "property": space, "after": ""}
-    while rows := database.read_packed("connect/vectors", **values):
-        nodes += (row["node"] for row in rows)
-        parts.append(np.array([row["vector"] for row in rows], np.float32))
-        values["after"] = rows[-1]["id"]
-    vectors = np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+    for row in database.read_pages("connect/vectors", "id", corpus=corpus, property=space):
+        nodes.append(row["node"])
+        parts.append(np.array(row["vector"], np.float32))
+    vectors = np.array(parts) if parts else np.zeros((0, 1), np.float32)
     return nodes, vectors
 
 

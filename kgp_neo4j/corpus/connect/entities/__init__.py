@@ -1,1 +1,1 @@
-"""Entities: passages in; the entities they mention out, by titles, spaCy or a service."""
+"""Entities: passages in; the entities they mention out, by titles and shared phrases."""
