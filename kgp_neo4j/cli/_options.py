@@ -29,10 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def settings_options(
-    *,
-    without: Sequence[str] = (),
-    build: Callable[..., Any] | None = None,
-    **declared: type[Any],
+    *, without: Sequence[str] = (), build: Callable[..., Any] | None = None, **declared: type[Any]
 ) -> Callable[[F], F]:
     """Return a decorator that adds the options of settings dataclasses to a command.
 

@@ -45,13 +45,7 @@ _HELP = "/sources [NUMBER] or /quit; anything else is a question."
     "--trace", is_flag=True, help="Keep each traversal in the graph, for `kgp-neo4j explain`."
 )
 @json_option
-def command(
-    corpus: str,
-    llm: str | None,
-    trace: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(corpus: str, llm: str | None, trace: bool, as_json: bool, **options: Any) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
     Answers are those of `kgp-neo4j ask`. What "he", "it" or "and the ferry?" means is taken from

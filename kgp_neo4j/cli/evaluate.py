@@ -190,12 +190,7 @@ def _evaluate(
 ) -> Result:
     """Answer the questions over documents by each method, and score the runs."""
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import (
-        TABLES,
-        check_methods,
-        describe_questions,
-        run_methods,
-    )
+    from kgp_neo4j.evaluate.experiment import TABLES, check_methods, describe_questions, run_methods
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.graphdb.open import open_database

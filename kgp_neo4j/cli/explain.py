@@ -40,11 +40,7 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
 @show_option(30, "Visits or traces", least=1)
 @click.option("--list", "as_list", is_flag=True, help="List the traces, the latest first.")
 @click.option(
-    "--remove",
-    "removed",
-    multiple=True,
-    metavar="ID",
-    help="Remove a trace; once for each.",
+    "--remove", "removed", multiple=True, metavar="ID", help="Remove a trace; once for each."
 )
 @json_option
 def command(

@@ -129,9 +129,7 @@ def logs_command(folders: Folders, lines: int, follow: bool, debug: bool) -> Non
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():
         raise ServerError(
-            "There is no log yet",
-            where=str(path),
-            hint="Start the server: kgp-neo4j server start.",
+            "There is no log yet", where=str(path), hint="Start the server: kgp-neo4j server start."
         )
     click.echo("\n".join(logs.tail(path, lines)))
     if follow:

@@ -31,11 +31,7 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.mindmap import (
-    LinkedEntity,
-    MindMap,
-    ReasoningGraph,
-)
+from kgp_neo4j.types.mindmap import LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = [
@@ -159,11 +155,7 @@ class _Rows:
     """The evidence and the answer of each method."""
 
     def __init__(
-        self,
-        database: Database,
-        graph: str,
-        budget: int,
-        model: LanguageModel | None,
+        self, database: Database, graph: str, budget: int, model: LanguageModel | None
     ) -> None:
         self._graph, self._budget = open_graph(database, graph), budget
         self._metered = MeteredModel(model) if model is not None else None

@@ -19,11 +19,7 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "GraphQuestion",
-    "read_choice",
-    "read_graph_questions",
-]
+__all__ = ["GraphQuestion", "read_choice", "read_graph_questions"]
 
 _TURNS = ("dialogue", "messages", "conversation", "turns")
 _HINT = (

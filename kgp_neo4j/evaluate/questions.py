@@ -20,13 +20,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "Fact",
-    "GoldQuestion",
-    "draw",
-    "read_gold",
-    "read_questions",
-]
+__all__ = ["Fact", "GoldQuestion", "draw", "read_gold", "read_questions"]
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
 _FORM = (

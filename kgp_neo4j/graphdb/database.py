@@ -10,15 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Self, TypeAlias, TypeVar
 
-from neo4j import (
-    READ_ACCESS,
-    WRITE_ACCESS,
-    Driver,
-    GraphDatabase,
-    Query,
-    Record,
-    RoutingControl,
-)
+from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record, RoutingControl
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection

@@ -65,9 +65,7 @@ _TYPES: dict[str, dict[str, Any]] = {
         "list of whole": list[_Whole],
     },
     "times": {"time": str},
-    "vectors": {
-        "vector": Annotated[bytes, msgspec.Meta(min_length=4, max_length=_LONGEST_VECTOR)],
-    },
+    "vectors": {"vector": Annotated[bytes, msgspec.Meta(min_length=4, max_length=_LONGEST_VECTOR)]},
 }
 
 

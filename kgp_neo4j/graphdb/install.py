@@ -11,14 +11,7 @@ from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, stateme
 from kgp_neo4j.types.corpus import Capabilities, InstallReport
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError
 
-__all__ = [
-    "LAYOUT",
-    "check_layout",
-    "install",
-    "install_what_is_missing",
-    "missing",
-    "uninstall",
-]
+__all__ = ["LAYOUT", "check_layout", "install", "install_what_is_missing", "missing", "uninstall"]
 
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.

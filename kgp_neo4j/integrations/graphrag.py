@@ -55,6 +55,5 @@ class KgpRetriever(Retriever):
         known = record["metadata"]
         heading = " > ".join(filter(None, (known["title"], known["section"])))
         return RetrieverResultItem(
-            content=f"[{known['rank']}] {heading}\n{record['text'].strip()}\n",
-            metadata=known,
+            content=f"[{known['rank']}] {heading}\n{record['text'].strip()}\n", metadata=known
         )

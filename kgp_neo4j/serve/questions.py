@@ -14,12 +14,7 @@ from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.serve.access import Caller, Reads, require_right
-from kgp_neo4j.serve.answers import (
-    answer_record,
-    map_record,
-    passage_records,
-    reasoning_record,
-)
+from kgp_neo4j.serve.answers import answer_record, map_record, passage_records, reasoning_record
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, wants_events

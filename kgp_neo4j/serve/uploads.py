@@ -75,11 +75,7 @@ async def upload(
         finally:
             file.unlink(missing_ok=True)
             place.unlink(missing_ok=True)
-        return {
-            "loaded": _report_record(report, folder),
-            "connected": connect,
-            "seconds": seconds,
-        }
+        return {"loaded": _report_record(report, folder), "connected": connect, "seconds": seconds}
 
     job = Job()
     events = listen(job)

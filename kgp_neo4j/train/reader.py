@@ -63,11 +63,7 @@ class ReaderSettings:
 
     def __post_init__(self) -> None:
         check_ranges(
-            self,
-            epochs=(1, 1000),
-            batch=(64, 10_000_000),
-            rate=(1e-9, 1.0),
-            seed=(0, 2**31 - 1),
+            self, epochs=(1, 1000), batch=(64, 10_000_000), rate=(1e-9, 1.0), seed=(0, 2**31 - 1)
         )
 
 
@@ -217,9 +213,7 @@ def is_held_out(example: ReadingExample) -> bool:
 
 
 def _plan(
-    network: TrainedNetwork,
-    files: Sequence[Sequence[ReadingExample]],
-    settings: ReaderSettings,
+    network: TrainedNetwork, files: Sequence[Sequence[ReadingExample]], settings: ReaderSettings
 ) -> list[list[Laid]]:
     """Return all batches of a training in their order: first one passage each, then several."""
     generator = random.Random(settings.seed)

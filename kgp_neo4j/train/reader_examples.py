@@ -16,12 +16,7 @@ from typing import Any
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.environment.files import read_question_records
 from kgp_neo4j.text.values import compare, date_places
-from kgp_neo4j.train.examples import (
-    BROKEN_RECORD,
-    TrainingQuestion,
-    check_text,
-    training_question,
-)
+from kgp_neo4j.train.examples import BROKEN_RECORD, TrainingQuestion, check_text, training_question
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [

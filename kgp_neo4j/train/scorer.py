@@ -148,11 +148,7 @@ def _finish(
         "passages, of questions that the trees had not seen"
         for corpus, file in files.items()
     ]
-    folder.finish(
-        asdict(report),
-        "Scorer of the learned agent",
-        facts,
-    )
+    folder.finish(asdict(report), "Scorer of the learned agent", facts)
 
 
 def scorer_json(scorer: Mapping[str, Any]) -> str:

@@ -80,10 +80,7 @@ def _write_mentions(
 
 
 def _write_entities(
-    build: GraphBuild,
-    batch: Sequence[Linked],
-    entities: dict[str, tuple[str, str]],
-    seen: set[str],
+    build: GraphBuild, batch: Sequence[Linked], entities: dict[str, tuple[str, str]], seen: set[str]
 ) -> None:
     """Write the entities that are new, or were first written otherwise than before."""
     new: dict[str, str] = {}

@@ -27,13 +27,7 @@ from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError
-from kgp_neo4j.types.mindmap import (
-    GroundedShare,
-    MindMap,
-    ModelReply,
-    ReasoningGraph,
-    Triple,
-)
+from kgp_neo4j.types.mindmap import GroundedShare, MindMap, ModelReply, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = ["answer_from", "as_question", "ask_graph", "is_of_asker", "read_turns"]

@@ -44,10 +44,7 @@ Walked: TypeAlias = tuple[RelationPath, frozenset[str]]
 
 
 def explore_relation_paths(
-    graph: StoredGraph,
-    question: str,
-    entities: Sequence[LinkedEntity],
-    settings: MiningSettings,
+    graph: StoredGraph, question: str, entities: Sequence[LinkedEntity], settings: MiningSettings
 ) -> list[RelationPath]:
     """Return the relation paths that a question may ask for, most probable first.
 

@@ -12,13 +12,7 @@ from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, Triple
 from kgp_neo4j.types.settings import ExplorationSettings
 
-__all__ = [
-    "explore_neighbours",
-    "explore_paths",
-    "pairs_of",
-    "prune",
-    "shortest_paths",
-]
+__all__ = ["explore_neighbours", "explore_paths", "pairs_of", "prune", "shortest_paths"]
 
 
 def explore_paths(

@@ -11,12 +11,7 @@ from typing import Any
 from kgp_neo4j.environment.job import in_context, tell
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
-from kgp_neo4j.mindmap.explore.exploration import (
-    explore_neighbours,
-    explore_paths,
-    pairs_of,
-    prune,
-)
+from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths, pairs_of, prune
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import embed
@@ -87,10 +82,7 @@ def mine(
 
 
 def _around(
-    graph: StoredGraph,
-    question: str,
-    entities: Sequence[LinkedEntity],
-    settings: MiningSettings,
+    graph: StoredGraph, question: str, entities: Sequence[LinkedEntity], settings: MiningSettings
 ) -> tuple[list[EvidenceGraph], list[EvidenceGraph]]:
     """Return the paths between entities and the triples around them."""
     vector: list[float] = []

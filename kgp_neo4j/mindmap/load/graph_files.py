@@ -15,12 +15,7 @@ from typing import IO, Any
 
 from kgp_neo4j.environment.files import Value, extension, opened, read_lines, read_records, shown
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.mindmap.load.graph_names import (
-    Fact,
-    NamedEntity,
-    Record,
-    is_missing,
-)
+from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 

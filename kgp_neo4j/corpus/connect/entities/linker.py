@@ -23,10 +23,7 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     Spots,
     rows_of,
 )
-from kgp_neo4j.corpus.connect.entities.surface_forms import (
-    names_of,
-    qualifier_words,
-)
+from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_words
 from kgp_neo4j.text.words import STOP_WORDS, cut
 from kgp_neo4j.types.settings import EntitySettings
 

@@ -14,13 +14,7 @@ from kgp_neo4j.text.words import STOP_WORDS, Words, fold
 from kgp_neo4j.text.words import cut as cut_anew
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "LONGEST",
-    "Name",
-    "names_of",
-    "qualifier_words",
-    "read_aliases",
-]
+__all__ = ["LONGEST", "Name", "names_of", "qualifier_words", "read_aliases"]
 
 #: Most words of a name; longer titles are sentences, which no text repeats.
 LONGEST = 12
