@@ -85,8 +85,6 @@ def command(
         raise click.UsageError("Choose one of --json and --mermaid.")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.graphdb.open import open_database
-    from kgp_neo4j.show.mermaid import paths_mermaid
-    from kgp_neo4j.show.pages import answer_page
 
     with open_database(echo=say) as database:
         pipeline = answering_pipeline(database, corpus, llm, **options)
@@ -94,13 +92,18 @@ def command(
             answer = pipeline.ask(question, type_=type_, on_text=on_text)
         if trace:
             answer = with_trace(database, answer)
+    # What shows the answer is loaded where it is used: it takes time.
     if html is not None:
+        from kgp_neo4j.show.pages import answer_page
+
         write_file(html, answer_page(answer))
     if as_json:
         echo_json(answer)
     elif as_mermaid:
+        from kgp_neo4j.show.mermaid import paths_mermaid
+
         click.echo(paths_mermaid(answer), nl=False)
     else:
-        from kgp_neo4j.show.terminal import print_answer  # which loads rich
+        from kgp_neo4j.show.terminal import print_answer
 
         print_answer(answer, show, queries=show_query)

@@ -7,9 +7,11 @@ line, Python API, chat, bridges, benchmarks).
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
@@ -42,7 +44,7 @@ from kgp_neo4j.types.corpus import (
     Retrieval,
     Span,
 )
-from kgp_neo4j.types.errors import ConfigurationError, no_corpus
+from kgp_neo4j.types.errors import ConfigurationError, KgpError, no_corpus
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
@@ -179,11 +181,18 @@ class ReaderAnswerer:
 
     def read(self, evidence: Answer) -> Reading:
         """Return what the reader finds in the passages."""
+        return self._loaded().read(evidence.question, evidence.passages, evidence.paths)
+
+    def open(self) -> None:
+        """Load the reader; where that cannot be done, `read` says why."""
+        with suppress(KgpError):
+            self._loaded()
+
+    def _loaded(self) -> Reader:
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
-        reader = load_reader(given) if given is None or isinstance(given, str) else given
-        return reader.read(evidence.question, evidence.passages, evidence.paths)
+        return load_reader(given) if given is None or isinstance(given, str) else given
 
 
 def _account(reading: Reading) -> Reading:
@@ -263,6 +272,11 @@ class Pipeline:
     def open(self) -> None:
         """Load everything for the first question; `ask` and `retrieve` call it themselves."""
         _ = self.retriever.encoder
+        self._open_reader()
+
+    def _open_reader(self) -> None:
+        if isinstance(self.answerer, ReaderAnswerer):
+            self.answerer.open()
 
     def ask(
         self, question: str, *, type_: QuestionType | None = None, on_text: OnText | None = None
@@ -300,7 +314,11 @@ class Pipeline:
                     browser=browser_link(self.database.connection, cited),
                 )
             else:
+                # The first question waits for the reader no longer than for the passages.
+                loading = threading.Thread(target=self._open_reader, daemon=True)
+                loading.start()
                 retrieval = self.retrieve(question)
+                loading.join()
                 tell("passages", lambda: retrieval)
                 answer = self._from_passages(retrieval, structural, on_text)
         finally:

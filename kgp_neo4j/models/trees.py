@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,9 +26,8 @@ _LOWEST = np.array(
 class Trees:
     """An ensemble of trees over named features; a tree is {"leaf": x} or a split of two trees.
 
-    A split is {"feature": name, "threshold": x, "value": mean, "low": tree, "high": tree}; `low` is
-    taken where the feature is at most the threshold. `value` is the score if the tree ended there,
-    from which each split's share of a score is computed.
+    A split is {"feature": name, "threshold": x, "low": tree, "high": tree}; `low` is taken where the
+    feature is at most the threshold.
     """
 
     def __init__(self, features: Sequence[str], trees: Sequence[Mapping[str, Any]]) -> None:
@@ -42,38 +41,31 @@ class Trees:
         self._threshold = np.full((LEAVES - 1, count), np.inf, dtype=np.float32)
         self._ruled_out = np.zeros((LEAVES - 1, count), dtype=np.uint16)
         self._leaf = np.zeros((count, LEAVES), dtype=np.float64)
-        #: The value that each feature on the way to a leaf added, by tree, leaf and feature.
-        self._shares = np.zeros((count, LEAVES, len(self.features)), dtype=np.float32)
         for at, tree in enumerate(trees):
             self._add(at, tree)
         self._numbers = np.arange(count)
 
     def _add(self, number: int, tree: Mapping[str, Any]) -> None:
-        leaves = splits = 0
+        leaves: list[float] = []
+        splits: list[tuple[int, float, int]] = []
 
-        def walk(node: Mapping[str, Any], shares: dict[int, float]) -> None:
-            nonlocal leaves, splits
+        def walk(node: Mapping[str, Any]) -> None:
             if "leaf" in node:
-                self._leaf[number, leaves] = node["leaf"]
-                for feature, share in shares.items():
-                    self._shares[number, leaves, feature] = share
-                leaves += 1
+                leaves.append(node["leaf"])
                 return
-            feature = self._place[node["feature"]]
-            first = leaves
-            for side in ("low", "high"):
-                ends = node[side].get("leaf", node[side].get("value"))
-                share = shares.get(feature, 0.0) + ends - node["value"]
-                walk(node[side], {**shares, feature: share})
-                if side == "low":  # above the threshold, the leaves so far are ruled out
-                    if splits == LEAVES - 1:
-                        raise ValueError(f"tree {number} has over {LEAVES} leaves")
-                    self._feature[splits, number] = feature
-                    self._threshold[splits, number] = node["threshold"]
-                    self._ruled_out[splits, number] = (1 << leaves) - (1 << first)
-                    splits += 1
+            first = len(leaves)
+            walk(node["low"])
+            # Above the threshold, the leaves of the low side are ruled out.
+            ruled_out = (1 << len(leaves)) - (1 << first)
+            splits.append((self._place[node["feature"]], node["threshold"], ruled_out))
+            walk(node["high"])
 
-        walk(tree, {})
+        walk(tree)
+        if len(leaves) > LEAVES:
+            raise ValueError(f"tree {number} has over {LEAVES} leaves")
+        self._leaf[number, : len(leaves)] = leaves
+        for at, held in enumerate(zip(*splits, strict=True)):
+            (self._feature, self._threshold, self._ruled_out)[at][: len(splits), number] = held
 
     def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the leaf of each tree that a row ends in: the lowest that no split ruled out."""
@@ -89,13 +81,6 @@ class Trees:
         """Return one score for each row of an array of shape (rows, features)."""
         return np.asarray(self._leaf[self._numbers, self._leaves(rows)].sum(axis=1))
 
-    def contributions(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the value that each feature added to each row's score: (rows, features) (Saabas
-        2014).
-        """
-        shares = [self._shares[self._numbers, leaves].sum(axis=0) for leaves in self._leaves(rows)]
-        return np.stack(shares) if shares else np.zeros((0, len(self.features)), np.float32)
-
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
@@ -108,7 +93,7 @@ class Scorer:
     def load(cls, path: Path) -> Scorer:
         """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
+            value = msgspec.json.decode(path.read_bytes())
             return cls(*(Trees(value["features"], value[hop]) for hop in ("first", "later")))
         except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ModelError(

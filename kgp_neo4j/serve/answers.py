@@ -32,7 +32,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
 def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
     """Return passages, best first, each with the path that led to it."""
     paths = {path.last: path.steps for path in retrieval.paths}
-    names = ("passage", "edge", "reason", "signals", "score")
+    names = ("passage", "edge", "reason", "score")
     return [
         passage_record(passage)
         | {"path": [parts(step, *names) for step in paths.get(passage.id, ())]}

@@ -21,6 +21,7 @@ __all__ = [
     "marked_sentence",
     "marks_of",
     "rests_on",
+    "words_in",
 ]
 
 Interval = tuple[int, int]
@@ -119,15 +120,23 @@ def marked_html(passage: Passage, marks: Marks) -> Markup:
 
 def marked_sentence(answer: Answer, sentence: SupportingSentence) -> Markup:
     """Return a sentence as HTML with the words of the answer that the reader found in it."""
-    reading = answer.reading
-    spans = reading.spans if reading is not None and reading.kind == "span" else ()
-    words = [
-        (span.start - sentence.start, span.end - sentence.start)
-        for span in spans
-        if span.passage == sentence.passage
-    ]
     text = sentence.text
-    return _marked(text, 0, len(text), Marks(_merged(words, text)))
+    return _marked(text, 0, len(text), Marks(words_in(answer, sentence)))
+
+
+def words_in(answer: Answer, sentence: SupportingSentence) -> tuple[Interval, ...]:
+    """Return the places in a sentence's text of the words that the reader found in it."""
+    reading, text = answer.reading, sentence.text
+    found: list[Interval] = []
+    for span in reading.spans if reading is not None and reading.kind == "span" else ():
+        if span.passage == sentence.passage and sentence.start <= span.start < sentence.end:
+            (passage,) = (p for p in answer.passages if p.id == span.passage)
+            words = passage.text[span.start : span.end]
+            literal = passage.text.startswith(text, sentence.start)
+            # A row is shown with its columns' names: cells stand behind those.
+            at = span.start - sentence.start if literal else text.rfind(words)
+            found.append((at, at + len(words)))
+    return _merged(found, text)
 
 
 def _cited(answer: Answer) -> set[str]:

@@ -17,8 +17,9 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
+from kgp_neo4j.show.marks import words_in
 from kgp_neo4j.text.safe import plain, printable
-from kgp_neo4j.types.corpus import Answer, ReasoningPath, SupportingSentence
+from kgp_neo4j.types.corpus import Answer, ReasoningPath
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 if TYPE_CHECKING:
@@ -101,7 +102,6 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
         page.line(f"Nothing in the corpus {answer.corpus!r} matches this question.")
         return
     print_said(answer)
-    signals = {path.last: path.steps[-1].signals for path in answer.paths}
     walked = [path for path in answer.paths if len(path.steps) > 1][:show]
     if walked:
         page.heading("Reasoning paths")
@@ -112,8 +112,6 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
         title = (plain(passage.heading), "bold")
         place = (passage.place, "dim")
         page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
-        if signals.get(passage.id):
-            page.filled(plain(signals[passage.id]), "dim", 6)
         page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
     edges = Counter(path.steps[-1].edge for path in answer.paths).most_common()
     reached = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in edges)
@@ -199,7 +197,6 @@ def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
 
 def print_said(answer: Answer) -> None:
     """Print the answer from passages, who gave it, its evidence, and the notes."""
-    from kgp_neo4j.corpus.answer.check import MARK
     from kgp_neo4j.corpus.pipeline import answered_by
 
     page = _Page()
@@ -213,6 +210,8 @@ def print_said(answer: Answer) -> None:
         page.heading("Not in these documents")
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
+        from kgp_neo4j.corpus.answer.check import MARK
+
         page.heading("Answer")
         for line in answer.text.splitlines():
             text = Text(line)
@@ -238,25 +237,14 @@ def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
     numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
     for sentence in answer.shown_sentences:
         text = Text(plain(sentence.text))
-        _embolden(text, answer, sentence)
+        for start, end in words_in(answer, sentence):
+            words = plain(sentence.text[start:end])
+            at = text.plain.find(words, len(plain(sentence.text[:start])))
+            text.stylize("bold", at, at + len(words))
         # A sentence that is itself the answer has its percentage behind it.
         sure = f"  {answer.probably}" if sentence.text == answer.text else ""
         cited = f"” [{numbers[sentence.passage]}]"
         page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
-
-
-def _embolden(text: Text, answer: Answer, sentence: SupportingSentence) -> None:
-    """Set the reader's answer words in bold."""
-    if answer.reading is None or answer.reading.kind != "span":
-        return
-    for span in answer.reading.spans:
-        start, end = span.start - sentence.start, span.end - sentence.start
-        if span.passage == sentence.passage and 0 <= start < end <= len(sentence.text):
-            words = plain(sentence.text[start:end])
-            at = text.plain.find(words, len(plain(sentence.text[:start])))
-            if at >= 0:
-                text.stylize("bold", at, at + len(words))
-                return
 
 
 def by_whom(answer: Answer) -> str:

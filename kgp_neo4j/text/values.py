@@ -10,7 +10,10 @@ from dataclasses import dataclass
 __all__ = [
     "COMPARING",
     "MONTHS",
+    "NUMBERS",
+    "ORDINALS",
     "TYPES",
+    "UNITS",
     "Value",
     "column_type",
     "compare",
@@ -267,7 +270,20 @@ def _first(one: float, other: float, *, least: bool) -> int | None:
     return None if one == other else int((one < other) != least)
 
 
-# --- Words that compare ---
+# --- Words that count and compare ---
+
+UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+).split()
+NUMBERS = {name: at for at, name in enumerate(UNITS)} | {
+    "once": 1, "twice": 2, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000,
+}  # fmt: skip
+_FIRST = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+ORDINALS = {name: at for at, name in enumerate(_FIRST, 1)} | {
+    f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}": n
+    for n in range(1, 101)
+}
 
 _MORE = r"(?:more|higher|greater|larger|longer|later|bigger|older|over|above|after)"
 _LESS = r"(?:less|fewer|lower|smaller|shorter|earlier|younger|under|below|before)"

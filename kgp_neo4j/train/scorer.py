@@ -271,7 +271,6 @@ def _tree(node: Mapping[str, Any], features: Sequence[str]) -> dict[str, Any]:
     return {
         "feature": features[node["split_feature"]],
         "threshold": _rounded_down(node["threshold"]),
-        "value": round(node["internal_value"], 6),
         "low": _tree(node["left_child"], features),
         "high": _tree(node["right_child"], features),
     }

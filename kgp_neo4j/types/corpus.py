@@ -58,7 +58,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SupportingSentence:
-    """A sentence of a passage that supports an answer, as offsets in the passage's text."""
+    """A sentence of a passage that supports an answer, as offsets in the passage's text.
+
+    `text` is the sentence; a row of a table with the names of its columns.
+    """
 
     text: str
     passage: str
@@ -311,8 +314,7 @@ class Step:
     `edge` is the relationship type that led here, `seed` for the first step; `reason` is what the
     two passages share (a keyword, a similarity). `match` is how well the passage fits the evidence
     that the agent expected; `inherited` is the part of the score passed on by the step before. An
-    agent that judges passages by all signals at once (the learned one) sets `judged`, from 0 to 1,
-    and lists in `signals` those that favoured the passage.
+    agent that judges passages by all signals at once (the learned one) sets `judged`, from 0 to 1.
     """
 
     passage: str
@@ -321,7 +323,6 @@ class Step:
     inherited: float = 0.0
     reason: str = ""
     judged: float | None = None
-    signals: str = ""
 
     @property
     def score(self) -> float:

@@ -1,4 +1,4 @@
-"""The learned agent's trees: scores as by a walk through them, shares of features, bad files."""
+"""The learned agent's trees: scores as by a walk through them, bad files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def _tree(rng: random.Random, leaves: int) -> dict[str, Any]:
     return {
         "feature": rng.choice(_FEATURES),
         "threshold": rng.choice((-1.0, -0.5, 0.0, 0.25, 1.0)),
-        "value": round(rng.uniform(-1, 1), 3),
         "low": _tree(rng, low),
         "high": _tree(rng, leaves - low),
     }
@@ -43,8 +42,7 @@ def _chain(leaves: int, low: bool) -> dict[str, Any]:
         sides = (tree, {"leaf": float(number)})
         first, second = sides if low else sides[::-1]
         threshold = float(number if low else -number)
-        tree = {"feature": "links", "threshold": threshold, "value": 0.5}
-        tree |= {"low": first, "high": second}
+        tree = {"feature": "links", "threshold": threshold, "low": first, "high": second}
     return tree
 
 
@@ -57,15 +55,12 @@ def _rows(rng: random.Random, count: int) -> np.ndarray[Any, np.dtype[np.float32
     return np.array(made, np.float32)
 
 
-def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> tuple[float, list[float]]:
-    """Return the leaf's value and what each feature added, from split to split."""
-    shares = [0.0] * len(_FEATURES)
+def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> float:
+    """Return the leaf's value, from split to split."""
     while "leaf" not in tree:
         at = _FEATURES.index(tree["feature"])
-        side = tree["high" if row[at] > np.float32(tree["threshold"]) else "low"]
-        shares[at] += side.get("leaf", side.get("value")) - tree["value"]
-        tree = side
-    return tree["leaf"], shares
+        tree = tree["high" if row[at] > np.float32(tree["threshold"]) else "low"]
+    return float(tree["leaf"])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -76,10 +71,8 @@ def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     trees = Trees(_FEATURES, forest)
     scores = trees.scores(rows)
     assert scores.shape == (60,)
-    assert scores == pytest.approx([sum(leaf for leaf, _ in row) for row in walked])
+    assert scores == pytest.approx([sum(row) for row in walked])
     assert len(set(scores.tolist())) > 50  # different rows, different leaves
-    shares = [np.sum([shares for _, shares in row], axis=0) for row in walked]
-    np.testing.assert_allclose(trees.contributions(rows), shares, atol=1e-4)
 
 
 def _scorer(**changed: Any) -> dict[str, Any]:
@@ -94,11 +87,11 @@ def test_a_scorer_from_its_file(tmp_path: Path) -> None:
     made = Scorer.load(file)
     rows = np.full((1, len(_FEATURES)), 9.0, np.float32)
     assert made.first.features == made.later.features == _FEATURES
-    assert made.first.scores(rows).tolist() == [_walk(_chain(4, True), [9.0] * 4)[0]]
-    assert made.later.scores(rows).tolist() == [_walk(_chain(2, False), [9.0] * 4)[0]]
+    assert made.first.scores(rows).tolist() == [_walk(_chain(4, True), [9.0] * 4)]
+    assert made.later.scores(rows).tolist() == [_walk(_chain(2, False), [9.0] * 4)]
 
 
-_OTHER = {"feature": "colour", "threshold": 0, "value": 0, "low": {"leaf": 0}, "high": {"leaf": 1}}
+_OTHER = {"feature": "colour", "threshold": 0, "low": {"leaf": 0}, "high": {"leaf": 1}}
 
 
 @pytest.mark.parametrize(

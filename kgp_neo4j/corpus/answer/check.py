@@ -16,8 +16,8 @@ import regex
 
 from kgp_neo4j.corpus.answer.reply import Claim
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.corpus.tables.questions.question_words import NUMBERS, ORDINALS
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.values import NUMBERS, ORDINALS
 from kgp_neo4j.text.words import content_words, stem, words
 from kgp_neo4j.types.corpus import Passage, Statement
 

@@ -25,7 +25,7 @@ __all__ = ["Replay", "explain", "remove", "store", "traces", "with_trace"]
 #: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
 #: Fields of a step that are stored with a visit.
-_STEP = ("edge", "reason", "match", "inherited", "judged", "signals")
+_STEP = ("edge", "reason", "match", "inherited", "judged")
 #: The edge of a step whose passage is no longer in the corpus.
 GONE = "gone"
 _TITLE, _LISTED = 60, 8

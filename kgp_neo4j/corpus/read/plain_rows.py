@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.split import sentences
 
-__all__ = ["TableRow", "plain_rows", "rows_of"]
+__all__ = ["TableRow", "as_read", "plain_rows", "rows_of"]
 
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 #: Columns of a table whose rows are read with names; with more, the names hide the values.
@@ -96,6 +97,18 @@ def rows_of(text: str, columns: Sequence[str] = ()) -> Iterator[TableRow]:
                 section = filled.pop()
             else:
                 yield TableRow(names, cells, section)
+
+
+def as_read(text: str, start: int, end: int, columns: Sequence[str] = ()) -> str:
+    """Return a sentence of a text; a row of a table with the names of its columns."""
+    if text.startswith("|", start):
+        for row in rows_of(text, columns):
+            if row.cells and start <= row.cells[0][0] < end:
+                named = zip_longest(row.names[: len(row.cells)], row.cells, fillvalue="")
+                held = [(name, text[slice(*cell)]) for name, cell in named]
+                shown = [f"{name}: {cell}" if name else cell for name, cell in held if cell]
+                return "; ".join([row.section] * bool(row.section) + shown)
+    return text[start:end].strip()
 
 
 def _is_rule(line: str) -> bool:

@@ -17,7 +17,8 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
-from kgp_neo4j.corpus.read.plain_rows import plain_rows
+from kgp_neo4j.corpus.read.limits import decide
+from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.verifying import cells_of, judged
 from kgp_neo4j.models.reader.network import Judge, Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
@@ -89,7 +90,8 @@ class OfflineReader:
         read = self.candidates(question, passages)
         sure = self._calibration.confidence
         best = max(read, key=lambda one: (one.kind != "none", sure(one)))
-        return replace(best, sentences=read[0].sentences)
+        best = replace(best, sentences=read[0].sentences)
+        return decide(question, passages, best) or best
 
     def candidates(self, question: str, passages: Sequence[Passage]) -> list[Choice]:
         """Return the answer that is read, and the cell of a table that may answer if there is one.
@@ -157,8 +159,9 @@ def _supporting(
                 # A heading, or a sentence of one word, is not ranked.
                 shown[at, start, end] = scores.get((at, start, end), 0.0)
     return tuple(
-        SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
+        SupportingSentence(as_read(p.text, start, end, p.columns), p.id, start, end, score)
         for (at, start, end), score in islice((shown | scores).items(), SENTENCES)
+        for p in [passages[at]]
     )
 
 

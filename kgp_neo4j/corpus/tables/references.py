@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
-from kgp_neo4j.corpus.tables.questions.question_words import ORDINALS, UNITS
+from kgp_neo4j.text.values import ORDINALS, UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
 __all__ = [

@@ -17,8 +17,9 @@ from kgp_neo4j.corpus.tables.questions.plans import (
     denotation,
     rows_of,
 )
-from kgp_neo4j.corpus.tables.questions.question_words import CUES, ORDINALS
+from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.text.values import ORDINALS
 
 __all__ = ["Candidate", "candidates"]
 

@@ -9,9 +9,9 @@ from itertools import pairwise, takewhile
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
-from kgp_neo4j.corpus.tables.questions.question_words import NUMBERS, ORDINALS, STOP
+from kgp_neo4j.corpus.tables.questions.question_words import STOP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
-from kgp_neo4j.text.values import COMPARING, MONTHS, typed
+from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
 from kgp_neo4j.text.words import stem
 
 __all__ = ["ColumnLink", "Link", "Links", "link"]

@@ -1,28 +1,15 @@
-"""The words of questions over tables: numbers, and names of operations."""
+"""The words of questions over tables: names of operations."""
 
 from __future__ import annotations
 
 from kgp_neo4j.text.words import STOP_WORDS
 
-__all__ = ["CUES", "DOWN", "NUMBERS", "ORDINALS", "STOP", "UNITS", "UP"]
+__all__ = ["CUES", "DOWN", "STOP", "UP"]
 
 #: Words that name nothing in a table: those of every text, and question words.
 STOP = STOP_WORDS.union(
     "name list listed give tell total number amount previous long table chart".split()
 )
-
-UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-NUMBERS = {name: at for at, name in enumerate(UNITS)} | {
-    "once": 1, "twice": 2, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000,
-}  # fmt: skip
-_FIRST = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-ORDINALS = {name: at for at, name in enumerate(_FIRST, 1)} | {
-    f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}": n
-    for n in range(1, 101)
-}
 
 _CUES = {
     "count": "many number times often total amount count much",

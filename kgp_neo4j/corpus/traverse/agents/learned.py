@@ -22,7 +22,7 @@ from kgp_neo4j.corpus.traverse.signals import (
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.trees import Scorer, Trees
+from kgp_neo4j.models.trees import Scorer
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import TraversalSettings
@@ -36,32 +36,8 @@ _NAMED_SEEDS = 8
 _MOST_FRONTIER = 12
 #: Passages that a hop judges, at least, and for each of the budget or of the seeds.
 _JUDGED, _JUDGED_EACH = 150, 5
-#: Best passages whose strongest signals are recorded as reasons, and signals of each.
-_WITH_REASONS, _REASONS = 10, 3
 #: Gives scores the scale of the other agents, so that steps of all agents can be compared.
 _LEXICAL_SHARE = 0.3
-#: What the signals say as reasons, by the beginning of their names; "" is no reason of its own.
-_REASONS_BY_SIGNAL = {
-    "cosine": "means nearly what is asked",
-    "lexical": "has the question's words",
-    "coverage": "has the question's words",
-    "fused": "found by search",
-    "title": "its title is asked about",
-    "asked_entit": "mentions what is asked about",
-    "length": "its length",
-    "out_degree": "how much it mentions",
-    "in_degree": "how often it is mentioned",
-    "first_gain": "adds words of the question",
-    "before": "",
-    "visited": "",
-    "named_by": "names a passage visited",
-    "names": "named by a passage visited",
-    "shares": "shares entities with a passage visited",
-    "similar": "is similar to a passage visited",
-    "next": "is next to a passage visited",
-    "bridge": "shares a name the question lacks",
-    "links": "linked with passages visited",
-}
 
 
 class LearnedAgent(KnnAgent):
@@ -110,13 +86,11 @@ class LearnedAgent(KnnAgent):
             # The last hop's scores are final; those before only choose the next frontier.
             last = hop == settings.hops - 1
             best = order[: settings.budget if last else settings.seeds]
-            reasons = _reasons(trees, reachable, best[:_WITH_REASONS]) if last else {}
             judged: dict[str, ReasoningPath] = {}
             for at in best:
                 step = replace(
                     _seed(signals, reachable.ids[at], float(reachable.cosine[at])),
                     judged=likelihood(scores[at]),
-                    signals=reasons.get(at, ""),
                 )
                 judged[step.passage] = _path(
                     step, reachable.origin[at], frontier, judged, paths, settings
@@ -233,26 +207,6 @@ def _path(
 def likelihood(score: float) -> float:
     """Return a score (log odds) as a number from 0 to 1, in the same order."""
     return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
-
-
-def _reasons(trees: Trees, reachable: Candidates, places: Sequence[int]) -> dict[int, str]:
-    """Return the strongest signals in favour of some candidates, with their contributions."""
-    names = [_reason(name) for name in trees.features]
-    reasons = {}
-    contributions = trees.contributions(reachable.features[list(places)]).tolist()
-    for at, row in zip(places, contributions, strict=True):
-        shares: dict[str, float] = {}
-        for name, share in zip(names, row, strict=True):
-            if name:
-                shares[name] = shares.get(name, 0.0) + share
-        best = sorted(shares.items(), key=lambda item: -item[1])[:_REASONS]
-        reasons[at] = ", ".join(f"{name} (+{share:.1f})" for name, share in best if share > 0)
-    return reasons
-
-
-def _reason(feature: str) -> str:
-    """Return what a signal says as a reason, nothing for one that is none."""
-    return next(why for start, why in _REASONS_BY_SIGNAL.items() if feature.startswith(start))
 
 
 @lru_cache(maxsize=2)
