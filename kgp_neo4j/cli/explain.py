@@ -162,6 +162,4 @@ def _line(
     before = by_order.get(visit.before)
     start = titles.get(before.step.passage, "") if before else "(no longer in the corpus)"
     edge = click.style(f"{step.edge} {reason}".strip(), fg="magenta")
-    line = f"  {visit.order:>3}. {start} ─ {edge} ─▶ {name}  {score}"
-    signals = plain(step.signals)
-    return f"{line}\n       {click.style(signals, dim=True)}" if signals else line
+    return f"  {visit.order:>3}. {start} ─ {edge} ─▶ {name}  {score}"

@@ -41,7 +41,7 @@ def described(result: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, A
                 # A path may pass a passage that the budget has left out of the result.
                 "path": [titles.get(step.passage, step.passage) for step in steps],
                 "edges": [step.edge for step in steps[1:]],
-                "reason": (steps[-1].signals or steps[-1].reason) if steps else "",
+                "reason": steps[-1].reason if steps else "",
             },
         )
 

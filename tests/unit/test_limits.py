@@ -1,4 +1,4 @@
-"""Yes or no by a limit: values in one measure, words that turn a sentence round, what is unclear."""
+"""Yes or no by a limit: values of one measure, sentences turned round, what is unclear."""
 
 from __future__ import annotations
 
