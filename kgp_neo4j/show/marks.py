@@ -127,15 +127,16 @@ def marked_sentence(answer: Answer, sentence: SupportingSentence) -> Markup:
 def words_in(answer: Answer, sentence: SupportingSentence) -> tuple[Interval, ...]:
     """Return the places in a sentence's text of the words that the reader found in it."""
     reading, text = answer.reading, sentence.text
+    # A trace may have lost its documents.
+    source = next((p.text for p in answer.passages if p.id == sentence.passage), "")
     found: list[Interval] = []
     for span in reading.spans if reading is not None and reading.kind == "span" else ():
         if span.passage == sentence.passage and sentence.start <= span.start < sentence.end:
-            (passage,) = (p for p in answer.passages if p.id == span.passage)
-            words = passage.text[span.start : span.end]
-            literal = passage.text.startswith(text, sentence.start)
-            # A row is shown with its columns' names: cells stand behind those.
-            at = span.start - sentence.start if literal else text.rfind(words)
-            found.append((at, at + len(words)))
+            at = span.start - sentence.start
+            if source and not source.startswith(text, sentence.start):
+                # A row is shown with its columns' names: its cells stand behind those.
+                at = text.rfind(source[span.start : span.end])
+            found.append((at, at + span.end - span.start))
     return _merged(found, text)
 
 
