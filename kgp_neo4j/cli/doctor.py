@@ -19,9 +19,12 @@ Examples:
 def command(as_json: bool) -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.extras import installed_extras
+    from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.graphdb.install import missing
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.graphdb.room import measure_room
+    from kgp_neo4j.graphdb.server import supervise
+    from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
     from kgp_neo4j.models.engine import describe_engine
 
     with open_database(echo=say) as database:
@@ -30,7 +33,8 @@ def command(as_json: bool) -> None:
         # The server lists a dropped procedure until it restarts, so only the stored ones count.
         stored = database.read("install/stored") if capabilities.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
-        room = measure_room(database, **_given(connection.embedded))
+        server = supervise.status(Folders.from_environment()) if connection.embedded else None
+        room = measure_room(database, server, machine_memory())
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
     if as_json:
@@ -64,20 +68,3 @@ def command(as_json: bool) -> None:
     click.echo(f"needs       {needs}")
     for sentence in lacks:
         click.echo(click.style("! ", fg="yellow") + sentence)
-
-
-def _given(embedded: bool) -> dict[str, int]:
-    """Return the bytes that the embedded server has been given, and the machine has."""
-    if not embedded:
-        return {}
-    from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb.server import supervise as server
-    from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
-
-    state = server.status(Folders.from_environment())
-    return {
-        "store": state.store or 0,
-        "page_cache": (state.page_cache or 0) * 2**20,
-        "heap": (state.heap or 0) * 2**20,
-        "machine": machine_memory(),
-    }

@@ -111,7 +111,7 @@ def token(
 ) -> None:
     """Make a token named NAME and print it, once: the file has only its hash.
 
-    A service that runs reads the file again once it has changed.
+    A service that runs takes it at once.
     """
     from kgp_neo4j.serve.tokens import add_token
 

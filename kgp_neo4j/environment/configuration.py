@@ -107,10 +107,6 @@ class Configuration:
     values: Mapping[str, SettingValue]
     file: Path | None = None
 
-    def value(self, name: str) -> Any:
-        """Return the value of a setting such as `llm.model`."""
-        return self.values[name].value
-
 
 def language_settings(configuration: Configuration | None = None, **given: Any) -> LanguageSettings:
     """Return the settings of language models; values `given` (not None) override them.

@@ -189,10 +189,6 @@ def describe_questions(
             f"; rows kgp-... walk by {how}, with a branching factor of {traversal.branching}, "
             f"along {', '.join(traversal.edges) or 'all edges'}"
         )
-    groups: dict[str, list[str]] = {}
-    for question in dataset.questions:
-        if question.kind:
-            groups.setdefault(question.kind, []).append(question.id)
     cut = min(budget, CUTS[-1])  # a run has no more than its budget
     return Result(
         f"{len(dataset.questions)} questions of {dataset.name}; corpus: {dataset.made_of}; budget "
@@ -204,7 +200,7 @@ def describe_questions(
         {name: title.format(cut=cut) for name, title in _TITLES.items()},
         "kgp",
         ("F1", "Struct-EM", "silent", "stated"),
-        groups,
+        {question.id: question.kind for question in dataset.questions},
     )
 
 

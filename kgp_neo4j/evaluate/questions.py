@@ -226,13 +226,16 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQue
         answer = question["answer"]
         spans = [span["text"] for span in answer.get("answer_spans") or ()]
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
-        answers, text = _true_answers(spans, value, unit), question["question"]
-        gold = GoldQuestion(str(question["qid"]), text, answers, tuple(facts), answer["type"])
-        questions.append(replace(gold, contexts=tuple(contexts)))
+        # The spans together, the value with and without its unit.
+        forms = (", ".join(spans), f"{value} {unit}".strip(), value)
+        questions.append(
+            GoldQuestion(
+                str(question["qid"]),
+                question["question"],
+                tuple(dict.fromkeys(filter(None, forms))),
+                tuple(facts),
+                answer["type"],
+                contexts=tuple(contexts),
+            )
+        )
     return questions
-
-
-def _true_answers(spans: Sequence[str], value: str, unit: str) -> tuple[str, ...]:
-    """Return the forms of an answer: its spans together, its value with and without unit."""
-    forms = (", ".join(spans), f"{value} {unit}".strip(), value)
-    return tuple(dict.fromkeys(form for form in forms if form))

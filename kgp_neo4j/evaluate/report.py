@@ -20,7 +20,7 @@ class Result:
 
     `asked` says what was asked, and `measured` what the columns are; `titles` has a title for each
     measure that gets one. The runs are compared with that of `ours` by the first of `compared` that
-    they have. `groups` has the ids of the questions of each kind, `linking` how many entities each
+    they have. `kinds` has the kind of each question by its id, `linking` how many entities each
     question linked and how many rightly.
     """
 
@@ -29,7 +29,7 @@ class Result:
     titles: Mapping[str, str]
     ours: str
     compared: Sequence[str]
-    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     linking: Run = field(default_factory=lambda: Run({}, ()))
     runs: dict[str, Run] = field(default_factory=dict)
 
@@ -59,10 +59,14 @@ def report(result: Result) -> str:
     parts.append(_table("Methods", [*header, f"{by} less that of {result.ours}", "p50 s"], rows))
     if result.linking.measures:
         parts.append(_linking(result.linking))
-    if result.groups:
+    groups: dict[str, list[str]] = {}
+    for key, kind in result.kinds.items():
+        if kind:
+            groups.setdefault(kind, []).append(key)
+    if groups:
         rows = [
             [group, str(len(ids)), *(_of_group(run, ids, result) for run in result.runs.values())]
-            for group, ids in result.groups.items()
+            for group, ids in groups.items()
         ]
         header = ["kind", "questions", *result.runs]
         parts.append(_table(f"{by} by kind of question", header, rows))

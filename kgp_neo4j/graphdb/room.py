@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
 __all__ = ["Room", "measure_room"]
 
@@ -28,25 +29,20 @@ class Room:
     short: tuple[str, ...]
 
 
-def measure_room(
-    database: Database,
-    *,
-    store: int | None = None,
-    page_cache: int = 0,
-    heap: int = 0,
-    machine: int = 0,
-) -> Room:
-    """Return what a server's graph needs; where it is the embedded one, also what it has, in bytes.
+def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
+    """Return what a server's graph needs and, where it is the embedded `server`, does not have.
 
-    `machine` is the memory of the whole machine.
+    `machine` are the bytes of the whole machine's memory.
     """
     rows = database.read("inspect/embedded")
     vectors = int(
         sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
     )
-    if store is None:
+    if server is None:
         return Room(vectors, None, ())
     short = []
+    store = server.store or 0
+    heap, page_cache = ((size or 0) * 2**20 for size in (server.heap, server.page_cache))
     left = max(machine - heap - page_cache - _CLIENT, 0)
     if store > page_cache:
         short.append(

@@ -59,13 +59,12 @@ NOTHING = Access.model_construct(name="", rights=[])
 class Tokens:
     """The tokens of a file, to be found by what a request sends.
 
-    The file is read again once it was changed; while it is wrong, what it said before holds.
+    The file is read for every request; while it is wrong, what it said before holds.
     Raises ConfigurationError for one that is wrong, or that others may read, at the beginning.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp = _stamp(path)
         self._accesses = _read(path).tokens
 
     def find(self, header: str) -> Access | None:
@@ -76,24 +75,13 @@ class Tokens:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             return None
-        if (stamp := _stamp(self._path)) != self._stamp:
-            self._stamp = stamp
-            try:
-                self._accesses = _read(self._path).tokens
-            except ConfigurationError as error:
-                _LOG.warning("%s The tokens from before hold.", error)
+        try:
+            self._accesses = _read(self._path).tokens
+        except ConfigurationError as error:
+            _LOG.warning("%s The tokens from before hold.", error)
         sent = hashlib.sha256(token.strip().encode(errors="replace")).hexdigest()
         matches = [each for each in self._accesses if hmac.compare_digest(each.sha256, sent)]
         return matches[-1] if matches else None
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    """Return what changes with a file and its mode; zeros where it cannot be looked at."""
-    try:
-        state = path.stat()
-    except OSError:
-        return 0, 0, 0
-    return state.st_ino, state.st_mtime_ns, state.st_ctime_ns
 
 
 def add_token(

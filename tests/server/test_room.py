@@ -6,6 +6,7 @@ from typing import Any
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.room import measure_room
+from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
 _GIBI = 2**30
 
@@ -21,10 +22,13 @@ class _Counting(Database):
         return found
 
 
+def _status(**given: int) -> ServerStatus:
+    return ServerStatus(True, "home", "password", **given)
+
+
 def test_what_fits_is_not_told(database: Database) -> None:
-    room = measure_room(
-        database, store=_GIBI, page_cache=2 * _GIBI, heap=4 * _GIBI, machine=24 * _GIBI
-    )
+    server = _status(store=_GIBI, page_cache=2048, heap=4096)
+    room = measure_room(database, server, 24 * _GIBI)
     assert room.short == ()
     counted = sum(row["embeddings"] for row in database.read("inspect/embedded"))
     assert room.vectors >= counted * 4
@@ -32,13 +36,8 @@ def test_what_fits_is_not_told(database: Database) -> None:
 
 def test_what_does_not_fit_is_told(database: Database) -> None:
     with _Counting(database.connection) as large:
-        room = measure_room(
-            large,
-            store=9 * _GIBI,
-            page_cache=4 * _GIBI,
-            heap=4 * _GIBI,
-            machine=8 * _GIBI,
-        )
+        server = _status(store=9 * _GIBI, page_cache=4096, heap=4096)
+        room = measure_room(large, server, 8 * _GIBI)
         assert 2 * _GIBI < room.vectors < 3 * _GIBI
         disk, vectors, hint = room.short
         assert "9.0 GiB on disk and the page cache holds 4.0 GiB" in disk

@@ -95,7 +95,7 @@ def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.Monk
     named.write_text('[llm]\nmodel = "named"\n')
     monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
     assert held() == ("named", "file", f"{named}:2")
-    assert read_configuration().value("llm.seed") == 0
+    assert read_configuration().values["llm.seed"].value == 0
     monkeypatch.setenv("KGP_NEO4J_LLM", "variables")
     assert held() == ("variables", "environment", "KGP_NEO4J_LLM")
     assert language_settings(model="options").model == "options"
@@ -124,7 +124,7 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     path.unlink()
     for name in SETTINGS:
         if name != "llm.key_file":
-            monkeypatch.setenv(variable_of(name), str(found.value(name)))
+            monkeypatch.setenv(variable_of(name), str(found.values[name].value))
     again = read_configuration()
     assert {n: h.value for n, h in again.values.items()} == {
         n: h.value for n, h in found.values.items()
@@ -151,7 +151,7 @@ def test_the_defaults_are_those_of_the_program(place: Path) -> None:
     assert given.pop("cache") == Path(os.environ["KGP_NEO4J_CACHE"]) / "replies"
     assert plain.pop("cache") is None
     assert given == plain
-    assert read_configuration().value("ask.budget") == TraversalSettings().budget
+    assert read_configuration().values["ask.budget"].value == TraversalSettings().budget
     assert SETTINGS["ask.agent"].metadata["choices"] == AGENTS
 
 

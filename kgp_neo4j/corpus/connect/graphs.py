@@ -21,21 +21,12 @@ from kgp_neo4j.types.settings import (
     SimilaritySettings,
 )
 
-__all__ = [
-    "EDGES",
-    "GRAPHS",
-    "EntitySettings",
-    "GraphSettings",
-    "KeywordSettings",
-    "MdrSettings",
-    "SimilaritySettings",
-    "connect",
-]
+__all__ = ["EDGES", "GraphSettings", "connect"]
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 #: All graphs that `--edges` accepts; `knn-mdr` is made only where it is named.
-GRAPHS = get_args(GraphName)
+_GRAPHS = get_args(GraphName)
 
 
 #: What a report counts: the graph and the column of `connect/counts`.
@@ -78,11 +69,11 @@ def connect(
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
     not named stays as it is. Raises CorpusError when there is no such corpus.
     """
-    unknown = sorted(set(edges) - set(GRAPHS))
+    unknown = sorted(set(edges) - set(_GRAPHS))
     if unknown or not edges:
         raise ConfigurationError(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
-            hint=f"Choose among {', '.join(GRAPHS)}.",
+            hint=f"Choose among {', '.join(_GRAPHS)}.",
         )
     if not database.read("connect/made", corpus=corpus):
         raise no_corpus(corpus)

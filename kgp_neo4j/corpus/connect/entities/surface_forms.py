@@ -10,8 +10,7 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.text.words import STOP_WORDS, Words, fold
-from kgp_neo4j.text.words import cut as cut_anew
+from kgp_neo4j.text.words import STOP_WORDS, cut, fold
 from kgp_neo4j.types.errors import InputError
 
 __all__ = ["LONGEST", "Name", "names_of", "qualifier_words", "read_aliases"]
@@ -25,14 +24,10 @@ _REGNAL = regex.compile(r"^(\p{Lu}\p{L}+ [IVX]+),? of\b")
 _SUFFIX = regex.compile(
     r",?\s+(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
 )
+#: The words of a title, which is cut for each of its names.
+_cut = lru_cache(maxsize=64)(cut)
 Name = tuple[tuple[str, ...], tuple[str, ...], float]
 """The words of a name in lower case and as written, and its weight: 1 for the whole title."""
-
-
-@lru_cache(maxsize=64)
-def cut(name: str) -> Words:
-    """Return the words of a title, which is cut for each of its names."""
-    return cut_anew(name)
 
 
 def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
@@ -54,7 +49,7 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
         for form in _spellings(text):
-            parts = cut(form)
+            parts = _cut(form)
             keys = tuple(parts.keys)
             if keys and keys not in seen and len(keys) <= LONGEST and _worth_naming(keys):
                 seen.add(keys)
@@ -67,7 +62,7 @@ def _spellings(text: str) -> Iterator[str]:
         yield text.replace("&", " and ")
     elif " and " in text:
         yield text.replace(" and ", " ")  # as "&" is no word
-    raw = cut(text).raw
+    raw = _cut(text).raw
     last = raw[-1] if raw else ""
     if len(raw) == 1 and last.isalpha() and last.isupper() and 2 <= len(last) <= 5:
         yield ".".join(last)
@@ -92,7 +87,7 @@ def qualifier_words(title: str) -> frozenset[str]:
     if not text:
         parted = _COMMA.match(title)
         text = parted[2] if parted else ""
-    return frozenset(fold(w) for w in cut(text).raw if fold(w) not in STOP_WORDS)
+    return frozenset(fold(w) for w in _cut(text).raw if fold(w) not in STOP_WORDS)
 
 
 # --- The file of aliases ---
