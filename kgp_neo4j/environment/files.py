@@ -28,7 +28,6 @@ __all__ = [
     "InputFiles",
     "Value",
     "absolute",
-    "bounded_lines",
     "extension",
     "find",
     "not_text",
@@ -196,7 +195,7 @@ def read_whole(file: IO[bytes], name: str, most: int = _MOST_FILE) -> bytes:
     return data
 
 
-def bounded_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+def _bounded_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
     """Yield the lines of a file; raises InputError for one of more than 16 MiB."""
     number = 1
     while line := file.readline(_MOST_VALUE + 1):
@@ -249,7 +248,7 @@ def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
 
     A file with the byte order mark of UTF-16 is read whole.
     """
-    lines = bounded_lines(file, name)
+    lines = _bounded_lines(file, name)
     if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # type: ignore[attr-defined]
         try:
             lines = iter(io.BytesIO(read_whole(file, name).decode("utf-16").encode()))

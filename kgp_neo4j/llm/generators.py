@@ -18,7 +18,6 @@ from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
     "INPUT_TOKENS",
-    "OUTPUT_TOKENS",
     "Generator",
     "drawing",
     "first_line",
@@ -32,7 +31,7 @@ __all__ = [
 #: Most tokens of a prompt, as in KGP's fine-tuning.
 INPUT_TOKENS = 512
 #: Most tokens generated: more than a supporting fact has, and no more than encoders read.
-OUTPUT_TOKENS = 160
+_OUTPUT_TOKENS = 160
 _BATCH = 16
 #: Some configurations give a number of positions like this where there is no limit.
 _NO_LIMIT = 1 << 24
@@ -81,7 +80,7 @@ class Generator:
         outputs = self._model.generate(
             **inputs,
             **sampling(temperature),
-            max_new_tokens=OUTPUT_TOKENS,
+            max_new_tokens=_OUTPUT_TOKENS,
             pad_token_id=self._tokenizer.pad_token_id,
         )
         outputs = outputs[:, inputs["input_ids"].shape[1] :]
@@ -114,7 +113,7 @@ def drawing(device: str, seed: int) -> Iterator[None]:
 def input_limit(model: Any) -> int:
     """Return how many tokens a prompt may have, so that the output still fits."""
     places = position_limit(model.config) or _NO_LIMIT
-    return max(1, min(INPUT_TOKENS, places - OUTPUT_TOKENS))
+    return max(1, min(INPUT_TOKENS, places - _OUTPUT_TOKENS))
 
 
 def position_limit(config: Any) -> int | None:

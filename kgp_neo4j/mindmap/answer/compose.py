@@ -29,7 +29,6 @@ __all__ = [
     "path_meant",
     "path_text",
     "rank_candidates",
-    "route_text",
 ]
 
 _MOST_CANDIDATES = 5
@@ -81,7 +80,7 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
             type=names[key][1],
             score=round(scores[key], 4),
             support=tuple(
-                Support(asked[id_].name, route, route_text(asked[id_].name, route))
+                Support(asked[id_].name, route, _route_text(asked[id_].name, route))
                 for id_, route in sorted(
                     ((id_, reached[key]) for id_, reached in routes.items() if key in reached),
                     key=lambda way: len(way[1]),
@@ -148,7 +147,7 @@ def _possible(
     return cover
 
 
-def route_text(start: str, route: Sequence[Triple]) -> str:
+def _route_text(start: str, route: Sequence[Triple]) -> str:
     """Write a route for people: `Fatigue – possible disease → Anemia`."""
     parts, here = [start], same(start)
     for triple in route:
@@ -294,7 +293,7 @@ def path_text(path: RelationPath) -> str:
 def _answer(text: str, path: RelationPath) -> PathAnswer:
     lines = [text if path.score >= _CERTAIN else f"Not certain: {text}"]
     lines.append(f"By the relation path {path_text(path)} ({path.score:.0%} likely):")
-    lines += [f"   {route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
+    lines += [f"   {_route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
         lines.append(f"   and {path.ends - _MOST_ROUTES} more")
     triples = dict.fromkeys(triple for route in path.routes for triple in route)

@@ -20,17 +20,7 @@ from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
-__all__ = [
-    "GRAMMAR",
-    "HOPS",
-    "PathScorer",
-    "QuestionWords",
-    "Step",
-    "load_path_scorer",
-    "path_forms",
-    "read_question",
-    "word_features",
-]
+__all__ = ["HOPS", "Step", "load_path_scorer", "read_question"]
 
 _FILE = "path_scorer.safetensors"
 #: A relationship type, and whether it is walked along its direction.
@@ -38,8 +28,8 @@ Step = tuple[str, bool]
 
 HOPS = 4
 #: The words that a question is built with; all others count by their meaning alone.
-GRAMMAR = ("", *sorted(FUNCTION_WORDS | {"same", "share", "other", "one", "ones"}))
-_GRAMMAR_PLACE = {word: at for at, word in enumerate(GRAMMAR)}
+_GRAMMAR = ("", *sorted(FUNCTION_WORDS | {"same", "share", "other", "one", "ones"}))
+_GRAMMAR_PLACE = {word: at for at, word in enumerate(_GRAMMAR)}
 #: Function words, but for those that ask for a person, a place or a time, mean no relation.
 _SKIPPED = FUNCTION_WORDS - {"who", "where", "when"}
 _LONGEST_SPAN = 3
@@ -57,7 +47,7 @@ class QuestionWords:
 
     `near` is (4, relations, words): the cosine of a relation's name and the best span with a word;
     how far that is above the mean of all relations, and below the best of them; and the cosine of
-    the word alone. `grammar` are the numbers of the words in GRAMMAR (0 for any other), `place`
+    the word alone. `grammar` are the numbers of the words in _GRAMMAR (0 for any other), `place`
     their places from the entity (negative before it), `mention` which of them is the entity.
     """
 
@@ -142,7 +132,7 @@ def read_question(
 # --- The network ---
 
 
-def path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
+def _path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
     """Return the form of each path, (paths, 10): its length, directions, and how it turns back.
 
     The last two are steps straight back along the relation before, and steps against a relation
@@ -161,7 +151,7 @@ def path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
     return rows
 
 
-def word_features(
+def _word_features(
     words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
 ) -> NDArray[np.float32]:
     """Return each word beside each path, (paths, words, 21): the four kinds of nearness to each of
@@ -196,9 +186,9 @@ class PathScorer:
     ) -> NDArray[np.float32]:
         """Return a score for each path: their softmax is the probability that it is meant."""
         w = self._weights
-        forms = path_forms(paths)
+        forms = _path_forms(paths)
         count, size = len(paths), len(words.place)
-        beside = word_features(words, paths, place)
+        beside = _word_features(words, paths, place)
         grammar = w["grammar"][words.grammar]
         split = np.cumsum([beside.shape[2], grammar.shape[1]])
         near, spoken, whole = np.split(w["input.weight"].T, split)
