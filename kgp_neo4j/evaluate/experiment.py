@@ -25,7 +25,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 __all__ = [
@@ -270,7 +270,7 @@ def _from_knowledge(model: LanguageModel) -> Answering[Question]:
 
     def answered(question: Question) -> dict[str, Any]:
         reply = answer_with_model(question.text, (), metered)
-        return _row("", (), reply.statements, metered) | {"notes": list(reply.notes)}
+        return _row("", (), reply.statements, metered.take_usage()) | {"notes": list(reply.notes)}
 
     return answered
 
@@ -294,25 +294,21 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
         if answer.structural.sure:
             about |= {"values": list(values), "found": answer.structural.found}
         text = ", ".join(values) or text
-    row = _row(text, answer.passages, answer.statements, pipeline.meter)
-    if answer.usage is not None:  # the meter has that of an answer from given passages
-        usage = answer.usage
-        row |= {"calls": usage.calls, "tokens": [usage.prompt_tokens, usage.reply_tokens]}
+    usage = answer.usage
+    if usage is None and pipeline.meter:  # it has that of an answer from given passages
+        usage = pipeline.meter.take_usage()
+    row = _row(text, answer.passages, answer.statements, usage)
     return row | about | {"stated": answer.stated}
 
 
 def _row(
-    text: str,
-    passages: Sequence[Passage],
-    statements: Sequence[Statement],
-    meter: MeteredModel | None,
+    text: str, passages: Sequence[Passage], statements: Sequence[Statement], usage: Usage | None
 ) -> dict[str, Any]:
     """Return a line of the run, without the question's id.
 
     The answer is a model's first statement, where there is one; its support by the passages does
     not matter: the score is of the model's answer.
     """
-    usage = meter.take_usage() if meter else None
     return {
         "answer": statements[0].text if statements else text,
         "retrieved": [{"title": p.title, "text": p.text} for p in passages],
