@@ -64,5 +64,5 @@ def test_the_reader_gives_it_as_probable_with_its_sentence() -> None:
     text = "Two people lift larger loads. Loads of up to 18 kg may be lifted by one person."
     passages = [Passage("one", "", "Building guide", 0, 0, len(text), text)]
     got = load_reader().read("May I lift a crate of 24 kg on my own?", passages)
-    assert (got.kind, got.stated, got.confidence) == ("no", False, 0.7)
+    assert (got.kind, got.stated, got.confidence) == ("no", False, 0.75)
     assert got.sentences[0].text.startswith("Loads of up to 18 kg")
