@@ -9,6 +9,7 @@ words with the question.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ _LONGEST, _ROW = 320, 200
 _NEAR, _SENTENCES = 1_500, 4
 #: What marks the answer: tokens that the encoder's words leave free.
 _OPEN, _CLOSE = "[unused1]", "[unused2]"
+#: A line of a form ends like a sentence, for which the encoder's words have a mark.
+_LINE_END = re.compile(r"(?<=\w)\n")
 #: Rows whose cells are judged, and cells of each, at most.
 _ROWS, _CELLS = 3, 8
 
@@ -73,7 +76,7 @@ class Layout:
         return ids, [int(at >= len(begin)) for at in range(len(ids))]
 
     def _ids(self, text: str, most: int) -> list[int]:
-        return list(encoded(self._tokenizer, [text])[0].ids[:most])
+        return list(encoded(self._tokenizer, [_LINE_END.sub(".", text)])[0].ids[:most])
 
     def _title(self, passage: Passage) -> list[int]:
         return self._ids(f"{passage.heading}:", _TITLE) if passage.heading else []
@@ -82,7 +85,8 @@ class Layout:
         """Return the marked answer with the text around it, and that text's place."""
         passage = self._passages[id_]
         off = max(0, start - _NEAR)
-        (near,) = encoded(self._tokenizer, [passage.text[off : end + _NEAR]])
+        text = _LINE_END.sub(".", passage.text[off : end + _NEAR])
+        (near,) = encoded(self._tokenizer, [text])
         ids, places = near.ids, [(a + off, b + off) for a, b in near.offsets]
         first = next((at for at, (_, b) in enumerate(places) if b > start), len(ids))
         last = max((at for at, (a, _) in enumerate(places) if a < end), default=first)
