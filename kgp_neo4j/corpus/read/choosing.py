@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,14 @@ from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["SIGNALS", "Calibration", "Choice", "choose", "other_spans", "span_choice"]
+__all__ = ["SIGNALS", "Calibration", "Choice", "choose", "span_choice"]
 
 #: Inputs of a choice's confidence: the network's own probability of the answer and of "nothing
-#: here" as log odds, how the answer was found, its length in tens of words, and where there is a
-#: second reading its log odds and those of the likeliest other answer.
+#: here" as log odds, how the answer was found, its length in tens of words, and the log odds of the
+#: second reading, where there is one.
 SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
-    "words", "verified", "cell", "verified if cell", "verified if yes or no", "rival",
+    "words", "verified", "cell", "verified if cell", "verified if yes or no",
 )  # fmt: skip
 _SUPPORT = PIECES.index("support")
 #: Least probability of an operation, and of the values that it compares, for it to be used.
@@ -39,8 +38,6 @@ _STATED = 0.8
 #: pairs (benchmarks/README.md).
 _ABOUT, _MATCHES = 6.2, 13
 _LONGEST = 12
-#: Other answers that are judged at most, and spans of a window that they are chosen from.
-_OTHERS, _EACH = 4, 8
 #: Confidence of yes or no by a limit: 20 of 28 were right on questions that had not been seen, and
 #: two kinds of those that were not are mended.
 _DECIDED = 0.75
@@ -62,11 +59,10 @@ class Choice:
     signals: dict[str, float] = field(default_factory=dict)
     sentences: tuple[tuple[float, int, int, int], ...] = ()
 
-    def verified(self, odds: float, rival: float) -> Choice:
-        """Return the choice with the log odds of its second reading, and the best of others."""
+    def verified(self, odds: float) -> Choice:
+        """Return the choice with the log odds of its second reading."""
         kinds = [how for how in ("cell", "yes or no") if how in self.signals]
-        more = {"verified": odds, "rival": rival}
-        more |= {f"verified if {how}": odds for how in kinds}
+        more = {"verified": odds} | {f"verified if {how}": odds for how in kinds}
         return replace(self, signals=self.signals | more)
 
 
@@ -121,26 +117,6 @@ def _chosen(
     if not chosen.text:
         return Choice("none")
     return replace(chosen, signals=_signals(score, nothing, "", chosen.text))
-
-
-def other_spans(
-    passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]], chosen: Choice
-) -> list[Choice]:
-    """Return the likeliest spans that share no word with the answer chosen, nor with each other."""
-    scored = [
-        (span.score * float(probabilities(logits.kinds)[0]), at, span)
-        for at, (window, logits) in enumerate(windows)
-        for span in islice(spans_of(logits, window), _EACH)
-    ]
-    taken, others = set(content_words(chosen.text)), list[Choice]()
-    for score, _, span in sorted(scored, key=lambda one: (-one[0], one[1])):
-        other = span_choice(passages, span)
-        words = set(content_words(other.text))
-        if words and not words & taken and len(others) < _OTHERS:
-            signals = _signals(score, 0.0, "", other.text) | {"nothing": chosen.signals["nothing"]}
-            others.append(replace(other, signals=signals, sentences=chosen.sentences))
-            taken |= words
-    return others
 
 
 def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:

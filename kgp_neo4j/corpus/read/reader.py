@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose, other_spans
+from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.verifying import cells_of, judged
@@ -35,10 +35,6 @@ WINDOW = 512
 WINDOWS = 4
 #: The reader that comes with the package.
 SHIPPED = Path(str(resources.files("kgp_neo4j.models.reader")))
-#: How much surer another span has to be than the one that the reader chose.
-_BETTER = 0.1
-#: The log odds of another answer where there is none.
-_NONE = -6.0
 #: Sentences that are shown at most.
 SENTENCES = 3
 
@@ -92,34 +88,24 @@ class OfflineReader:
         if not passages or not question.strip():
             return Choice("none")
         read = self.candidates(question, passages)
-
-        def worth(one: Choice) -> tuple[bool, float]:
-            other = one is not read[0] and "cell" not in one.signals
-            return one.kind != "none", self._calibration.confidence(one) - _BETTER * other
-
-        best = max(read, key=worth)
+        sure = self._calibration.confidence
+        best = max(read, key=lambda one: (one.kind != "none", sure(one)))
         return decide(question, passages, read[0]) or replace(best, sentences=read[0].sentences)
 
     def candidates(self, question: str, passages: Sequence[Passage]) -> list[Choice]:
-        """Return the answer that is read; with a judge, others too, each with what it says of it.
+        """Return the answer that is read, and the cell of a table that may answer if there is one.
 
-        These are the likeliest other spans, and the best cell of a table if there is one.
+        With a judge, those that are answers have the log odds of their second reading.
         """
-        windows = self._read(question, passages)
-        choice = choose(question, passages, windows)
+        choice = choose(question, passages, self._read(question, passages))
         if self._judge is None:
             return [choice]
-        read = [] if choice.kind == "none" else [choice]
-        if choice.kind == "span":
-            read += other_spans(passages, windows, choice)
-        both, own = [*read, *cells_of(question, passages)], len(read)
-        odds = judged(self._judge, question, passages, both)
-        rated = [
-            one.verified(odds[at], max((*odds[: min(at, own)], *odds[at + 1 : own]), default=_NONE))
-            for at, one in enumerate(both)
-        ]
-        best_cell = sorted(rated[own:], key=lambda one: -one.signals["verified"])[:1]
-        return [*(rated[:own] or [choice]), *best_cell]
+        cells = cells_of(question, passages)
+        read = cells if choice.kind == "none" else [choice, *cells]
+        odds = judged(self._judge, question, passages, read)
+        rated = [one.verified(score) for one, score in zip(read, odds, strict=True)]
+        own, rest = (rated[:1], rated[1:]) if choice.kind != "none" else ([choice], rated)
+        return own + sorted(rest, key=lambda one: -one.signals["verified"])[:1]
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with the network's logits for each."""

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.corpus.read.plain_rows import TableRow, rows_of
 from kgp_neo4j.models.engine import token_id
@@ -35,8 +36,6 @@ _LONGEST, _ROW = 320, 200
 _NEAR, _SENTENCES = 1_500, 4
 #: What marks the answer: tokens that the encoder's words leave free.
 _OPEN, _CLOSE = "[unused1]", "[unused2]"
-#: A line of a form ends like a sentence, for which the encoder's words have a mark.
-_LINE_END = re.compile(r"(?<=\w)\n")
 #: Rows whose cells are judged, and cells of each, at most.
 _ROWS, _CELLS = 3, 8
 
@@ -76,7 +75,7 @@ class Layout:
         return ids, [int(at >= len(begin)) for at in range(len(ids))]
 
     def _ids(self, text: str, most: int) -> list[int]:
-        return list(encoded(self._tokenizer, [_LINE_END.sub(".", text)])[0].ids[:most])
+        return list(encoded(self._tokenizer, [_with_ends(text)])[0].ids[:most])
 
     def _title(self, passage: Passage) -> list[int]:
         return self._ids(f"{passage.heading}:", _TITLE) if passage.heading else []
@@ -85,7 +84,7 @@ class Layout:
         """Return the marked answer with the text around it, and that text's place."""
         passage = self._passages[id_]
         off = max(0, start - _NEAR)
-        text = _LINE_END.sub(".", passage.text[off : end + _NEAR])
+        text = _with_ends(passage.text[off : end + _NEAR])
         (near,) = encoded(self._tokenizer, [text])
         ids, places = near.ids, [(a + off, b + off) for a, b in near.offsets]
         first = next((at for at, (_, b) in enumerate(places) if b > start), len(ids))
@@ -142,6 +141,14 @@ class Layout:
             if room < 0:
                 room += len(parts.pop(at))
         return [*before, *(token for part in parts.values() for token in part), self._end]
+
+
+def _with_ends(text: str) -> str:
+    """Return a text of the same length in which a line of a form ends like a sentence."""
+    if "\n" not in text:
+        return text
+    begins = {start for start, _ in sentences(text)}
+    return re.sub(r"(?<=\w)\n", lambda end: "." if end.end() in begins else "\n", text)
 
 
 def _in_row(text: str, at: int) -> bool:
