@@ -29,6 +29,7 @@ def _decided(question: str, text: str, nothing: float = -5.0) -> str | None:
         ("Do I need approval for £80?", "Purchases below £50 need no approval.", "yes"),
         ("Do I need approval for thirty pounds?", "Below £50 no approval is needed.", "no"),
         ("Is a load of 500 kg allowed?", "The load must not exceed 450 kg.", "no"),
+        ("Is a load of 500 kg allowed?", "Loads over 450 kg aren't allowed.", "no"),
         ("Is 9 characters accepted?", "Words of fewer than 12 characters are rejected.", "no"),
         ("May I play at 22:30?", "Music may be played until 10 pm.", "no"),
         ("Is 28 March in time?", "Complaints are lodged by 31 March.", "yes"),

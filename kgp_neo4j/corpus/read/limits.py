@@ -64,10 +64,10 @@ _PATTERNS = {
 #: What denies: words, and verbs that mean a "not"; "too long" is not short enough.
 _VERBS = (
     r"reject\w*|refus\w*|forbid\w*|prohibit\w*|den(?:y|ies|ied)|bann?(?:ed|s)?|exclud\w*|unable|"
-    r"los(?:e|es|t)|end(?:s|ed)?|expir\w*|too \w+"
+    r"los(?:e|es)|ends|ended|expir\w*|too \w+"
 )
 _NOT = re.compile(
-    rf"\b(?:n['’]t|never|without|cannot|not|no(?! (?:\w+er|more|less) than\b)|{_VERBS})(?!\w)"
+    rf"(?:n['’]t|\b(?:never|without|cannot|not|no(?! (?:\w+er|more|less) than\b)|{_VERBS}))(?!\w)"
 )
 _NEEDED = re.compile(
     r"\b(?:need(?:s|ed)?|requir(?:e|es|ed)|obliged|necessary|must(?! not\b)|"
@@ -76,7 +76,7 @@ _NEEDED = re.compile(
 #: What turns a sentence about what is needed or allowed round; "at no charge" is something else.
 _DENIES = re.compile(
     r"\b(?:no \w+ (?:is|are) (?:needed|required|necessary)|(?:need|require)(?:s|d)? no|"
-    r"(?:may|must|can|do|does|need|shall|should)(?: not|not|n['’]t)|"
+    r"(?:may|must|can|do|does|need|shall|should)(?: not|not)|\w+n['’]t|"
     rf"never|no longer|{_VERBS})\b|^no(?:body)? "
 )
 #: "No later than two days before" is earlier, not less; what is off may be wanted off.
