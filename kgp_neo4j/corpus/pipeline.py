@@ -184,9 +184,10 @@ class ReaderAnswerer:
         return self._loaded().read(evidence.question, evidence.passages, evidence.paths)
 
     def open(self) -> None:
-        """Load the reader; where that cannot be done, `read` says why."""
-        with suppress(KgpError):
-            self._loaded()
+        """Load the reader if it knows the language; where that cannot be done, `read` says why."""
+        if self.reader is not None or self.language == DEFAULT_LANGUAGE:
+            with suppress(KgpError):
+                self._loaded()
 
     def _loaded(self) -> Reader:
         from kgp_neo4j.corpus.read.reader import load_reader

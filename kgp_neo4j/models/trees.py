@@ -56,16 +56,19 @@ class Trees:
             first = len(leaves)
             walk(node["low"])
             # Above the threshold, the leaves of the low side are ruled out.
-            ruled_out = (1 << len(leaves)) - (1 << first)
-            splits.append((self._place[node["feature"]], node["threshold"], ruled_out))
+            low = (1 << len(leaves)) - (1 << first)
+            splits.append((self._place[node["feature"]], node["threshold"], low))
             walk(node["high"])
 
         walk(tree)
         if len(leaves) > LEAVES:
             raise ValueError(f"tree {number} has over {LEAVES} leaves")
         self._leaf[number, : len(leaves)] = leaves
-        for at, held in enumerate(zip(*splits, strict=True)):
-            (self._feature, self._threshold, self._ruled_out)[at][: len(splits), number] = held
+        if splits:
+            features, thresholds, ruled_out = zip(*splits, strict=True)
+            self._feature[: len(splits), number] = features
+            self._threshold[: len(splits), number] = thresholds
+            self._ruled_out[: len(splits), number] = ruled_out
 
     def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the leaf of each tree that a row ends in: the lowest that no split ruled out."""

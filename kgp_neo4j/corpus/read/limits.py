@@ -49,15 +49,18 @@ _UNITS = {
 }
 _WORKING = ("working", "business")
 _HOLDS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_NEVER = "(?!)"
 #: What limits beside the words that compare: before a number, and after it.
 _MORE = {
     ">=": (r"(?:small|low|short|light)est|least", r"on(?:wards?)?"),
-    "<=": (r"(?:great|larg|high|long|heavi|bigg|tall)est|limited to", "(?!)"),
+    "<=": (r"(?:great|larg|high|long|heavi|bigg|tall)est|limited to", _NEVER),
+    ">": (_NEVER, _NEVER),
+    "<": (_NEVER, _NEVER),
 }
 _PATTERNS = {
     op: (
-        re.compile(rf"\b(?:{ahead}|{_MORE.get(op, ('(?!)', ''))[0]})\b"),
-        re.compile(rf"(?:{behind or '(?!)'}|{_MORE.get(op, ('', '(?!)'))[1]})\b"),
+        re.compile(rf"\b(?:{ahead}|{_MORE[op][0]})\b"),
+        re.compile(rf"(?:{behind or _NEVER}|{_MORE[op][1]})\b"),
     )
     for op, (ahead, behind) in COMPARING.items()
 }
@@ -76,7 +79,7 @@ _NEEDED = re.compile(
 #: What turns a sentence about what is needed or allowed round; "at no charge" is something else.
 _DENIES = re.compile(
     r"\b(?:no \w+ (?:is|are) (?:needed|required|necessary)|(?:need|require)(?:s|d)? no|"
-    r"(?:may|must|can|do|does|need|shall|should)(?: not|not)|\w+n['’]t|"
+    r"(?:may|must|can|do|does|need|shall|should)(?: ?not)|\w+n['’]t|"
     rf"never|no longer|{_VERBS})\b|^no(?:body)? "
 )
 #: "No later than two days before" is earlier, not less; what is off may be wanted off.
