@@ -83,6 +83,8 @@ def examples(given: Any, draw: random.Random) -> Iterator[tuple[bool, ReadingExa
     """Yield the questions, each after whether BASE reads it; one passage is beside others."""
     data: Path = given.folder
     for name, most in DRAWN.items():
+        if name in given.without:
+            continue
         made = given.made / f"{name}.jsonl"
         own = [data / name / f"{part}.jsonl.gz" for part in PARTS.get(name, ("train",))]
         files = [made] if made.is_file() else own
@@ -252,6 +254,7 @@ def main() -> None:
     parser.add_argument(
         "--from", type=Path, required=True, dest="base", help="the reader of composed questions"
     )
+    parser.add_argument("--without", nargs="*", default=[], choices=DRAWN, help="left out of it all")
     given = parser.parse_args()
     with common.explained():
         shipped, base = (OfflineReader(*read_network(place)) for place in (SHIPPED, given.base))

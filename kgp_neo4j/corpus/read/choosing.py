@@ -24,7 +24,7 @@ __all__ = ["SIGNALS", "Calibration", "Choice", "choose", "span_choice"]
 #: second reading, where there is one.
 SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
-    "words", "verified", "cell", "verified if cell", "verified if yes or no",
+    "words", "verified", "verified if yes or no",
 )  # fmt: skip
 _SUPPORT = PIECES.index("support")
 #: Least probability of an operation, and of the values that it compares, for it to be used.
@@ -61,8 +61,9 @@ class Choice:
 
     def verified(self, odds: float) -> Choice:
         """Return the choice with the log odds of its second reading."""
-        kinds = [how for how in ("cell", "yes or no") if how in self.signals]
-        more = {"verified": odds} | {f"verified if {how}": odds for how in kinds}
+        more = {"verified": odds}
+        if "yes or no" in self.signals:
+            more["verified if yes or no"] = odds
         return replace(self, signals=self.signals | more)
 
 

@@ -19,6 +19,7 @@ from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
+from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import cells_of, judged
 from kgp_neo4j.models.reader.network import Judge, Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
@@ -100,7 +101,9 @@ class OfflineReader:
         choice = choose(question, passages, self._read(question, passages))
         if self._judge is None:
             return [choice]
-        cells = cells_of(question, passages)
+        # A cell is neither yes or no nor a reason.
+        apart = choice.kind in ("yes", "no") or asks_for_an_account(question)
+        cells = [] if apart else cells_of(question, passages)
         read = cells if choice.kind == "none" else [choice, *cells]
         odds = judged(self._judge, question, passages, read)
         rated = [one.verified(score) for one, score in zip(read, odds, strict=True)]

@@ -184,5 +184,5 @@ def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:
             text = passage.text[start:end]
             words = set(map(stem, content_words(text)))
             if text and not (words and words <= asked):
-                found.append(Choice("span", text, ((passage.id, start, end),), {"cell": 1.0}))
+                found.append(Choice("span", text, ((passage.id, start, end),)))
     return found
