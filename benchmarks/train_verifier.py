@@ -254,7 +254,7 @@ def main() -> None:
     parser.add_argument(
         "--from", type=Path, required=True, dest="base", help="the reader of composed questions"
     )
-    parser.add_argument("--without", nargs="*", default=[], choices=DRAWN, help="left out of it all")
+    parser.add_argument("--without", nargs="*", default=[], choices=DRAWN, help="left out")
     given = parser.parse_args()
     with common.explained():
         shipped, base = (OfflineReader(*read_network(place)) for place in (SHIPPED, given.base))
