@@ -2,5 +2,5 @@
 CALL (p) {
   OPTIONAL MATCH (p)-[:HAS_PASSAGE]->(passage:Passage)
   WITH passage ORDER BY passage.position
-  RETURN apoc.text.join(collect(passage.text), '') AS text
+  RETURN reduce(text = '', part IN collect(passage.text) | text + part) AS text
 }

@@ -4,7 +4,7 @@ CALL (c, words) {
   UNWIND range(0, size(words) - 1) AS first
   UNWIND range(first + 1, CASE WHEN first + 12 < size(words) THEN first + 12 ELSE size(words) END)
     AS after
-  MATCH (k:Keyword {corpus: c.name, text: apoc.text.join(words[first..after], ' ')})
+  MATCH (k:Keyword {corpus: c.name, text: trim(reduce(title = '', word IN words[first..after] | title + ' ' + word))})
   WHERE k.named
   WITH collect({keyword: k, first: first, after: after}) AS spans
   // A title inside a longer one that is named too ("York" in "New York") is not meant.

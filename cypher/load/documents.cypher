@@ -66,7 +66,7 @@ CALL (c, d, row) {
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
       p.page = new.page, p.section = new.section
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
-  SET p:$(apoc.text.capitalize(c.shelf) + 'Passage')
+  SET p:$(toUpper(left(c.shelf, 1)) + substring(c.shelf, 1) + 'Passage')
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, row, new
   CALL (p, row, new) {

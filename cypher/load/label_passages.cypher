@@ -5,8 +5,8 @@
 MATCH (c:Corpus {name: $corpus})
 MATCH (p:Passage {corpus: $corpus})
 CALL (c, p) {
-  SET p:$(apoc.text.capitalize(c.scope) + 'Passage')
+  SET p:$(toUpper(left(c.scope, 1)) + substring(c.scope, 1) + 'Passage')
   FOREACH (language IN CASE c.shelf WHEN c.scope THEN [c.language] ELSE [] END |
-    REMOVE p:$(apoc.text.capitalize(language) + 'Passage'))
+    REMOVE p:$(toUpper(left(language, 1)) + substring(language, 1) + 'Passage'))
 } IN TRANSACTIONS OF $batch ROWS
 RETURN count(*) AS passages

@@ -6,5 +6,5 @@
 OPTIONAL MATCH (c:Corpus {name: $corpus})
 RETURN coalesce(c.shelf = c.scope, false) AS own, coalesce(c.moving, false) AS moving,
        coalesce(c.shelf = c.scope, false) OR COUNT { MATCH (:Passage {corpus: c.name}) } >= $large OR EXISTS {
-         MATCH (p:Passage {corpus: c.name}) WHERE apoc.text.capitalize(c.scope) + 'Passage' IN labels(p)
+         MATCH (p:Passage {corpus: c.name}) WHERE toUpper(left(c.scope, 1)) + substring(c.scope, 1) + 'Passage' IN labels(p)
        } AS large

@@ -7,7 +7,9 @@
 // option: limit = 25 :: INT (0 to 20000), how many neighbours at most
 // example: CALL custom.kgp.entityNeighbours('Fatigue', 'demo')
 // include: configuration
-WITH [coalesce(apoc.any.property($entity, 'id'), $entity)] AS entities
+// In a map, since Cypher refuses to ask what it knows to be a text for a property.
+WITH {it: $entity} AS one
+WITH [CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
 // include: graph
 // include: entities
 UNWIND given AS one

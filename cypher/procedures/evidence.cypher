@@ -14,7 +14,9 @@
 // option: fan = 2000 :: INT (10 to 100000), how many relationships of each entity to look at
 // example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {limit: 20})
 // include: configuration
-WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// In a map, since Cypher refuses to ask what it knows to be a text for a property.
+WITH [one IN [one IN $entities | {it: one}] |
+  CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
 // include: graph
 // include: entities
 CALL (given) {
@@ -91,16 +93,19 @@ CALL (found, top, size) {
     entity: by.from, source: by.from, edge: by.edge, neighbour: f.node, score: score}) AS rows
   UNWIND range(0, CASE WHEN size(rows) < size THEN size(rows) ELSE size END - 1) AS nth
   // Each given entity is shown with its best neighbour, whatever the others have.
-  RETURN collect(apoc.map.setKey(rows[nth], 'first', nth = 0)) AS near
+  WITH rows[nth] AS row, nth
+  RETURN collect(row {.*, first: nth = 0}) AS near
 }
 // What leads to something further is shown no later than that.
-WITH further, [row IN near | apoc.map.setKey(row, 'score', apoc.coll.max(
-    [row.score] + [f IN further WHERE f.source = row.neighbour AND f.entity = row.source | f.score]))]
-  AS near
+WITH further, [row IN near | row {.*, score: reduce(most = row.score,
+    f IN [f IN further WHERE f.source = row.neighbour AND f.entity = row.source] |
+    CASE WHEN f.score > most THEN f.score ELSE most END)}] AS near
 UNWIND near + further AS row
 WITH row ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.neighbour.key, row.source.key
 // A pair may have come from both of its ends.
-WITH apoc.coll.sort([elementId(row.source), elementId(row.neighbour)]) AS pair, collect(row)[0] AS row
+WITH row, elementId(row.source) AS source, elementId(row.neighbour) AS neighbour
+WITH CASE WHEN source < neighbour THEN [source, neighbour] ELSE [neighbour, source] END AS pair,
+     collect(row)[0] AS row
 ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.neighbour.key, row.source.key
 WITH collect(row) AS rows
 UNWIND rows[..$configuration.limit] AS row

@@ -10,7 +10,9 @@
 // option: timeout = 1000 :: INT (1 to 600000), milliseconds after which the search ends with what it has
 // example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', {maxHops: 4, limit: 5})
 // include: configuration
-WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// In a map, since Cypher refuses to ask what it knows to be a text for a property.
+WITH [one IN [one IN $entities | {it: one}] |
+  CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
 // include: graph
 // include: entities
 WITH [one IN given | one.node] AS given

@@ -39,6 +39,6 @@ WITH one.passage AS passage, one.fused AS fused,
      CASE WHEN size(vector) = 0 OR one.passage.embedding IS NULL THEN one.lexical
           ELSE 2 * vector.similarity.cosine(one.passage.embedding, vector) - 1 + 0.3 * one.lexical END
        + CASE WHEN 'title' IN one.lists THEN named ELSE 0.0 END AS score,
-     apoc.text.join(one.lists, ' + ') AS reason
+     substring(reduce(all = '', list IN one.lists | all + ' + ' + list), 3) AS reason
 RETURN passage, fused, score, reason
 ORDER BY fused DESC, passage.id

@@ -26,6 +26,6 @@ CALL (p, q, joined) {
 }
 WITH pair, joined[0] AS joined, shared
 WHERE joined IS NOT NULL OR size(shared) > 0
-WITH pair, coalesce(joined, ['MENTIONS', apoc.text.join(shared, ', ')]) AS best
+WITH pair, coalesce(joined, ['MENTIONS', substring(reduce(all = '', title IN shared | all + ', ' + title), 2)]) AS best
 RETURN pair[0] AS source, pair[1] AS target, best[0] AS edge, best[1] AS reason
 ORDER BY source, target
