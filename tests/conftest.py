@@ -171,11 +171,11 @@ def database(connection: Connection, shared: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def installed(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
-    """One whose procedures a test may change; afterwards they are as they should be.
+def other_server(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
+    """One whose installation a test may change.
 
     Without workers it is the shared one. With workers it is on a second server, since another
-    worker may be calling the procedures of the first.
+    worker may be opening the first.
     """
     if _WORKER is None:
         yield database

@@ -1,7 +1,5 @@
-// install.state() :: (layout :: INT, schema :: STRING, procedures :: STRING, version :: STRING)
-// What an earlier run installed here: the layout of the graph, fingerprints of schema and procedures, and
-// our version.
+// install.state() :: (layout :: INT, schema :: STRING, version :: STRING)
+// What an earlier run made here: the layout of the graph, a fingerprint of the schema, and our version.
 // mode: READ
 MATCH (i:KgpInstallation {name: 'kgp-neo4j'})
-RETURN coalesce(i.layout, 0) AS layout, i.schema AS schema, i.procedures AS procedures,
-       i.version AS version
+RETURN coalesce(i.layout, 0) AS layout, i.schema AS schema, i.version AS version

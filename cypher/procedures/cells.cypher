@@ -1,11 +1,11 @@
 // kgp.cells(table :: ANY, configuration = {} :: MAP) :: (cell :: NODE, rowTitle :: STRING, columnTitle :: STRING, text :: STRING, value :: FLOAT)
 // The cells of a table (a node or its id) where a row and a column meet.
 // mode: READ
+// check: configuration, table
 // option: row = '' :: STRING, the number of a row or the text of a cell in it; all rows when empty
 // option: column = '' :: STRING, the number of a column, its name or a part of it; all columns when empty
 // example: MATCH (t:Table {corpus: 'demo'}) WITH t LIMIT 1 CALL custom.kgp.cells(t, {row: '1', column: '2'}) YIELD cell, rowTitle, columnTitle, text, value RETURN cell, rowTitle, columnTitle, text, value
-// include: configuration
-// include: table
+MATCH (t:Table {id: $table})
 // In the form in which names are compared: the words of letters and digits in lower case.
 WITH t, [text IN [toLower($configuration.row), toLower($configuration.column)] |
   trim(reduce(norm = '', word IN split(text, [sign IN split(text, '') WHERE NOT sign =~ '[\\p{L}\\p{N}]']) |

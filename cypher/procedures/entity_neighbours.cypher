@@ -3,14 +3,12 @@
 // fewest of, and the neighbours that have fewest relationships, so that a hub shows some of everything.
 // At most 20,000 relationships are looked at.
 // mode: READ
+// check: configuration, graph, entity
 // option: relations = [] :: LIST OF STRING, the relationship types to follow; all when empty
 // option: limit = 25 :: INT (0 to 20000), how many neighbours at most
 // example: CALL custom.kgp.entityNeighbours('Fatigue', 'demo')
-// include: configuration
-// In a map, since Cypher refuses to ask what it knows to be a text for a property.
-WITH {it: $entity} AS one
-WITH [CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
-// include: graph
+WITH [$entity] AS entities
+MATCH (g:KnowledgeGraph {name: $graph})
 // include: entities
 UNWIND given AS one
 WITH one.node AS e

@@ -6,6 +6,7 @@
 // further gathers a share of all that leads to it. `kind` is `path` where a row lies between two of the
 // entities.
 // mode: READ
+// check: configuration, graph, entities
 // option: limit = 30 :: INT (1 to 10000), how many rows at most
 // option: vector = [] :: LIST OF FLOAT, the question's embedding
 // option: relations = {} :: MAP, a weight for each relationship type; 1 for those not named
@@ -13,11 +14,8 @@
 // option: expand = 20 :: INT (0 to 1000), how many neighbours to go on from
 // option: fan = 2000 :: INT (10 to 100000), how many relationships of each entity to look at
 // example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {limit: 20})
-// include: configuration
-// In a map, since Cypher refuses to ask what it knows to be a text for a property.
-WITH [one IN [one IN $entities | {it: one}] |
-  CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
-// include: graph
+WITH $entities AS entities
+MATCH (g:KnowledgeGraph {name: $graph})
 // include: entities
 CALL (given) {
   UNWIND given AS one

@@ -3,10 +3,10 @@
 // the longest counts), then those whose name or alias shares most words or pairs of Chinese characters
 // with it (`by` is words, `score` a share of the best). Python also links word forms and meanings.
 // mode: READ
+// check: configuration, graph
 // option: limit = 10 :: INT (0 to 10000), how many at most
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
-// include: configuration
-// include: graph
+MATCH (g:KnowledgeGraph {name: $graph})
 WITH g, $text AS text, '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー]' AS han
 WITH g, han,
   // include: words

@@ -1,12 +1,11 @@
 // kgp.page(document :: STRING, number :: INT, corpus :: STRING) :: (page :: NODE, label :: STRING, text :: STRING, header :: STRING, footer :: STRING, tables :: LIST OF NODE)
 // The content of a page, counted from 1, of a document given by its id, title or source.
 // mode: READ
+// check: corpus, document, page
 // example: MATCH (p:Page {corpus: 'demo'})<-[:HAS_PAGE]-(d) WITH d, p LIMIT 1 CALL custom.kgp.page(d.title, p.number, 'demo') YIELD page, label, text, header, footer, tables RETURN page, label, text, header, footer, tables
-// include: corpus
+MATCH (c:Corpus {name: $corpus})
 // include: document
-OPTIONAL MATCH (d)-[:HAS_PAGE]->(p:Page {number: $number})
-CALL apoc.util.validate(p IS NULL, 'the document %s has no page %s; it has %s pages',
-  [d.title, toString($number), toString(coalesce(d.pages, 0))])
+MATCH (d)-[:HAS_PAGE]->(p:Page {number: $number})
 // include: page_text
 CALL (p) {
   OPTIONAL MATCH (p)-[:HAS_TABLE]->(t:Table)

@@ -5,15 +5,13 @@
 // length the ones whose inner entities touch most of the given ones: `score` is one more than these,
 // divided by the hops. Entities are nodes, ids or names; the first twelve count.
 // mode: READ
+// check: configuration, graph, entities
 // option: maxHops = 5 :: INT (1 to 10), how long a segment between two entities may be
 // option: limit = 10 :: INT (1 to 1000), how many paths at most, and shortest paths of each pair
 // option: timeout = 1000 :: INT (1 to 600000), milliseconds after which the search ends with what it has
 // example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', {maxHops: 4, limit: 5})
-// include: configuration
-// In a map, since Cypher refuses to ask what it knows to be a text for a property.
-WITH [one IN [one IN $entities | {it: one}] |
-  CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS entities
-// include: graph
+WITH $entities AS entities
+MATCH (g:KnowledgeGraph {name: $graph})
 // include: entities
 WITH [one IN given | one.node] AS given
 WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last

@@ -3,16 +3,14 @@
 // `relations` are relationship types in the order in which they are followed; one is followed along its
 // direction, or against it where it begins with `<`.
 // mode: READ
+// check: configuration, relations, graph, entity
 // option: relations = [] :: LIST OF STRING, the relationship types in order, one to four; without them all that are one step away
 // option: limit = 25 :: INT (0 to 10000), how many ends at most
 // example: CALL custom.kgp.relationPath('Fatigue', 'demo', {relations: ['<has_symptom', 'eased_by_food']})
-// include: configuration
-WITH [coalesce(apoc.any.property($entity, 'id'), $entity)] AS entities
-// include: graph
+WITH [$entity] AS entities
+MATCH (g:KnowledgeGraph {name: $graph})
 // include: entities
 WITH given[0].node AS e, $configuration.relations AS relations
-CALL apoc.util.validate(size(relations) > 4, 'a relation path has four steps at most, not %s',
-  [size(relations)])
 CALL (e, relations) {
   WITH e, relations WHERE size(relations) = 0
   MATCH (e)-[r]-(m:Entity) WHERE r.graph = $graph
@@ -21,7 +19,7 @@ CALL (e, relations) {
   UNION ALL
   WITH e, relations WHERE size(relations) > 0
   WITH 0 AS at, [{node: e, route: []}] AS reached,
-       {relations: [r IN relations | apoc.text.replace(r, '^<', '')],
+       {relations: [r IN relations | CASE WHEN r STARTS WITH '<' THEN substring(r, 1) ELSE r END],
         forward: [r IN relations | NOT r STARTS WITH '<']} AS path
   // include: walked_step
   // include: walked_step

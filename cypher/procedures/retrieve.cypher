@@ -3,6 +3,7 @@
 // titles, then hop by hop the neighbours that share most words with the question. `path` holds the
 // passages that led to the passage, and the passage itself.
 // mode: READ
+// check: configuration, corpus
 // option: budget = TraversalSettings.budget :: INT (1 to 1000), how many passages to return
 // option: seeds = TraversalSettings.seeds :: INT (1 to 1000), how many passages to start from
 // option: branching = TraversalSettings.branching :: INT (1 to 100), how many new passages each path visits in a hop
@@ -11,8 +12,7 @@
 // option: outward = TraversalSettings.outward :: FLOAT (0 to 1), the share of its match that a passage passes on to one whose title it names
 // option: inward = TraversalSettings.inward :: FLOAT (0 to 1), the same against the edge
 // example: CALL custom.kgp.retrieve('Who built the lighthouse?', 'demo', {budget: 10})
-// include: configuration
-// include: corpus
+MATCH (c:Corpus {name: $corpus})
 WITH c, $question AS text,
      CASE WHEN $configuration.budget < 50 THEN 100 ELSE 2 * $configuration.budget END AS depth
 WITH c, text, depth,

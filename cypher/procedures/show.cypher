@@ -4,9 +4,7 @@
 // tables with their columns and first rows.
 // mode: READ
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH collect(p)[..5] AS passages CALL custom.kgp.show(passages) YIELD node, edge, neighbour RETURN node, edge, neighbour
-// In a map, since Cypher refuses to ask what it knows to be a text for a property.
-WITH [one IN [one IN $nodes | {it: one}] |
-  CASE WHEN valueType(one.it) STARTS WITH 'NODE' THEN one.it.id ELSE one.it END] AS ids
+WITH $nodes AS ids
 CALL (ids) {
   MATCH (neighbour:Passage) WHERE neighbour.id IN ids
   MATCH (node:Document)-[edge:HAS_PASSAGE]->(neighbour)

@@ -2,19 +2,16 @@
 // A table as rows, header rows (numbered 0 and less) first: the table with that printed number, or,
 // where none has it, the one at that place in the document.
 // mode: READ
+// check: corpus, document, table_number
 // example: MATCH (d:Document {corpus: 'demo'})-[:HAS_TABLE]->(t) WITH d, t LIMIT 1 CALL custom.kgp.table(d.title, toString(t.order), 'demo') YIELD number, pageNumber, cells RETURN number, pageNumber, cells
-// include: corpus
+MATCH (c:Corpus {name: $corpus})
 // include: document
 CALL (d) {
-  OPTIONAL MATCH (d)-[:HAS_TABLE]->(t:Table)
+  MATCH (d)-[:HAS_TABLE]->(t:Table)
   WITH t, toLower(t.label) = toLower($number) AS printed
   WHERE printed OR toString(t.order) = $number
-  WITH t ORDER BY printed DESC, t.order LIMIT 1
-  RETURN collect(t) AS found
+  RETURN t ORDER BY printed DESC, t.order LIMIT 1
 }
-CALL apoc.util.validate(size(found) = 0, 'the document %s has no table %s; it has %s tables',
-  [d.title, $number, toString(coalesce(d.tables, 0))])
-UNWIND found AS t
 MATCH (t)-[:HAS_ROW]->(r:Row)-[:HAS_CELL]->(cell:Cell)
 WITH t, r, cell ORDER BY t.document, r.order, cell.column
 WITH t, r, collect(cell.text) AS cells

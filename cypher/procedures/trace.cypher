@@ -3,11 +3,11 @@
 // passages in the order in which they were visited, each with the other one before it on its path and the
 // edge between the two, where there is one. `ask --trace` stores them.
 // mode: READ
+// check: trace
 // example: MATCH (q:Question {corpus: 'demo'}) WITH q.id AS id LIMIT 1 CALL custom.kgp.trace(id) YIELD question, visit, passage, edge, neighbour RETURN question, visit, passage, edge, neighbour
-OPTIONAL MATCH (q:Question)
+MATCH (q:Question)
 WHERE q.id STARTS WITH $trace
 WITH q AS question ORDER BY q.askedAt DESC, q.id LIMIT 1
-CALL apoc.util.validate(question IS NULL, 'there is no trace %s', [$trace])
 OPTIONAL MATCH (question)-[visit:VISITED]->(passage:Passage)
 CALL (question, visit, passage) {
   OPTIONAL MATCH (question)-[former:VISITED {order: visit.path[-2]}]->(neighbour:Passage)

@@ -30,9 +30,6 @@ def command(as_json: bool) -> None:
     with open_database(echo=say) as database:
         capabilities = database.capabilities()
         connection = database.connection
-        # The server lists a dropped procedure until it restarts, so only the stored ones count.
-        stored = database.read("install/stored") if capabilities.apoc_extended else []
-        installed = [f"custom.{row['name']}" for row in stored]
         server = supervise.status(Folders.from_environment()) if connection.embedded else None
         room = measure_room(database, server, machine_memory())
     lacks = [*missing(capabilities), *room.short]
@@ -44,7 +41,6 @@ def command(as_json: bool) -> None:
                 "database": connection.database,
                 "embedded": connection.embedded,
                 "server": capabilities,
-                "procedures": installed,
                 "missing": lacks,
                 "needs": room,
                 "models": engine,
@@ -56,9 +52,7 @@ def command(as_json: bool) -> None:
     version = f"{capabilities.version} {capabilities.edition}"
     click.echo(f"server      Neo4j {version} at {connection.uri} ({kind})")
     click.echo(f"GDS         {'yes' if capabilities.gds else 'missing'}")
-    click.echo(f"APOC Core   {'yes' if capabilities.apoc else 'missing'}")
-    click.echo(f"APOC Ext.   {'yes' if capabilities.apoc_extended else 'missing'}")
-    click.echo(f"procedures  {len(installed)} custom.kgp.* installed")
+    click.echo(f"procedures  {len(capabilities.procedures)} custom.kgp.*")
     click.echo(
         f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
     )

@@ -1,6 +1,8 @@
-"""`kgp-neo4j install`: the stored procedures for Cypher users."""
+"""`kgp-neo4j install`: the schema, and the stored procedures for Cypher users."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
@@ -10,7 +12,7 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j install
-  kgp-neo4j install --remove
+  kgp-neo4j install --jar /var/lib/neo4j/plugins
   NEO4J_URI=neo4j://db:7687 NEO4J_PASSWORD=... kgp-neo4j install
 
 Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
@@ -18,22 +20,28 @@ Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
 
 
 @click.command("install", epilog=_EPILOG)
-@click.option("--remove", is_flag=True, help="Remove the procedures; the graph stays.")
+@click.option(
+    "--jar",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Copy the plugin into a server's folder for plugins, which it reads when it starts.",
+)
 @json_option
-def command(remove: bool, as_json: bool) -> None:
-    """Install the procedures custom.kgp.* so that Browser users can call them.
+def command(jar: Path | None, as_json: bool) -> None:
+    """Create the schema, and tell whether Browser users have the procedures custom.kgp.*.
 
-    Running it again upgrades what has changed and removes what no longer exists.
+    The embedded server has them. A server of your own needs the plugin kgp-procedures.jar: without
+    it everything works but the procedures.
     """
-    from kgp_neo4j.graphdb.install import install, uninstall
+    from kgp_neo4j.graphdb.install import copy_plugin, install
     from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.types.corpus import InstallReport
 
+    if jar is not None:
+        done = InstallReport((), f"Copied to {copy_plugin(jar)}. Restart the server.")
+        print_result(done, as_json, done.note)
+        return
     with open_database(echo=say) as database:
-        done = uninstall(database) if remove else install(database)
-    changed = {"added": done.added, "upgraded": done.upgraded, "removed": done.removed}
-    lines = [f"{word:9s}{name}" for word, names in changed.items() for name in names]
-    if remove:
-        lines.append(f"{len(done.removed)} procedures removed.")
-    else:
-        lines.append(f"{len(done.procedures)} procedures installed. Try: CALL custom.kgp.help()")
-    print_result(done, as_json, "\n".join(lines))
+        done = install(database)
+    count = f"{len(done.procedures)} procedures. Try: CALL custom.kgp.help()"
+    print_result(done, as_json, done.note or count)

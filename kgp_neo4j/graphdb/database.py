@@ -15,7 +15,7 @@ from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.job import Job, current_job
-from kgp_neo4j.graphdb.statements import Statement, packed, statement
+from kgp_neo4j.graphdb.statements import LANGUAGE, Statement, packed, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError, KgpError
 
@@ -24,10 +24,8 @@ __all__ = ["Database", "Row", "in_batches", "record"]
 Row: TypeAlias = dict[str, Any]
 _T = TypeVar("_T")
 
-#: How an error raised by `apoc.util.validate` in one of our statements begins.
-_VALIDATION_FAILED = (
-    "Failed to invoke procedure `apoc.util.validate`: Caused by: java.lang.RuntimeException: "
-)
+#: Procedures by which Graph Data Science and our own plugin are known.
+_GDS, _VERSION = "gds.knn.write", "custom.kgp.version"
 #: The codes of errors of a transaction that was ended from outside.
 _ENDED = re.compile(r"TransactionTimedOut|Transaction\.Terminated")
 _SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
@@ -43,7 +41,7 @@ _REASONS: tuple[tuple[str, type[KgpError], str, str], ...] = (
         r"^\S+ (There is no procedure|Unknown function)",
         CapabilityError,
         "the server lacks a plugin: {message}",
-        "Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
+        "Install it there, or unset NEO4J_URI to use the embedded server.",
     ),
     (
         r"LockAcquisitionTimeout",
@@ -112,8 +110,19 @@ class Database:
             ) from error
 
     def read(self, path: str, **values: Any) -> list[Row]:
-        """Run the statement `cypher/<path>.cypher` in read access mode."""
-        return self._run(statement(path), values, READ_ACCESS)
+        """Run the statement `cypher/<path>.cypher` in read access mode.
+
+        Raises DatabaseError with what its check says where nothing, or an error, comes of it.
+        """
+        query = statement(path)
+        try:
+            rows = self._run(query, values, READ_ACCESS)
+        except DatabaseError:
+            self._refuse(query, values)
+            raise
+        if not rows:
+            self._refuse(query, values)
+        return rows
 
     def read_packed(self, path: str, **values: Any) -> list[Row]:
         """Run the statement as `read` does, with all rows packed into one record.
@@ -123,6 +132,8 @@ class Database:
         query = packed(path)
         names = [column.name for column in query.outputs]
         (record_,) = self._run(query, values, READ_ACCESS)
+        if not record_["rows"]:
+            self._refuse(query, values)
         return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
@@ -180,15 +191,13 @@ class Database:
             self.read("inspect/end_job", job=job.id)
 
     def capabilities(self) -> Capabilities:
-        """Return the server's version and which of GDS, APOC Core and APOC Extended it has."""
+        """Return the server's version, and whether it has GDS and our procedures."""
         server = self.read("inspect/server")[0]
-        procedures = {row["name"] for row in self.read("inspect/procedures")}
+        names = [row["name"] for row in self.read("inspect/procedures")]
+        own = [name for name in names if name not in (_GDS, _VERSION)]
+        plugin = self.read("inspect/plugin")[0] if _VERSION in names else {"statements": ""}
         return Capabilities(
-            version=server["version"],
-            edition=server["edition"],
-            gds="gds.knn.write" in procedures,
-            apoc="apoc.cypher.run" in procedures,
-            apoc_extended="apoc.custom.installProcedure" in procedures,
+            server["version"], server["edition"], _GDS in names, tuple(own), plugin["statements"]
         )
 
     def _run(
@@ -227,6 +236,12 @@ class Database:
         ):
             yield from map(dict, session.run(_limited(query.text), query.bind(values)))
 
+    def _refuse(self, query: Statement, values: Mapping[str, Any]) -> None:
+        """Raise DatabaseError where the check of a statement says what is wrong with the values."""
+        if query.check:
+            for row in self._run(query, values, READ_ACCESS, text=query.check)[:1]:
+                raise DatabaseError(row["wrong"], where=query.path)
+
     def _check(self, mode: str) -> None:
         if self.read_only and mode == WRITE_ACCESS:
             raise DatabaseError(
@@ -253,7 +268,7 @@ def _limited(text: str) -> Query:
     Raises StoppedError where nobody waits for the job any longer.
     """
     # The text comes from a file of this package, never from a user.
-    query: Any = text
+    query: Any = f"{LANGUAGE}{text}"
     job = current_job()
     if job is None:
         return Query(query)
@@ -292,8 +307,6 @@ def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, DriverError):
         return DatabaseError(f"the database failed: {error}", where=where)
     code, message = error.code or "", error.message or ""
-    if message.startswith(_VALIDATION_FAILED):
-        return DatabaseError(message.removeprefix(_VALIDATION_FAILED), where=where)
     if (job := current_job()) and _ENDED.search(code):
         try:
             job.check()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import check_layout, install_what_is_missing
+from kgp_neo4j.graphdb.install import check_layout, make_schema
 
 __all__ = ["open_database", "open_ready", "open_to_read"]
 
@@ -14,15 +14,14 @@ __all__ = ["open_database", "open_ready", "open_to_read"]
 def open_database(*, echo: Callable[[str], object] = lambda _: None) -> Database:
     """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.
 
-    The schema is created on first use. Procedures are installed into the embedded server; into a
-    user's own server only by `install`. `echo` gets messages about steps that take long.
+    The schema is created on first use. `echo` gets messages about steps that take long.
     """
     return open_ready(_find_or_start(echo))
 
 
 def open_ready(connection: Connection) -> Database:
     """Open the database of a connection as `open_database` does."""
-    return _opened(Database(connection), install_what_is_missing)
+    return _opened(Database(connection), make_schema)
 
 
 def open_to_read(*, echo: Callable[[str], object] = lambda _: None) -> Database:

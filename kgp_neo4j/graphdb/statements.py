@@ -5,21 +5,25 @@ A file begins with its signature, then its description, then the statement:
     // kgp.neighbours(passage :: ANY, configuration = {} :: MAP) :: (passage :: NODE)
     // The neighbours of a passage, nearest first.
     // mode: READ
+    // check: configuration, passage
     // option: limit = 10 :: INT (1 to 1000), how many at most
     // example: CALL custom.kgp.neighbours('4f0c', {limit: 5})
-    // include: configuration
     MATCH ...
 
 The signature's parameters are compared with the `$parameters` of the statement when the file is
-read, so that a misspelt one is found before any query runs. Files under `procedures/` are installed
-as `custom.<name>`; the driver runs the same text. A file of mode SCHEMA may have several
+read, so that a misspelt one is found before any query runs. Files under `procedures/` are those of
+our plugin, `custom.<name>`; the driver runs the same text. A file of mode SCHEMA may have several
 statements, each ended by a semicolon.
+
+Each name after `check:` is a statement of `cypher/check/`, whose rows say in a sentence what is
+wrong with the parameters: Cypher alone cannot raise an error. The plugin runs them before, the
+driver where nothing has come of the statement.
 
 Three things are expanded when a file is read:
 
 - A line `// include: words` becomes the text of `cypher/include/words.cypher` without its header,
   which documents the variables it uses and defines. `// include: options` becomes the options as a
-  map literal.
+  map literal, `// include: procedures` the headers of all procedures as a list of such.
 - `TraversalSettings.hops` becomes the default of the setting in `types/settings.py`.
 - `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
 """
@@ -39,14 +43,17 @@ from typing import Any
 from kgp_neo4j.types.errors import QueryFileError
 from kgp_neo4j.types.settings import TraversalSettings, default_of
 
-__all__ = ["Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
+__all__ = ["LANGUAGE", "Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
 
+#: Stands before each statement that is run: the language that all servers since 5.26 know.
+LANGUAGE = "CYPHER 5 "
 _HEADER = re.compile(
     r"// (?P<signature>(?P<name>[\w.]+)\((?P<inputs>.*?)\) :: \((?P<outputs>.*)\))\n"
     r"(?P<description>(?://.*\n)+?)"
     r"// mode: (?P<mode>READ|WRITE|SCHEMA)$",
     re.MULTILINE,
 )
+_CHECK_LINE = re.compile(r"^// check: (.*)$", re.MULTILINE)
 _OPTION_LINE = re.compile(r"^// option: (.*)$", re.MULTILINE)
 _EXAMPLE_LINE = re.compile(r"^// example: (.*)$", re.MULTILINE)
 _INCLUDE = re.compile(r"^(?P<indent> *)// include: (?P<name>\w+)$", re.MULTILINE)
@@ -107,6 +114,8 @@ class Statement:
     outputs: tuple[Parameter, ...]
     options: tuple[Parameter, ...]
     text: str
+    #: A statement whose first row says what is wrong with the parameters; empty for none.
+    check: str = ""
 
     @property
     def documentation(self) -> str:
@@ -154,8 +163,25 @@ class Statement:
 @cache
 def statement(path: str) -> Statement:
     """Return the statement of the file `cypher/<path>.cypher`, checked against its header."""
-    where = f"cypher/{path}.cypher"
+    made = _headed(path)
     text = _expanded(path)
+    bare = _COMMENTS_AND_STRINGS.sub(" ", text)
+    _check_same(set(_PARAMETER_USE.findall(bare)), made.inputs, "$", made.path)
+    _check_same(set(_OPTION_USE.findall(text)), made.options, "$configuration.", made.path)
+    checks = ", ".join(_CHECK_LINE.findall(text)).split(", ")
+    return replace(
+        made,
+        text=_with_options(text, made.options),
+        check="\nUNION ALL\n".join(
+            _with_options(_included(f"check/{name}"), made.options) for name in checks if name
+        ),
+    )
+
+
+def _headed(path: str) -> Statement:
+    """Return the statement of a file by its header, its text as it stands there."""
+    where = f"cypher/{path}.cypher"
+    text = _read(path)
     header = _HEADER.match(text)
     if not header:
         raise QueryFileError(
@@ -163,11 +189,6 @@ def statement(path: str) -> Statement:
             where=where,
             hint="Begin with // name(parameter :: TYPE) :: (column :: TYPE).",
         )
-    inputs = _parameters(header["inputs"].split(", "), _FIELD, where)
-    options = _parameters(_OPTION_LINE.findall(text), _OPTION, where)
-    bare = _COMMENTS_AND_STRINGS.sub(" ", text)
-    _check_same(set(_PARAMETER_USE.findall(bare)), inputs, "$", where)
-    _check_same(set(_OPTION_USE.findall(text)), options, "$configuration.", where)
     return Statement(
         path=where,
         name=header["name"],
@@ -177,47 +198,75 @@ def statement(path: str) -> Statement:
         ),
         mode=header["mode"],
         example="".join(_EXAMPLE_LINE.findall(text)),
-        inputs=inputs,
+        inputs=_parameters(header["inputs"].split(", "), _FIELD, where),
         outputs=_parameters(header["outputs"].split(", "), _FIELD, where),
-        options=options,
-        text=_with_options(text, options),
+        options=_parameters(_OPTION_LINE.findall(text), _OPTION, where),
+        text=text,
     )
 
 
 def folder(name: str) -> list[Statement]:
     """Return all statements of one folder of `cypher/`, in the order of their file names."""
+    return [statement(path) for path in _paths(name)]
+
+
+def _paths(name: str) -> list[str]:
     place = resources.files("kgp_neo4j.cypher").joinpath(*name.split("/"))
     names = sorted(file.name for file in place.iterdir() if file.name.endswith(".cypher"))
-    return [statement(f"{name}/{file.removesuffix('.cypher')}") for file in names]
+    return [f"{name}/{file.removesuffix('.cypher')}" for file in names]
 
 
 def fingerprint(name: str) -> str:
     """Return a hash of one folder's statements, which changes when an upgrade is needed."""
     digest = hashlib.sha256()
     for query in folder(name):
-        digest.update(
-            f"{query.path}\0{query.signature}\0{query.documentation}\0{query.text}\0".encode()
-        )
+        parts = (query.path, query.signature, query.documentation, query.text, query.check)
+        digest.update("\0".join(parts).encode())
     return digest.hexdigest()[:16]
 
 
-def _expanded(path: str) -> str:
-    """Return the text of a file with its includes in their places."""
+def _read(path: str) -> str:
+    """Return the text of a file, with the defaults of settings."""
     file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
     if not file.is_file():
         raise QueryFileError(
             "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
         )
+    text = file.read_text(encoding="utf-8").rstrip("\n")
+    return _SETTING.sub(lambda default: str(default_of(TraversalSettings, default[1])), text)
+
+
+def _expanded(path: str) -> str:
+    """Return the text of a file with its includes in their places."""
 
     def included(line: re.Match[str]) -> str:
         if line["name"] == "options":
             return line[0]
-        text = _COMMENT_LINES.sub("", _expanded(f"include/{line['name']}") + "\n")
-        return indent(text.rstrip("\n"), line["indent"])
+        text = (
+            _catalogue() if line["name"] == "procedures" else _included(f"include/{line['name']}")
+        )
+        return indent(text, line["indent"])
 
-    text = file.read_text(encoding="utf-8").rstrip("\n")
-    text = _SETTING.sub(lambda default: str(default_of(TraversalSettings, default[1])), text)
-    return _INCLUDE.sub(included, text)
+    return _INCLUDE.sub(included, _read(path))
+
+
+def _included(path: str) -> str:
+    """Return the text of a file without its header."""
+    return _COMMENT_LINES.sub("", _expanded(path) + "\n").rstrip("\n")
+
+
+def _catalogue() -> str:
+    """Return what `help` tells of the procedures, as a list of maps in Cypher."""
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    rows = [
+        f"{{name: {quoted(f'custom.{made.name}')}, signature: {quoted(f'custom.{made.signature}')},"
+        f"\n  description: {quoted(made.documentation)},\n  example: {quoted(made.example)}}}"
+        for made in map(_headed, _paths("procedures"))
+    ]
+    return "[" + ",\n ".join(rows) + "]"
 
 
 def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
@@ -289,7 +338,7 @@ def _packed_column(column: Parameter) -> str:
     _, of, kind = column.type.rpartition("LIST OF ")
     if kind not in _PACKED:
         return column.name
-    text = _COMMENT_LINES.sub("", _expanded(f"include/{_PACKED[kind]}"))
+    text = _included(f"include/{_PACKED[kind]}")
     if of:
         return re.sub(r"\bcolumn\b", column.name, text)
     return re.sub(r"\bcolumn\b", f"[{column.name}]", text) + "[0]"

@@ -229,13 +229,16 @@ class ConnectReport:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a server offers: its version and its plugins."""
+    """What a server offers: its version and its plugins.
+
+    `procedures` are the names of ours, and `statements` the fingerprint of what they run.
+    """
 
     version: str
     edition: str
     gds: bool
-    apoc: bool
-    apoc_extended: bool
+    procedures: tuple[str, ...] = ()
+    statements: str = ""
 
 
 #: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
@@ -493,9 +496,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class InstallReport:
-    """The result of an installation: names of procedures that are new, upgraded and removed."""
+    """The result of an installation: the procedures that the server has, and what is to be done."""
 
     procedures: tuple[str, ...]
-    added: tuple[str, ...] = ()
-    upgraded: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    note: str = ""

@@ -103,7 +103,13 @@ def test_every_file_is_run() -> None:
         for text in _strings_of(file)
     }
     files = {_path(file) for file in _FILES if file.mode != "SCHEMA"}
-    assert {path for path in files - named if not path.startswith("procedures/")} == set()
+    apart = ("check/", "procedures/")
+    assert {path for path in files - named if not path.startswith(apart)} == set()
+    headers = "\n".join(made.text for made in folder("procedures"))
+    checked = {
+        name for line in re.findall("^// check: (.*)$", headers, re.M) for name in line.split(", ")
+    }
+    assert {f"check/{name}" for name in checked} == {p for p in files if p.startswith("check/")}
 
 
 def _strings_of(file: Path) -> Iterator[str]:

@@ -14,7 +14,7 @@ from small_graphs import key, lighthouse, short
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.graphdb.statements import Statement, statement
 from kgp_neo4j.types.errors import DatabaseError
 
 
@@ -267,6 +267,17 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
 # --- What is refused ------------------------------------------------------------------------------
 
 
+def _given(made: Statement, corpus: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return values for all parameters of a procedure: right ones but for those given."""
+    right = {
+        **{"question": "harbour", "corpus": corpus, "vector": [0.0, 1.0], "graph": "no such"},
+        **{"document": f"{corpus}/a", "passage": f"{corpus}/a1", "entity": "x", "entities": ["x"]},
+        **{"text": "harbour"},
+    }
+    names = {field.name for field in made.inputs}
+    return {name: value for name, value in right.items() if name in names} | values
+
+
 @pytest.mark.parametrize(
     ("path", "values", "said"),
     [
@@ -278,21 +289,31 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
         ("trace", {"trace": "no such"}, "there is no trace no such"),
         ("paths", {"graph": "no such"}, "there is no knowledge graph named no such"),
         ("link_entities", {"graph": "no such"}, "there is no knowledge graph named no such"),
-        ("seeds", {"configuration": {"limits": 3}}, r"no option limits \(there are: limit\)"),
+    ],
+    ids=str,
+)
+def test_what_is_not_there_is_told(
+    database: Database, corpus: str, path: str, values: dict[str, Any], said: str
+) -> None:
+    made = statement(f"procedures/{path}")
+    given = _given(made, corpus, values)
+    with pytest.raises(DatabaseError, match=said) as caught:
+        database.read(f"procedures/{path}", **given)
+    assert caught.value.where == f"cypher/procedures/{path}.cypher"
+    # A Cypher user is told the same.
+    _refused(database, made, given, said)
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "said"),
+    [
+        ("seeds", {"limits": 3}, r"no option limits \(there are: limit\)"),
         ("seeds", {"limit": -1}, "limit is -1, not 0 to 10000"),
         ("seeds", {"limit": "3"}, "limit is no INT"),
         ("retrieve", {"hops": 3, "budget": 0}, "budget is 0, not 1 to 1000; hops is 3, not 0 to 2"),
-        (
-            "passage_neighbours",
-            {"edges": ["NEXT", "LAST"]},
-            "no edge type LAST",
-        ),
+        ("passage_neighbours", {"edges": ["NEXT", "LAST"]}, "no edge type LAST"),
         ("passage_neighbours", {"edges": "NEXT"}, "edges is no LIST OF STRING"),
-        (
-            "passage_neighbours",
-            {"edges": ["NEXT"], "configuration": {"x": 1, "y": 1}},
-            "no option x.*; .*y",
-        ),
+        ("passage_neighbours", {"edges": ["NEXT"], "x": 1, "y": 1}, "no option x.*; .*y"),
     ],
     ids=str,
 )
@@ -300,21 +321,13 @@ def test_what_a_procedure_refuses(
     database: Database, corpus: str, path: str, values: dict[str, Any], said: str
 ) -> None:
     made = statement(f"procedures/{path}")
-    right = {
-        **{"question": "harbour", "corpus": corpus, "vector": [0.0, 1.0], "graph": "no such"},
-        **{"document": f"{corpus}/a", "passage": f"{corpus}/a1", "entity": "x", "entities": ["x"]},
-        **{"text": "harbour"},
-    }
-    names = {field.name for field in made.inputs}
-    given = {name: value for name, value in right.items() if name in names} | values
-    with pytest.raises(DatabaseError, match=said) as caught:
-        database.read(f"procedures/{path}", **given)
-    assert caught.value.where == f"cypher/procedures/{path}.cypher"
-    # A Cypher user is told the same.
-    bound = made.bind(given)
-    names_given = ", ".join(f"${field.name}" for field in made.inputs)
+    _refused(database, made, _given(made, corpus, {"configuration": values}), said)
+
+
+def _refused(database: Database, made: Statement, given: dict[str, Any], said: str) -> None:
+    named = ", ".join(f"${field.name}" for field in made.inputs)
     with pytest.raises(Neo4jError, match=said):
-        rows(database, f"CALL custom.{made.name}({names_given})", **bound)
+        rows(database, f"CALL custom.{made.name}({named})", **made.bind(given))
 
 
 def test_paper_hop(database: Database, corpus: str) -> None:

@@ -1,24 +1,29 @@
-"""Installing, upgrading and removing the procedures, and calling them as a Cypher user would."""
+"""The schema and the plugin, and calling its procedures as a Cypher user would."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import environment
+from commands import environment, kgp
 from graphs import rows
+from neo4j import Query
 from neo4j.exceptions import Neo4jError
-from small_graphs import keep_one, lighthouse
+from small_graphs import keep_one
 
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import LAYOUT, install, missing, uninstall
-from kgp_neo4j.graphdb.open import open_database, open_ready, open_to_read
+from kgp_neo4j.graphdb.install import LAYOUT, install, missing
+from kgp_neo4j.graphdb.open import open_database, open_to_read
+from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
+from kgp_neo4j.graphdb.plugin.__main__ import build, java_source
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError
@@ -27,72 +32,55 @@ _PROCEDURES = folder("procedures")
 _NAMES = tuple(sorted(f"custom.{made.name}" for made in _PROCEDURES))
 
 
-def open_database_again(database: Database) -> Database:
-    """Open the database as the embedded one, as the next command would."""
-    return open_ready(dataclasses.replace(database.connection, embedded=True))
-
-
-def _define(database: Database, signature: str, text: str) -> None:
-    values = {
-        "signature": signature,
-        "statement": text,
-        "database": database.connection.database,
-        "mode": "READ",
-        "description": "Of an older release.",
-    }
-    database.define(statement("install/procedure"), values, system=True)
-
-
-def _stored(database: Database) -> dict[str, str]:
-    return {row["name"]: row["statement"] for row in database.read("install/stored")}
-
-
 def test_installing_twice_changes_nothing(database: Database) -> None:
-    again = install(database)
-    assert again.procedures == _NAMES
-    assert (again.added, again.upgraded, again.removed) == ((), (), ())
-    assert _stored(database) == {made.name: made.text for made in _PROCEDURES}
+    (before,) = database.read("install/state")
+    done = install(database)
+    assert done.procedures == _NAMES
+    assert done.note == ""
+    assert database.read("install/state") == [before]
+    assert before["schema"] == fingerprint("schema")
 
 
-@pytest.mark.slow
-def test_upgrading(installed: Database) -> None:
-    """A statement of an older release is replaced, and one that is no more is dropped."""
-    _define(installed, "kgp.seeds(old :: STRING) :: (older :: STRING)", "RETURN $old AS older")
-    _define(installed, "kgp.gone() :: (older :: INT)", "RETURN 1 AS older")
-    done = install(installed)
-    assert done.upgraded == ("custom.kgp.seeds",)
-    assert done.removed == ("custom.kgp.gone",)
-    assert done.added == ()
-    # At once, without a restart.
-    with pytest.raises(Neo4jError, match="there is no corpus named no such"):
-        rows(installed, "CALL custom.kgp.seeds('x', 'no such', {limit: 5})")
-    with pytest.raises(Neo4jError):
-        rows(installed, "CALL custom.kgp.gone()")
-    assert "kgp.gone" not in _stored(installed)
+def test_the_plugin_is_made_of_these_statements(tmp_path: Path) -> None:
+    """Whoever builds it anew has the same bytes."""
+    source = java_source()
+    kept = plugin_jar().with_name("Procedures.java").read_text(encoding="utf-8")
+    assert kept == source, "run `python -m kgp_neo4j.graphdb.plugin`"
+    build(tmp_path, source)
+    made = (tmp_path / JAR).read_bytes()
+    assert made == plugin_jar().read_bytes()
+    assert len(made) < 200_000
+    told = plugin_jar().with_name(f"{JAR}.sha256").read_text(encoding="ascii")
+    assert told == f"{hashlib.sha256(made).hexdigest()}  {JAR}\n"
 
 
-@pytest.mark.slow
-def test_removing_and_installing_again(installed: Database, corpus: str) -> None:
-    lighthouse(installed, corpus)
-    gone = uninstall(installed)
-    assert tuple(sorted(gone.removed)) == _NAMES
-    assert gone.procedures == ()
-    assert _stored(installed) == {}
-    # Opening the database again respects that they were removed.
-    open_database_again(installed).close()
-    assert _stored(installed) == {}
-    with pytest.raises(Neo4jError):
-        rows(installed, "CALL custom.kgp.help()")
-    # The graph, its indexes and the statements that the driver runs are still there.
-    found = installed.read("procedures/seeds", question="harbour", corpus=corpus)
-    assert len(found) == 2
-    assert uninstall(installed).removed == ()
-    again = install(installed)
-    assert again.added == _NAMES
-    assert len(rows(installed, "CALL custom.kgp.help()")) == len(_NAMES)
-    (state,) = installed.read("install/state")
-    assert state["procedures"] == fingerprint("procedures")
-    assert state["schema"] == fingerprint("schema")
+def test_the_plugin_is_copied(tmp_path: Path) -> None:
+    done = kgp("install", "--jar", str(tmp_path))
+    assert done.returncode == 0
+    assert str(tmp_path / JAR) in done.stdout
+    assert (tmp_path / JAR).read_bytes() == plugin_jar().read_bytes()
+    refused = kgp("install", "--jar", str(tmp_path / "none"))
+    assert refused.returncode == 2
+    assert "does not exist" in refused.stderr
+
+
+def test_a_call_belongs_to_the_transaction_of_its_caller(database: Database, corpus: str) -> None:
+    with (
+        database.driver.session() as session,
+        session.begin_transaction() as transaction,
+    ):
+        transaction.run("CREATE (:Corpus {name: $c}), (:Question {id: $c, corpus: $c})", c=corpus)
+        called = "CALL custom.kgp.trace($c) YIELD question RETURN question.corpus AS corpus"
+        assert transaction.run(called, c=corpus).single(strict=True)["corpus"] == corpus
+        transaction.rollback()
+    with pytest.raises(Neo4jError, match=f"there is no trace {corpus}"):
+        rows(database, "CALL custom.kgp.trace($c)", c=corpus)
+
+
+def test_a_call_ends_with_its_time(database: Database, demo_graph: str) -> None:
+    slow = "UNWIND range(1, 1000000) AS n CALL custom.kgp.help() YIELD procedure RETURN count(*)"
+    with database.driver.session() as session, pytest.raises(Neo4jError, match="time"):
+        session.run(Query(slow, timeout=1.0)).consume()
 
 
 @pytest.mark.slow
@@ -101,36 +89,20 @@ def test_removing_and_installing_again(installed: Database, corpus: str) -> None
     ("layout", "said"), [(LAYOUT + 1, "a newer kgp-neo4j"), (LAYOUT - 1, "an earlier kgp-neo4j")]
 )
 def test_a_database_of_another_layout_is_left_alone(
-    installed: Database, monkeypatch: pytest.MonkeyPatch, layout: int, said: str
+    other_server: Database, monkeypatch: pytest.MonkeyPatch, layout: int, said: str
 ) -> None:
-    for name, value in environment(installed.connection).items():
+    for name, value in environment(other_server.connection).items():
         monkeypatch.setenv(name, value)
-    (before,) = installed.read("install/state")
+    (before,) = other_server.read("install/state")
     other = before | {"layout": layout, "version": "99.0"}
-    installed.write("install/remember", **other)
+    other_server.write("install/remember", **other)
     try:
         for opened in (open_database, open_to_read):
             with pytest.raises(DatabaseError, match=rf"{said} \(99.0\) made the database"):
                 opened()
-        assert installed.read("install/state") == [other]
+        assert other_server.read("install/state") == [other]
     finally:
-        installed.write("install/remember", **before)
-
-
-@pytest.mark.slow
-def test_procedures_of_others_stay(installed: Database) -> None:
-    _define(installed, "other.thing() :: (number :: INT)", "RETURN 7 AS number")
-    try:
-        install(installed)
-        uninstall(installed)
-        install(installed)
-        assert rows(installed, "CALL custom.other.thing()") == [{"number": 7}]
-    finally:
-        installed.define(
-            statement("install/drop"),
-            {"name": "other.thing", "database": installed.connection.database},
-            system=True,
-        )
+        other_server.write("install/remember", **before)
 
 
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
@@ -164,13 +136,15 @@ def test_the_example_runs(
 
 
 def test_missing_plugins_are_named() -> None:
-    none = Capabilities("5.26.0", "community", gds=False, apoc=False, apoc_extended=False)
+    none = Capabilities("5.26.0", "community", gds=False)
     assert [sentence.split(":")[0] for sentence in missing(none)] == [
         "No Graph Data Science",
-        "No APOC Core",
-        "No APOC Extended",
+        "No procedures custom.kgp.*",
     ]
-    every = Capabilities("5.26.0", "community", gds=True, apoc=True, apoc_extended=True)
+    (older,) = missing(Capabilities("5.26.0", "community", True, _NAMES, "of another release"))
+    assert "of another release" in older
+    assert str(plugin_jar()) in older
+    every = Capabilities("5.26.0", "community", True, _NAMES, fingerprint("procedures"))
     assert missing(every) == []
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from kgp_neo4j.environment.disk import disk_error, replacing, write_private
+from kgp_neo4j.graphdb.plugin import JAR, plugin_id, plugin_jar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lock import locked
 
@@ -46,34 +47,43 @@ def install(cache: Path, *, verify: bool = False, echo: _Echo = lambda _: None) 
     """
     lock = load_lock()
     root = cache / "maven"
+    plugins = _plugins(cache, lock)
+    own = plugins / JAR
     jars = [_place(cache, lock, artifact) for artifact in lock.artifacts]
     verified = cache / f"verified-{lock.id}.txt"
     try:
         is_verified = verified.read_text(encoding="utf-8") == _stamps(root, lock)
     except (OSError, UnicodeDecodeError):
         is_verified = False
-    if verify or not is_verified or not all(map(Path.exists, jars)):
+    if verify or not is_verified or not all(map(Path.exists, [own, *jars])):
         with locked(
             cache / "lock", "Another process is fetching the database; waiting for it", echo
         ):
             try:
                 _fetch_missing(root, lock, echo)
                 _lay_out(cache, lock)
+                with replacing(own) as file:
+                    file.write(plugin_jar().read_bytes())
                 write_private(verified, _stamps(root, lock))
             except OSError as error:
                 raise disk_error(error, cache, "The jars could not be laid out") from error
     browser = next(jar for jar in jars if jar.name.startswith("neo4j-browser-"))
     class_path = tuple(jar for jar in jars if jar != browser)
-    return Installation(lock, cache / "plugins" / lock.id, browser, class_path)
+    return Installation(lock, plugins, browser, class_path)
 
 
 def _place(cache: Path, lock: Lock, artifact: Artifact) -> Path:
     """Return where the class path has a jar: what Neo4j scans is apart, and what is unsigned."""
     if artifact.role == "plugin":
-        return cache / "plugins" / lock.id / artifact.path.name
+        return _plugins(cache, lock) / artifact.path.name
     if artifact.path.name.startswith(_SIGNED):
         return cache / "classes" / artifact.path.name
     return cache / "maven" / artifact.path
+
+
+def _plugins(cache: Path, lock: Lock) -> Path:
+    """Return the folder of the jars with procedures: these, and the plugin of this release."""
+    return cache / "plugins" / f"{lock.id}-{plugin_id()}"
 
 
 def _stamps(root: Path, lock: Lock) -> str:

@@ -1,0 +1,24 @@
+"""Our plugin for Neo4j: one jar with the procedures `custom.kgp.*`, for 5.26 and 2026.x alike."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+__all__ = ["JAR", "plugin_id", "plugin_jar"]
+
+#: The name of the jar.
+JAR = "kgp-procedures.jar"
+
+
+def plugin_jar() -> Path:
+    """Return the path of the jar, to be copied into a server's folder `plugins`."""
+    return Path(str(resources.files("kgp_neo4j.graphdb.plugin").joinpath(JAR)))
+
+
+@cache
+def plugin_id() -> str:
+    """Return what tells this jar from those of other releases: the beginning of its SHA-256."""
+    return hashlib.sha256(plugin_jar().read_bytes()).hexdigest()[:12]
