@@ -4,12 +4,27 @@
 // corpus's own, or that of the small corpora of its language; where a word is Chinese, Japanese or Korean,
 // passages with such text are searched by pairs of characters.
 CALL (c, text, words, most) {
-  WITH c, most, apoc.text.join(words + [word IN apoc.text.regexGroups(toLower(normalize(text, NFKC)),
-    '[\\p{L}\\p{N}]+(?:(?:[._]|(?<=\\p{N}),(?=\\p{N}))[\\p{L}\\p{N}]+)+') | word[0]][..50], ' ') AS terms,
-    '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー〆]' AS single
-  WHERE size(words) > 0
-  WITH c, terms, most, single, terms =~ '.*(' + single + '|\\p{IsHangul}).*' AS isCjk
-  CALL (c, terms, most, isCjk, single) {
+  WITH c, most, words + COLLECT {
+    WITH left(toLower(normalize(text, NFKC)), 10000) AS low
+    WHERE low =~ '(?s).*[\\p{L}\\p{N}][._,][\\p{L}\\p{N}].*'
+    UNWIND split(low, COLLECT {
+      UNWIND split(low, '') AS sign
+      WITH DISTINCT sign WHERE NOT sign =~ '[\\p{L}\\p{N}._,]'
+      RETURN sign
+    }) AS run
+    WITH run WHERE run =~ '.*[\\p{L}\\p{N}][._,][\\p{L}\\p{N}].*'
+    WITH [at IN range(0, size(run) - 1) | substring(' ' + run + ' ', at, 3)] AS threes
+    UNWIND split(reduce(joined = '', three IN threes | joined + CASE
+        WHEN three =~ '.[\\p{L}\\p{N}].|[\\p{L}\\p{N}][._][\\p{L}\\p{N}]|\\p{N},\\p{N}'
+        THEN substring(three, 1, 1) ELSE ' ' END), ' ') AS word
+    WITH word WHERE word =~ '.*[._,].*'
+    RETURN word LIMIT 50
+  } AS sought
+  WHERE size(sought) > 0
+  WITH c, most, sought, trim(reduce(all = '', word IN sought | all + ' ' + word)) AS terms,
+    '.*[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー〆]' AS single
+  WITH c, most, sought, terms, single, terms =~ single + '.*' OR terms =~ '.*\\p{IsHangul}.*' AS isCjk
+  CALL (c, sought, terms, most, isCjk, single) {
     CALL db.index.fulltext.queryNodes('kgp_passage_' + c.shelf,
       CASE c.shelf WHEN c.scope THEN '' ELSE '+scope:' + c.scope + '^0 ' END
         + '+(title:(' + terms + ') text:(' + terms + '))', {limit: most})
@@ -17,12 +32,17 @@ CALL (c, text, words, most) {
     WHERE NOT (isCjk AND node:CjkPassage)
     RETURN node, score
     UNION ALL
-    UNWIND CASE WHEN isCjk
-      THEN [apoc.text.replace(terms, '(?<=' + single + ') (?=' + single + ')', '')] ELSE [] END AS cjk
     // In Korean other letters and what follows them without a space are one word of the index ("Neo4j를").
-    WITH c, most, CASE WHEN cjk =~ '.*\\p{IsHangul}.*'
-      THEN apoc.text.replace(cjk, '(?<!\\S)([\\p{IsLatin}\\p{N}]{2,})(\\p{IsHangul}*)(?!\\S)', '$1* $2')
-      ELSE cjk END AS joined
+    WITH c, most, sought, single, terms =~ '.*\\p{IsHangul}.*' AS korean WHERE isCjk
+    WITH c, most, single, [word IN sought | CASE
+      WHEN NOT (korean AND word =~ '[\\p{IsLatin}\\p{N}]{2,}\\p{IsHangul}*') THEN word
+      ELSE reduce(latin = '', sign IN split(word, '') |
+             latin + CASE WHEN sign =~ '\\p{IsHangul}' THEN '' ELSE sign END) + '* '
+         + reduce(rest = '', sign IN split(word, '') |
+             rest + CASE WHEN sign =~ '\\p{IsHangul}' THEN sign ELSE '' END) END] AS pieces
+    // Characters that stand by themselves are written without spaces.
+    WITH c, most, reduce(all = '', piece IN pieces | all
+      + CASE WHEN all =~ single AND left(piece, 1) =~ single THEN '' ELSE ' ' END + piece) AS joined
     CALL db.index.fulltext.queryNodes('kgp_passage_cjk',
       '+scope:' + c.scope + '^0 +(title:(' + joined + ') text:(' + joined + '))', {limit: most})
     YIELD node, score

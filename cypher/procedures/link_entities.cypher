@@ -12,13 +12,15 @@ WITH g, han,
   // include: words
   AS words
 WHERE size(words) > 0
-CALL (g, words, han) {
-  UNWIND range(0, size(words) - 1) AS first
-  UNWIND range(first + 1, CASE WHEN first + 12 < size(words) THEN first + 12 ELSE size(words) END)
-    AS after
-  // Chinese is written without spaces.
-  WITH g, first, after, apoc.text.replace(apoc.text.join(words[first..after], ' '),
-    '(?<=' + han + ') (?=' + han + ')', '') AS surface
+// Chinese is written without spaces.
+WITH g, han, words, [at IN range(0, size(words) - 1) |
+  CASE WHEN at > 0 AND words[at] =~ han AND words[at - 1] =~ han THEN '' ELSE ' ' END + words[at]] AS spaced
+CALL (g, spaced) {
+  WITH g, spaced, size(spaced) AS count
+  UNWIND range(0, count - 1) AS first
+  UNWIND range(first + 1, CASE WHEN first + 12 < count THEN first + 12 ELSE count END) AS after
+  WITH g, first, after,
+       trim(reduce(joined = '', word IN spaced[first..after] | joined + word)) AS surface
   MATCH (e:Entity {graph: g.name, key: surface})
   WITH collect({e: e, surface: surface, first: first, after: after}) AS spans
   RETURN [s IN spans
@@ -28,11 +30,8 @@ CALL (g, words, named, han) {
   UNWIND named AS s
   RETURN s.surface AS surface, s.e AS entity, 1.0 AS score, 'name' AS by, s.first AS place
   UNION
-  WITH g, named, apoc.text.join([i IN range(0, size(words) - 1) | CASE
-    WHEN words[i] =~ han AND i + 1 < size(words)
-    THEN words[i] + CASE WHEN words[i + 1] =~ han
-                    THEN words[i + 1] ELSE '' END
-    ELSE words[i] END], ' ') AS terms
+  WITH g, named, trim(reduce(joined = '', i IN range(0, size(words) - 1) | joined + ' ' + words[i] + CASE
+    WHEN words[i] =~ han AND coalesce(words[i + 1] =~ han, false) THEN words[i + 1] ELSE '' END)) AS terms
   CALL db.index.fulltext.queryNodes(
     'kgp_entity_text', '+scope:' + g.scope + '^0 +(name:(' + terms + ') aliases:(' + terms + '))',
     {limit: $configuration.limit + 12}) YIELD node, score
