@@ -1,7 +1,7 @@
-"""Writes `neo4j.lock` from `neo4j.toml`: `python .ci/lock_jars.py`.
+"""Writes `neo4j-LINE.lock` for each line of `neo4j.toml`: `python .ci/lock_jars.py`.
 
 jgo resolves the coordinates as Maven does and fetches each jar once; its SHA-256 is what later
-installations are checked against. Takes about four minutes.
+installations are checked against. Takes about four minutes a line.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _HERE = Path(__file__).parents[1] / "kgp_neo4j" / "graphdb" / "server"
 _HEADER = """\
 # Every jar of the embedded database, made from neo4j.toml; do not edit by hand:
 # python .ci/lock_jars.py
+# coordinate, role, bytes, SHA-256
 """
 
 
@@ -36,16 +37,14 @@ def _is_plugin(group: str, name: str, jar: Path) -> bool:
     return any(entry.startswith("META-INF/services/org.neo4j.procedure.") for entry in names)
 
 
-def _resolve(wanted: dict[str, Any], cache: Path) -> list[Any]:
+def _resolve(groups: dict[str, list[str]], excluded: list[str], cache: Path) -> list[Any]:
     """Return jgo's artifacts of all groups, each library once."""
     from jgo.maven import MavenContext
 
     context = MavenContext(repo_cache=cache, remote_repos=repositories(), timeout=60)
-    excluded = set(wanted["exclude"]["artifacts"])
     chosen: dict[tuple[str, str, str], Any] = {}
-    for group in wanted["group"]:
-        coordinates = [c.format(**wanted["versions"]) for c in group["coordinates"]]
-        click.echo(f"Resolving {group['name']}: {', '.join(coordinates)}")
+    for name, coordinates in groups.items():
+        click.echo(f"Resolving {name}: {', '.join(coordinates)}")
         roots, others = context.resolver.resolve(
             [context.create_dependency(c) for c in coordinates]
         )
@@ -74,21 +73,18 @@ def _entry(artifact: Any) -> tuple[str, str, int, str]:
 @click.command()
 @click.option("--cache", type=click.Path(path_type=Path), help="Keep what is fetched here.")
 def main(cache: Path | None) -> None:
-    """Resolve neo4j.toml and write neo4j.lock beside it."""
+    """Resolve neo4j.toml and write the lock files beside it."""
     wanted = tomllib.loads((_HERE / "neo4j.toml").read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as scratch:
-        artifacts = _resolve(wanted, cache or Path(scratch))
-        click.echo(f"Fetching {len(artifacts)} jars")
-        with ThreadPoolExecutor(8) as pool:
+    excluded = wanted.pop("exclude")
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(8) as pool:
+        for line, groups in wanted.items():
+            artifacts = _resolve(groups, excluded, cache or Path(scratch))
+            click.echo(f"Fetching {len(artifacts)} jars")
             entries = sorted(pool.map(_entry, artifacts))
-    lines = [_HEADER, "[versions]"]
-    lines += [f'{name} = "{version}"' for name, version in wanted["versions"].items()]
-    for coordinate, role, size, digest in entries:
-        lines += ["", "[[artifact]]", f'coordinate = "{coordinate}"', f'role = "{role}"']
-        lines += [f"size = {size}", f'sha256 = "{digest}"']
-    (_HERE / "neo4j.lock").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    total = sum(size for _, _, size, _ in entries)
-    click.echo(f"Wrote neo4j.lock: {len(entries)} jars, {total / 1e6:.0f} MB")
+            text = "".join(" ".join(map(str, entry)) + "\n" for entry in entries)
+            (_HERE / f"neo4j-{line}.lock").write_text(_HEADER + text, encoding="utf-8")
+            total = sum(size for _, _, size, _ in entries)
+            click.echo(f"Wrote neo4j-{line}.lock: {len(entries)} jars, {total / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.graphdb.server.lines import LINES
 
 if TYPE_CHECKING:
     from kgp_neo4j.environment.folders import Folders
@@ -34,14 +35,16 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j server start
+  kgp-neo4j server use 2026
   kgp-neo4j server status --json
   kgp-neo4j server stop
 
 \b
 Environment:
+  KGP_NEO4J_SERVER        the line of Neo4j that a new home gets, 5.26 or 2026
   KGP_NEO4J_MAVEN_MIRROR  a Maven repository to fetch the jars from
   KGP_NEO4J_ALLOW_FILES   1: queries may use files of the home's `import`, and addresses
-  JAVA_HOME               a Java 17 or 21 to use instead of the installed one
+  JAVA_HOME               a Java 21 (for 5.26 also 17) to use instead of the installed one
 """
 
 
@@ -61,8 +64,9 @@ def _show(status: ServerStatus, as_json: bool) -> None:
     if status.pid and not status.running:
         running = click.style("starting, or not answering", fg="yellow")
     click.echo(f"server    {running}")
+    where = f" on Java {status.java}, process {status.pid}" if status.pid else ""
+    click.echo(f"version   Neo4j {status.version}{where}")
     if status.pid:
-        click.echo(f"version   Neo4j {status.version} on Java {status.java}, process {status.pid}")
         click.echo(f"address   {status.uri}")
         click.echo(f"browser   {status.browser}/browser/")
         click.echo(f"memory    heap {status.heap} MiB, page cache {status.page_cache} MiB")
@@ -70,6 +74,7 @@ def _show(status: ServerStatus, as_json: bool) -> None:
         since = datetime.fromisoformat(status.since).astimezone()
         click.echo(f"since     {since:%Y-%m-%d %H:%M:%S}")
     click.echo(f"home      {status.home}")
+    click.echo(f"data      {status.data}")
     click.echo(f"password  in {status.password_file}")
 
 
@@ -104,6 +109,30 @@ def stop_command(folders: Folders, as_json: bool) -> None:
         )
     else:
         click.echo(f"The server is {result}." if result == "stopped" else "No server was running.")
+
+
+@command.command(
+    "use", epilog="\b\nExamples:\n  kgp-neo4j server use 2026\n  kgp-neo4j server use 5.26"
+)
+@click.argument("line", type=click.Choice(list(LINES)))
+@_home
+@json_option
+def use_command(line: str, folders: Folders, as_json: bool) -> None:
+    """Put the database on a line of Neo4j: 5.26 (LTS, the default) or 2026.
+
+    Data of an older line are copied, and the copy is upgraded; the older ones stay, as the backup.
+    Until that has succeeded nothing changes. There is no way back for the upgraded data, but by
+    export and import.
+    """
+    from kgp_neo4j.graphdb.server.upgrade import use
+
+    used = use(folders, line, echo=say)
+    if as_json:
+        echo_json(used)
+        return
+    click.echo(f"The server is Neo4j {used.version} now; its data are in {used.data}.")
+    if used.backup:
+        click.echo(f"They are as before the upgrade in {used.backup}: delete it once you are sure.")
 
 
 @command.command("status", epilog="\b\nExample:\n  kgp-neo4j server status --json")

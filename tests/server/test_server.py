@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import threading
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from kgp_neo4j.graphdb.server import archive, jars, java, logs, password, proces
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.artifacts import load_lock
+from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 ENSURE = """
@@ -111,15 +113,16 @@ def test_second_start_is_the_same_server(running: Folders) -> None:
     assert connection.browser != "http://127.0.0.1:7474"
     assert server.status(running) == before
     assert before.running
-    assert before.version == load_lock().versions["neo4j"]
+    assert before.version == load_lock().version()
     assert not any("Starting" in line for line in said)
 
 
 def test_plugins_answer(running: Folders) -> None:
     connection = server.ensure(running)
-    versions = load_lock().versions
-    assert value(connection, "RETURN gds.version()") == versions["gds"]
-    assert value(connection, "RETURN apoc.version()") == versions["apoc"]
+    lock = load_lock()
+    assert value(connection, "RETURN gds.version()") == lock.version("org.neo4j.gds:proc")
+    core = lock.version("org.neo4j.procedure:apoc-core")
+    assert value(connection, "RETURN apoc.version()") == core
     extended = "SHOW PROCEDURES YIELD name WHERE name = 'apoc.custom.installProcedure' RETURN name"
     assert value(connection, extended) == "apoc.custom.installProcedure"
 
@@ -269,9 +272,9 @@ def java_home(folder: Path, version: str) -> Path:
 
 
 def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def chosen(home: Path) -> java.Java:
+    def chosen(home: Path, line: str = "5.26") -> java.Java:
         monkeypatch.setenv("JAVA_HOME", str(home))
-        return java.find_java()
+        return java.find_java(LINES[line])
 
     for version in ("17.0.15", "21.0.8"):
         home = java_home(tmp_path / version, version)
@@ -282,6 +285,7 @@ def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.Monkey
         assert found.note is not None
         assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
     assert "no bin/java" in str(chosen(tmp_path).note)
+    assert "Neo4j 2026 needs 21" in str(chosen(tmp_path / "17.0.15", "2026").note)
 
 
 def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +311,7 @@ def test_memory_by_the_size_of_the_machine() -> None:
 
 def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) -> None:
     installed = jars.install(folders.cache)
-    found = java.find_java()
+    found = java.find_java(LINES["5.26"])
     browser = tmp_path / "browser.jar"
 
     def options() -> list[str]:
@@ -332,6 +336,18 @@ def test_signed_jars_are_copied_without_their_signatures(folders: Folders) -> No
             gone = set(jar.namelist()) - set(unsigned.namelist())
         assert gone
         assert all(re.fullmatch(r"META-INF/[^/]+\.(SF|RSA)", name) for name in gone)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_lock_is_of_what_is_wanted(line: str) -> None:
+    """Every library of neo4j.toml is locked in its version, none twice."""
+    wanted = tomllib.loads((Path(jars.__file__).parent / "neo4j.toml").read_text())
+    locked = [artifact.coordinate for artifact in load_lock(line).artifacts]
+    assert {one for group in wanted[line].values() for one in group} <= set(locked)
+    libraries = [tuple(one.split(":")[:2] + one.split(":")[3:]) for one in locked]
+    assert len(set(libraries)) == len(libraries)
+    assert not {":".join(name) for name in libraries} & set(wanted["exclude"])
+    assert load_lock(line).version().startswith(line)
 
 
 # --- Fetching, from a mirror on loopback ----------------------------------------------------------

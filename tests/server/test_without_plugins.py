@@ -34,14 +34,15 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     plugins = tmp_path_factory.mktemp("plugins")
     (core,) = (jar for jar in whole.class_path if jar.name.startswith("apoc-core-"))
     shutil.copy(core, plugins)
+    scanned = {jar.name for jar in whole.plugins.iterdir()} - {core.name}
     few = dataclasses.replace(
         whole,
         plugins=plugins,
         class_path=tuple(
-            plugins / jar.name if jar == core else jar
+            jar
             for jar in whole.class_path
             # Graph Data Science begins with an extension, which wants all of its plugins.
-            if jar == core or (jar.parent != whole.plugins and "opengds" not in jar.name)
+            if jar.name not in scanned and "opengds" not in jar.name
         ),
     )
     own = Folders.from_environment(tmp_path_factory.mktemp("bare"))

@@ -25,6 +25,7 @@ from kgp_neo4j.graphdb.plugin import JAR
 from kgp_neo4j.graphdb.server.artifacts import Artifact, load_lock
 from kgp_neo4j.graphdb.server.fetch import fetch
 from kgp_neo4j.graphdb.server.java import find_java
+from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES
 from kgp_neo4j.graphdb.statements import LANGUAGE, Parameter, Statement, fingerprint, folder
 from kgp_neo4j.types.errors import ServerError
 
@@ -104,7 +105,8 @@ def build(target: Path, source: str) -> None:
         folder_ = Path(scratch)
         (folder_ / "Procedures.java").write_text(source, encoding="utf-8")
         (folder_ / "Statements.java").write_bytes(own.read_bytes())
-        command = [str(find_java().command), "-jar", str(maven / _COMPILER.path), "-17", "-nowarn"]
+        java = find_java(LINES[DEFAULT])
+        command = [str(java.command), "-jar", str(maven / _COMPILER.path), "-17", "-nowarn"]
         command += ["-encoding", "UTF-8", "-proc:none", "-g:lines", "-d", str(folder_ / "out")]
         command += ["-cp", os.pathsep.join(str(maven / jar.path) for jar in apis)]
         command += [str(folder_ / name) for name in ("Procedures.java", "Statements.java")]

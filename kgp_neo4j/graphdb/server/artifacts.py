@@ -1,13 +1,14 @@
-"""The lock file: every jar of the embedded database, with its size and SHA-256."""
+"""The lock files: every jar of the embedded database, with its size and SHA-256."""
 
 from __future__ import annotations
 
 import hashlib
-import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+
+from kgp_neo4j.graphdb.server.lines import DEFAULT
 
 __all__ = ["Artifact", "Lock", "load_lock", "sha256_of"]
 
@@ -32,23 +33,30 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The jars of one release of the embedded database."""
+    """The jars of one line of Neo4j."""
 
-    #: `neo4j`, `browser`, `gds`, `apoc`, `apoc-extended` -> version.
-    versions: dict[str, str]
     artifacts: tuple[Artifact, ...]
     #: Identifies this list of jars; changes with any of them.
     id: str
 
+    def version(self, library: str = "org.neo4j:neo4j") -> str:
+        """Return the version of a library, `group:name`; of Neo4j without one."""
+        return next(
+            artifact.coordinate.split(":")[2]
+            for artifact in self.artifacts
+            if artifact.coordinate.startswith(f"{library}:")
+        )
+
 
 @cache
-def load_lock() -> Lock:
-    """Return the lock file that is part of this package."""
-    text = files("kgp_neo4j.graphdb.server").joinpath("neo4j.lock").read_text(encoding="utf-8")
-    content = tomllib.loads(text)
-    artifacts = tuple(Artifact(**entry) for entry in content["artifact"])
+def load_lock(line: str = DEFAULT) -> Lock:
+    """Return the lock file of a line of Neo4j, which is part of this package."""
+    file = files("kgp_neo4j.graphdb.server").joinpath(f"neo4j-{line}.lock")
+    rows = [row.split() for row in file.read_text(encoding="utf-8").splitlines() if row[0] != "#"]
+    artifacts = tuple(Artifact(name, role, int(size), sum_) for name, role, size, sum_ in rows)
     digest = hashlib.sha256("".join(a.role + a.sha256 for a in artifacts).encode()).hexdigest()
-    return Lock(content["versions"], artifacts, f"{content['versions']['neo4j']}-{digest[:12]}")
+    lock = Lock(artifacts, digest[:12])
+    return replace(lock, id=f"{lock.version()}-{lock.id}")
 
 
 def sha256_of(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,8 +12,9 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from kgp_neo4j.environment.disk import disk_error, replacing, write_private
-from kgp_neo4j.graphdb.plugin import JAR, plugin_id, plugin_jar
+from kgp_neo4j.graphdb.plugin import plugin_id, plugin_jar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
+from kgp_neo4j.graphdb.server.lines import DEFAULT
 from kgp_neo4j.graphdb.server.lock import locked
 
 __all__ = ["Installation", "install"]
@@ -31,59 +33,61 @@ class Installation:
     """The paths of the installed jars."""
 
     lock: Lock
-    #: The folder that Neo4j scans for procedures.
+    #: The folder that Neo4j scans for procedures: links to jars of the class path, and our own.
     plugins: Path
     #: Neo4j Browser as it was published.
     browser: Path
-    #: Every other jar, in an order that does not change from start to start.
+    #: Every other jar but our own, in an order that does not change from start to start.
     class_path: tuple[Path, ...]
 
 
-def install(cache: Path, *, verify: bool = False, echo: _Echo = lambda _: None) -> Installation:
-    """Return the jars of the embedded database, fetching what is missing or damaged.
+def install(
+    cache: Path, line: str = DEFAULT, *, verify: bool = False, echo: _Echo = lambda _: None
+) -> Installation:
+    """Return the jars of a line of Neo4j, fetching what is missing or damaged.
 
     The SHA-256 of all jars is computed where size or modification time of one has changed since,
     or with `verify`; a call with all jars verified takes about 10 ms.
     """
-    lock = load_lock()
+    lock = load_lock(line)
     root = cache / "maven"
-    plugins = _plugins(cache, lock)
-    own = plugins / JAR
-    jars = [_place(cache, lock, artifact) for artifact in lock.artifacts]
+    jars = [_place(cache, artifact) for artifact in lock.artifacts]
+    scanned = _scanned(cache, lock)
     verified = cache / f"verified-{lock.id}.txt"
     try:
         is_verified = verified.read_text(encoding="utf-8") == _stamps(root, lock)
     except (OSError, UnicodeDecodeError):
         is_verified = False
-    if verify or not is_verified or not all(map(Path.exists, [own, *jars])):
+    if verify or not is_verified or not all(map(Path.exists, [*jars, *scanned])):
         with locked(
             cache / "lock", "Another process is fetching the database; waiting for it", echo
         ):
             try:
                 _fetch_missing(root, lock, echo)
-                _lay_out(cache, lock)
-                with replacing(own) as file:
-                    file.write(plugin_jar().read_bytes())
+                _lay_out(cache, lock, scanned)
                 write_private(verified, _stamps(root, lock))
             except OSError as error:
                 raise disk_error(error, cache, "The jars could not be laid out") from error
     browser = next(jar for jar in jars if jar.name.startswith("neo4j-browser-"))
     class_path = tuple(jar for jar in jars if jar != browser)
-    return Installation(lock, plugins, browser, class_path)
+    return Installation(lock, next(iter(scanned)).parent, browser, class_path)
 
 
-def _place(cache: Path, lock: Lock, artifact: Artifact) -> Path:
-    """Return where the class path has a jar: what Neo4j scans is apart, and what is unsigned."""
-    if artifact.role == "plugin":
-        return _plugins(cache, lock) / artifact.path.name
+def _place(cache: Path, artifact: Artifact) -> Path:
+    """Return where the class path has a jar; those without their signatures are apart."""
     if artifact.path.name.startswith(_SIGNED):
         return cache / "classes" / artifact.path.name
     return cache / "maven" / artifact.path
 
 
-def _plugins(cache: Path, lock: Lock) -> Path:
-    """Return the folder of the jars with procedures: these, and the plugin of this release."""
-    return cache / "plugins" / f"{lock.id}-{plugin_id()}"
+def _scanned(cache: Path, lock: Lock) -> dict[Path, Path]:
+    """Return the jars with procedures: where Neo4j scans for them -> where each comes from.
+
+    The folder is named by all that is in it, so that packages with other jars may share a cache.
+    """
+    jars = [cache / "maven" / a.path for a in lock.artifacts if a.role == "plugin"]
+    folder = cache / "plugins" / f"{lock.id}-{plugin_id()}"
+    return {folder / jar.name: jar for jar in [*jars, plugin_jar()]}
 
 
 def _stamps(root: Path, lock: Lock) -> str:
@@ -110,20 +114,22 @@ def _fetch_missing(root: Path, lock: Lock, echo: _Echo) -> None:
         fetch(missing, root, "Neo4j", echo)
 
 
-def _lay_out(cache: Path, lock: Lock) -> None:
+def _lay_out(cache: Path, lock: Lock, scanned: dict[Path, Path]) -> None:
     """Link the jars with procedures into a folder of their own, and copy the signed ones."""
     for artifact in lock.artifacts:
-        source, target = cache / "maven" / artifact.path, _place(cache, lock, artifact)
-        if target.exists() and (artifact.role != "plugin" or target.samefile(source)):
+        source, target = cache / "maven" / artifact.path, _place(cache, artifact)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _copy_unsigned(source, target)
+    for target, source in scanned.items():
+        if target.exists() and target.samefile(source):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
-        if artifact.role != "plugin":
-            _copy_unsigned(source, target)
-            continue
-        try:
-            os.link(source, target)
-        except OSError:  # another file system, or one without links
+        if source != plugin_jar():  # which is no file of the cache, and may be written anew
+            with contextlib.suppress(OSError):  # another file system, or one without links
+                os.link(source, target)
+        if not target.exists():
             shutil.copyfile(source, target)
 
 

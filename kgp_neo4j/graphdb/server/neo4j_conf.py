@@ -14,13 +14,13 @@ import psutil
 from kgp_neo4j.environment.disk import write_private
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
+from kgp_neo4j.graphdb.server.lines import Line
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["Memory", "choose_memory", "configure", "machine_memory"]
 
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
-_MAIN = "org.neo4j.server.CommunityEntryPoint"
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -130,6 +130,8 @@ def argument_file(path: Path, arguments: list[str]) -> None:
 
 def configure(
     home: Path,
+    line: Line,
+    data: Path,
     installed: Installation,
     java: Java,
     memory: Memory,
@@ -149,6 +151,9 @@ def configure(
         "http": ports[1],
         # Neo4j's file is a Java properties file, where a backslash escapes.
         "plugins": str(installed.plugins).replace("\\", "/"),
+        "data": str(data).replace("\\", "/"),
+        "quiet": line.quiet,
+        "more": line.more,
         "heap": memory.heap,
         "page_cache": memory.page_cache,
         "reach": _OPEN if allow_files else _CLOSED,
@@ -163,7 +168,7 @@ def configure(
         [
             *java_options(java, memory),
             *options,
-            _MAIN,
+            line.main,
             f"--home-dir={home}",
             f"--config-dir={home / 'conf'}",
         ],

