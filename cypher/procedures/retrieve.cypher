@@ -43,19 +43,17 @@ WITH c, text, words, collect({node: passage, inherited: 0.0, path: [passage],
 CALL (c, text, words) {
   WITH c, text, words, 1000 AS most
   // include: search
-  WITH node.id AS id, score
-  // A passage deleted since the search has no properties any longer.
-  WHERE id IS NOT NULL
-  RETURN {best: max(score), hits: apoc.map.fromPairs(collect([id, score]))} AS found
+  WITH collect({node: node, score: score}) AS found, max(score) AS best
+  RETURN [hit IN found | {text: text, node: hit.node, score: hit.score / best}] AS hits
 }
-WITH search, apoc.map.fromPairs([[text, found]]) AS lexical, $configuration.hops AS hops,
+WITH search, hits, $configuration.hops AS hops,
      search[..$configuration.seeds] AS visited
-WITH search, lexical, hops, visited, visited AS beam
+WITH search, hits, hops, visited, visited AS beam
 // Two hops at most.
-WITH search, lexical, hops, visited, beam, CASE WHEN hops > 0
+WITH search, hits, hops, visited, beam, CASE WHEN hops > 0
        THEN toInteger(ceil(1.0 * ($configuration.budget - size(visited)) / hops)) ELSE 0 END AS room
-CALL (lexical, visited, beam, room) {
-  WITH lexical, [v IN visited | v.node.id] AS known, [] AS edges, $configuration.branching AS branching,
+CALL (hits, visited, beam, room) {
+  WITH [v IN visited | v.node.id] AS known, [] AS edges, $configuration.branching AS branching,
        $configuration.outward AS outward, $configuration.inward AS inward,
        [b IN CASE WHEN room > 0 THEN beam ELSE [] END |
          {passage: b.node.id, match: b.match, text: $question}] AS frontier
@@ -64,18 +62,18 @@ CALL (lexical, visited, beam, room) {
   ORDER BY match + inherited DESC, n.id
   RETURN collect({node: n, seen: seen, from: path, match: match, inherited: inherited}) AS rows
 }
-WITH search, lexical, hops - 1 AS hops, visited, rows, beam AS before,
+WITH search, hits, hops - 1 AS hops, visited, rows, beam AS before,
      [r IN [r IN rows WHERE NOT r.seen][..room] | {node: r.node, match: r.match,
        inherited: r.inherited, path: beam[r.from].path + [r.node]}] AS beam
 // A visited passage that another one names is better led to by that one.
-WITH search, lexical, hops, beam, [v IN visited | coalesce(head(
+WITH search, hits, hops, beam, [v IN visited | coalesce(head(
   [r IN rows WHERE r.node = v.node AND r.inherited > v.inherited AND NOT v.node IN before[r.from].path
    | {node: v.node, match: v.match, inherited: r.inherited, path: before[r.from].path + [v.node]}]),
   v)] + beam AS visited
-WITH search, lexical, hops, visited, beam, CASE WHEN hops > 0
+WITH search, hits, hops, visited, beam, CASE WHEN hops > 0
        THEN toInteger(ceil(1.0 * ($configuration.budget - size(visited)) / hops)) ELSE 0 END AS room
-CALL (lexical, visited, beam, room) {
-  WITH lexical, [v IN visited | v.node.id] AS known, [] AS edges, $configuration.branching AS branching,
+CALL (hits, visited, beam, room) {
+  WITH [v IN visited | v.node.id] AS known, [] AS edges, $configuration.branching AS branching,
        $configuration.outward AS outward, $configuration.inward AS inward,
        [b IN CASE WHEN room > 0 THEN beam ELSE [] END |
          {passage: b.node.id, match: b.match, text: $question}] AS frontier
@@ -84,11 +82,11 @@ CALL (lexical, visited, beam, room) {
   ORDER BY match + inherited DESC, n.id
   RETURN collect({node: n, seen: seen, from: path, match: match, inherited: inherited}) AS rows
 }
-WITH search, lexical, hops - 1 AS hops, visited, rows, beam AS before,
+WITH search, hits, hops - 1 AS hops, visited, rows, beam AS before,
      [r IN [r IN rows WHERE NOT r.seen][..room] | {node: r.node, match: r.match,
        inherited: r.inherited, path: beam[r.from].path + [r.node]}] AS beam
 // A visited passage that another one names is better led to by that one.
-WITH search, lexical, hops, beam, [v IN visited | coalesce(head(
+WITH search, hits, hops, beam, [v IN visited | coalesce(head(
   [r IN rows WHERE r.node = v.node AND r.inherited > v.inherited AND NOT v.node IN before[r.from].path
    | {node: v.node, match: v.match, inherited: r.inherited, path: before[r.from].path + [v.node]}]),
   v)] + beam AS visited

@@ -9,7 +9,6 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, $frontier AS frontier
-// By text: the best score, and the scores by passage id.
 CALL (c, frontier) {
   UNWIND frontier AS step
   WITH DISTINCT c, coalesce(step.text, '') AS text
@@ -18,13 +17,11 @@ CALL (c, frontier) {
     AS words
   WITH c, text, words, 1000 AS most
   // include: search
-  WITH text, node.id AS id, score
-  // A passage deleted since the search has no properties any longer.
-  WHERE id IS NOT NULL
-  WITH text, collect([id, score]) AS hits, max(score) AS best
-  RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
+  WITH text, collect({node: node, score: score}) AS found, max(score) AS best
+  UNWIND found AS hit
+  RETURN collect({text: text, node: hit.node, score: hit.score / best}) AS hits
 }
-WITH frontier, lexical, $visited AS known, $edges AS edges, $branching AS branching,
+WITH frontier, hits, $visited AS known, $edges AS edges, $branching AS branching,
      $outward AS outward, $inward AS inward
 // include: hop
 WITH path, n, n.id AS passage, e, match, inherited

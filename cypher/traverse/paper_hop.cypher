@@ -6,7 +6,7 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, $frontier AS frontier
-// By text: the best score, and the scores by passage id.
+// Neighbours and what the search finds as rows: what stands in both comes together by its node.
 CALL (c, frontier) {
   UNWIND frontier AS step
   WITH DISTINCT c, coalesce(step.text, '') AS text
@@ -15,29 +15,29 @@ CALL (c, frontier) {
     AS words
   WITH c, text, words, 1000 AS most
   // include: search
-  WITH text, node.id AS id, score
-  // A passage deleted since the search has no properties any longer.
-  WHERE id IS NOT NULL
-  WITH text, collect([id, score]) AS hits, max(score) AS best
-  RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
+  RETURN node AS n, text, score, null AS way
+  UNION ALL
+  UNWIND range(0, size(frontier) - 1) AS path
+  MATCH (p:Passage {id: frontier[path].passage})
+    -[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)
+  WHERE type(e) = $edge AND NOT n.id IN $visited
+  WITH path, n, e
+  ORDER BY coalesce(e.weight, e.score, 0.0) DESC
+  // A pair may be joined in both directions.
+  WITH path, n, collect(e)[0] AS e
+  RETURN n, coalesce(frontier[path].text, '') AS text, 0.0 AS score, {path: path, edge: e} AS way
 }
-UNWIND range(0, size(frontier) - 1) AS path
-WITH path, frontier[path] AS step, lexical
-MATCH (p:Passage {id: step.passage})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)
-WHERE type(e) = $edge AND NOT n.id IN $visited
-WITH path, step, lexical, n, e
-ORDER BY coalesce(e.weight, e.score, 0.0) DESC
-// A pair may be joined in both directions.
-WITH path, step, lexical, n, collect(e)[0] AS e,
+WITH n, text, max(score) AS score, collect(way) AS ways
+UNWIND ways AS way
+WITH n, score, way.path AS path, way.edge AS e, $frontier[way.path] AS step
+WITH n, score, path, e, step,
      CASE step.space WHEN 'mdr' THEN n.mdrEmbedding ELSE n.embedding END AS embedding
 WITH path, n, e,
-     CASE WHEN coalesce(step.draw, '') <> '' THEN
-            // A number from 0 to 1 that is spread evenly and the same in every run: a hash.
-            reduce(x = 0.0, digit IN split(left(apoc.util.md5([step.draw, n.id]), 8), '') |
-              16 * x + apoc.text.indexOf('0123456789abcdef', digit)) / 16 ^ 8
+     CASE WHEN coalesce(step.draw, 0) > 0 THEN
+            // include: drawn
           WHEN size(coalesce(step.vector, [])) > 0
           THEN coalesce(2 * vector.similarity.cosine(embedding, step.vector) - 1, -1.0)
-          ELSE coalesce(lexical[coalesce(step.text, '')].hits[n.id], 0.0) END AS match
+          ELSE score END AS match
 ORDER BY path, match DESC, n.id
 WITH path, collect({n: n, e: e, match: match})[..$most] AS ranked
 UNWIND ranked AS row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any, Protocol
 
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps, tell_hop
@@ -170,7 +171,7 @@ class NextEvidenceAgent(ABC):
                     "text": "" if paper and vector else evidence.text,
                     "vector": vector,
                     "space": evidence.space,
-                    "draw": evidence.draw,
+                    "draw": Random(evidence.draw).randrange(1, 2**31) if evidence.draw else 0,
                 }
             )
         return steps
