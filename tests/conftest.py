@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import uuid
@@ -156,6 +157,30 @@ def _container() -> Iterator[Connection]:
     with DockerCompose(Path(__file__).parents[1] / "docker", wait=True) as compose:
         host, port = compose.get_service_host_and_port("neo4j", 7687)
         yield Connection(f"bolt://{host}:{port}", "neo4j", password)
+
+
+class _Notes(logging.Handler):
+    """Keeps what the server notes of the statements that it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+_NOTES = _Notes()
+logging.getLogger("neo4j.notifications").addHandler(_NOTES)
+logging.getLogger("neo4j.notifications").setLevel(logging.WARNING)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_noted() -> Iterator[None]:
+    """A statement that is deprecated, or that the server warns of, fails its test."""
+    _NOTES.texts.clear()
+    yield
+    assert not _NOTES.texts
 
 
 # --- Data and models: further fixtures below this line --------------------------------------------

@@ -104,11 +104,16 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show tracebacks, and what the server notes.")
 @click.version_option(package_name="kgp-neo4j")
 @click.pass_context
 def cli(ctx: click.Context, debug: bool) -> None:
     """Ask questions over many documents in Neo4j, with evidence anyone can check."""
+    if debug:
+        import logging
+
+        logging.basicConfig(format="%(name)s: %(message)s")
+        logging.getLogger("neo4j.notifications").setLevel(logging.INFO)
     command = ctx.invoked_subcommand
     if command in _CONFIGURED:
         try:

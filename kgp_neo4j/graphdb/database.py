@@ -58,9 +58,11 @@ _REASONS: tuple[tuple[str, type[KgpError], str, str], ...] = (
 )
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
-# What the driver logs should not reach the user's terminal: its errors are raised too.
+# What the driver logs should not reach the user's terminal: its errors are raised too, and what
+# the server says of a statement is for `--debug`.
 for _name in ("neo4j", "neo4j.notifications"):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+    if logging.getLogger(_name).level == logging.NOTSET:
+        logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class Database:
@@ -79,6 +81,8 @@ class Database:
             user_agent="kgp-neo4j",
             connection_timeout=15,
             keep_alive=True,
+            # An empty database has few of the labels and properties that statements name.
+            notifications_disabled_classifications=["UNRECOGNIZED"],
         )
 
     def __enter__(self) -> Self:

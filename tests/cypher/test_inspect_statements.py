@@ -16,7 +16,7 @@ from small_graphs import keep_one, key, lighthouse
 import kgp_neo4j
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.statements import Statement, folder
+from kgp_neo4j.graphdb.statements import LANGUAGE, Statement, folder
 from kgp_neo4j.text.words import words
 
 _FOLDERS = sorted(
@@ -27,7 +27,6 @@ _FOLDERS = sorted(
 _FOLDERS = [name for name in _FOLDERS if name != "include"]
 _FILES = [made for name in _FOLDERS for made in folder(name)]
 #: They change the database `system`, and are explained there.
-_SYSTEM = ("cypher/install/drop.cypher", "cypher/install/procedure.cypher")
 _SAMPLES: dict[str, Any] = {
     "ANY": "x",
     "STRING": "x",
@@ -53,11 +52,10 @@ def _path(made: Statement) -> str:
 @pytest.mark.parametrize("made", _FILES, ids=_path)
 def test_explain(database: Database, made: Statement) -> None:
     """Each plans, returns the columns it declares, and reads or writes as it says."""
-    name = "system" if made.path in _SYSTEM else database.connection.database
     values = {p.name: _SAMPLES[p.type] for p in made.inputs}
     for text in made.parts:
-        with database.driver.session(database=name) as session:
-            result = session.run(f"EXPLAIN {text}", values)
+        with database.driver.session() as session:
+            result = session.run(f"EXPLAIN {LANGUAGE}{text}", values)
             columns = result.keys()
             summary = result.consume()
         assert list(columns) == [column.name for column in made.outputs]
