@@ -49,7 +49,7 @@ class DatabaseError(KgpError):
 
 
 class CapabilityError(DatabaseError):
-    """The database lacks a plugin (GDS, APOC) that the command needs."""
+    """The database lacks a plugin (GDS) that the command needs."""
 
 
 class ServerError(KgpError):
