@@ -416,7 +416,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "d08caceb26860b3b";
+        public final String statements = "f424789824dbdc2b";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)
