@@ -12,6 +12,8 @@ from small_graphs import PASSAGES, edges, lighthouse, passages, short
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.database import Database
 
+pytestmark = pytest.mark.newest
+
 
 def _state(database: Database, corpus: str) -> dict[str, Any]:
     return database.read("inspect/corpus", corpus=corpus)[0]

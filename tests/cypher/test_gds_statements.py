@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from graphs import rows
 from small_graphs import lighthouse, passages, short
 
 from kgp_neo4j.graphdb.database import Database
+
+pytestmark = pytest.mark.newest
 
 _EDGES = """
 CALL gds.graph.relationshipProperty.stream($graph, 'weight')

@@ -9,6 +9,8 @@ from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
 
+pytestmark = pytest.mark.newest
+
 
 def _document(corpus: str, name: str, *texts: str, title: str | None = None) -> dict[str, Any]:
     start, passages = 0, []

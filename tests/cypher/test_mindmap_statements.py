@@ -12,6 +12,8 @@ from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.fixture(scope="module")
 def graph(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -17,6 +17,8 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import Statement, statement
 from kgp_neo4j.types.errors import DatabaseError
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.fixture(scope="module")
 def corpus(database: Database) -> Iterator[str]:

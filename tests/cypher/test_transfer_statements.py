@@ -10,6 +10,8 @@ from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.fixture
 def mark(database: Database, corpus: str) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,8 @@ from kgp_neo4j.show.terminal import print_structural
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
+pytestmark = pytest.mark.newest
+
 _TABLE = "What is the Single fare of Port Merrin in Table 1 of Sound ferries?"
 _CONTENT = "Who sells the tickets?"
 _FREE = "What may an angry passenger do, by page 4 of Sound ferries?"

@@ -20,6 +20,8 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
+pytestmark = pytest.mark.newest
+
 _FIRST = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
 _LAST = ("Marsh", "North", "Oakes", "Pike", "Quill", "Reed", "Stone", "Thorn", "Vale", "Wells")
 #: Ten of each first name, who keep to themselves.

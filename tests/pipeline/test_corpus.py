@@ -14,6 +14,8 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence, Reading
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 
+pytestmark = pytest.mark.newest
+
 _QUESTION = "Who designed the Hesk Bridge?"
 
 

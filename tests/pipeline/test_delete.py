@@ -18,6 +18,8 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import CorpusError, InputError
 
+pytestmark = pytest.mark.newest
+
 
 def test_deletion_takes_everything_and_nothing_else(
     database: Database, corpus: str, tmp_path: Path

@@ -20,6 +20,8 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import DatabaseError
 
+pytestmark = pytest.mark.newest
+
 #: More than any procedure looks at.
 _LEAVES = 25_000
 

@@ -31,6 +31,8 @@ from kgp_neo4j.mindmap.load.export_graph import import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, InputError, KgpError
 
+pytestmark = pytest.mark.newest
+
 _EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 _QUESTION = "Who built the North Tower?"
 

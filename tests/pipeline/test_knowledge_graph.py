@@ -13,6 +13,8 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphLoadReport, ReasoningGraph
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.fixture
 def graph(database: Database, corpus: str, tmp_path: Path) -> KnowledgeGraph:

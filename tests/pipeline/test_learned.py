@@ -22,6 +22,8 @@ from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
+pytestmark = pytest.mark.newest
+
 #: Question, and the titles of the documents that answer it together.
 _QUESTIONS = [
     (QUESTION, ["Hesk Bridge", "Yusuf Arden"]),

@@ -17,6 +17,8 @@ from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import MiningSettings
 
+pytestmark = pytest.mark.newest
+
 TRIPLES = """\
 The Grey Harbour\tdirected_by\tMara Lindholm
 The Grey Harbour\twritten_by\tTove Arnesen

@@ -14,6 +14,8 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.graphdb.database import Database
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.mark.parametrize(
     "query",

@@ -14,6 +14,8 @@ from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.errors import StoppedError
 
+pytestmark = pytest.mark.newest
+
 #: A statement that takes minutes.
 _LONG = replace(
     statement("inspect/names"),

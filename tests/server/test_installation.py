@@ -28,6 +28,8 @@ from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, stateme
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError
 
+pytestmark = pytest.mark.newest
+
 _PROCEDURES = folder("procedures")
 _NAMES = tuple(sorted(f"custom.{made.name}" for made in _PROCEDURES))
 

@@ -18,6 +18,9 @@ from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import open_ready
 from kgp_neo4j.graphdb.server import jars, supervise
+from kgp_neo4j.graphdb.server.lines import line_of
+
+pytestmark = pytest.mark.newest
 
 _NEAREST = """
 MATCH (p:Passage {corpus: $c})-[s:SIMILAR_ST]->(q)
@@ -31,7 +34,8 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
     Its user is one who named it by NEO4J_URI.
     """
-    whole = jars.install(folders.cache)
+    own = Folders.from_environment(tmp_path_factory.mktemp("bare"))
+    whole = jars.install(folders.cache, line_of(own.home).name)
     scanned = {jar.name for jar in whole.plugins.iterdir()}
     few = dataclasses.replace(
         whole,
@@ -43,7 +47,6 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             if jar.name not in scanned and "opengds" not in jar.name
         ),
     )
-    own = Folders.from_environment(tmp_path_factory.mktemp("bare"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(supervise, "install", lambda *_, **__: few)
         patch.setattr(supervise, "make_archive", lambda *_: None)
@@ -132,7 +135,9 @@ def test_the_table_of_what_works_holds(opened: Database, tmp_path: Path) -> None
     """Each command that docs/install.md names works; what it says is missing is."""
     table = (Path(__file__).parents[2] / "docs" / "install.md").read_text(encoding="utf-8")
     works, missing = re.findall(r"^\| ([^|]*`[^|]*) \| (yes|no)", table, re.MULTILINE), ""
-    listed = [name for row, word in works if word == "yes" for name in re.findall("`([a-z-]+)`", row)]
+    listed = [
+        name for row, word in works if word == "yes" for name in re.findall("`([a-z-]+)`", row)
+    ]
     assert sorted(listed) == sorted(_COMMANDS)
     variables = environment(opened.connection)
     for name, arguments in _COMMANDS.items():
