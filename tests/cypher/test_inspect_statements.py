@@ -186,7 +186,7 @@ def test_a_property_has_one_type(database: Database, demo_corpus: str, demo_grap
           RETURN held
         }
         UNWIND keys(held) AS key
-        WITH key, apoc.text.replace(valueType(held[key]), ' NOT NULL', '') AS type
+        WITH key, replace(valueType(held[key]), ' NOT NULL', '') AS type
         WHERE NOT type CONTAINS 'NOTHING'
         RETURN key, collect(DISTINCT type) AS types
         """,

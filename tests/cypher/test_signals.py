@@ -33,9 +33,8 @@ def _graph(database: Database, corpus: str) -> str:
     rows(
         database,
         """
-        UNWIND ['moe', 'the fair'] AS name
-        CREATE (:NamedEntity {corpus: $c, name: name, title: apoc.text.capitalizeAll(name),
-          type: 'Phrase'})
+        UNWIND ['Moe', 'The Fair'] AS title
+        CREATE (:NamedEntity {corpus: $c, name: toLower(title), title: title, type: 'Phrase'})
         """,
         c=corpus,
     )
@@ -66,7 +65,7 @@ def _share(
     rows(
         database,
         "MATCH (a:Passage {id: $a}), (b:Passage {id: $b}) "
-        "CALL apoc.create.relationship(a, $kind, $edge, b) YIELD rel RETURN rel",
+        "CREATE (a)-[e:$($kind)]->(b) SET e = $edge",
         a=f"{corpus}/{first}", b=f"{corpus}/{second}", edge=edge, kind=kind,
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def connected_graph(database: Database, corpus: str) -> dict[str, dict[tuple[Any
             kind: found(
                 f"{passage}-[e:{kind}]->(q)",
                 f"{shared.format(e='e')}, e.namesTitle, e.count, "
-                "[n IN apoc.coll.sort(coalesce(e.keywords, e.entities)) | n]",
+                "COLLECT { UNWIND coalesce(e.keywords, e.entities) AS n RETURN n ORDER BY n }",
                 "e.weight",
             )
             for kind in ("SHARES_KEYWORD", "SHARES_ENTITY")
