@@ -39,34 +39,28 @@ if TYPE_CHECKING:
         TraversalSettings,
     )
 
-_HOMES = {
-    "Agent": "corpus.traverse.algorithm",
-    "AgentSettings": "types.settings",
-    "Answer": "types.corpus",
-    "Answerer": "corpus.pipeline",
-    "ConnectReport": "types.corpus",
-    "Corpus": "corpus.corpus",
-    "Database": "graphdb.database",
-    "Document": "types.corpus",
-    "EntitySettings": "types.settings",
-    "KeywordSettings": "types.settings",
-    "KgpError": "types.errors",
-    "KnowledgeGraph": "mindmap.knowledge_graph",
-    "LanguageModel": "types.language",
-    "LoadReport": "types.corpus",
-    "MindMap": "types.mindmap",
-    "MiningSettings": "types.settings",
-    "Passage": "types.corpus",
-    "Pipeline": "corpus.pipeline",
-    "Question": "types.corpus",
-    "ReasoningPath": "types.corpus",
-    "Retrieval": "types.corpus",
-    "Retriever": "corpus.pipeline",
-    "SimilaritySettings": "types.settings",
-    "TraversalSettings": "types.settings",
-    "install": "graphdb.install",
-    "open_database": "graphdb.open",
+#: The exported names of each module, and the module of each name.
+_EXPORTS = {
+    "corpus.corpus": ("Corpus",),
+    "corpus.pipeline": ("Answerer", "Pipeline", "Retriever"),
+    "corpus.traverse.algorithm": ("Agent",),
+    "graphdb.database": ("Database",),
+    "graphdb.install": ("install",),
+    "graphdb.open": ("open_database",),
+    "mindmap.knowledge_graph": ("KnowledgeGraph",),
+    "types.corpus": (
+        *("Answer", "ConnectReport", "Document", "LoadReport"),
+        *("Passage", "Question", "ReasoningPath", "Retrieval"),
+    ),
+    "types.errors": ("KgpError",),
+    "types.language": ("LanguageModel",),
+    "types.mindmap": ("MindMap",),
+    "types.settings": (
+        *("AgentSettings", "EntitySettings", "KeywordSettings"),
+        *("MiningSettings", "SimilaritySettings", "TraversalSettings"),
+    ),
 }
+_HOMES = {name: module for module, names in _EXPORTS.items() for name in names}
 
 __all__ = [
     "Agent",

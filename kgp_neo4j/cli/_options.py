@@ -116,24 +116,18 @@ html_option = click.option(
 
 def corpus_option(*, required: bool = True, help: str = "The corpus") -> Callable[[F], F]:
     """Return a decorator that adds `--corpus` to a command."""
-    return click.option(
-        "--corpus",
-        required=required,
-        envvar="KGP_NEO4J_CORPUS",
-        metavar="NAME",
-        help=f"{help} (or KGP_NEO4J_CORPUS).",
-    )
+    return _name_option("corpus", required, help)
 
 
 def graph_option(*, required: bool = True, help: str = "The knowledge graph") -> Callable[[F], F]:
     """Return a decorator that adds `--graph` to a command."""
-    return click.option(
-        "--graph",
-        required=required,
-        envvar="KGP_NEO4J_GRAPH",
-        metavar="NAME",
-        help=f"{help} (or KGP_NEO4J_GRAPH).",
-    )
+    return _name_option("graph", required, help)
+
+
+def _name_option(kind: str, required: bool, help: str) -> Callable[[F], F]:
+    variable = f"KGP_NEO4J_{kind.upper()}"
+    help = f"{help} (or {variable})."
+    return click.option(f"--{kind}", required=required, envvar=variable, metavar="NAME", help=help)
 
 
 def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:

@@ -53,22 +53,15 @@ def command(corpus: str, llm: str | None, trace: bool, as_json: bool, **options:
     in, one a line; --json prints a line for each.
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
+    from kgp_neo4j.corpus.load.listing import require_corpus
     from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
-        _check(database, corpus)
+        require_corpus(database, corpus)  # at once, not after the first question
         pipeline = answering_pipeline(database, corpus, llm, **options)
         conversation = Conversation(pipeline, trace=trace)
         if not _talk(conversation, as_json):
             sys.exit(1)
-
-
-def _check(database: Any, corpus: str) -> None:
-    """Report at once that a corpus does not exist, not after the first question."""
-    from kgp_neo4j.types.errors import no_corpus
-
-    if {"name": corpus} not in database.read("inspect/names"):
-        raise no_corpus(corpus)
 
 
 def _talk(conversation: Conversation, as_json: bool) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kgp_neo4j.cli._options import corpus_option
@@ -71,12 +73,11 @@ changes nothing, replaces what has changed, and finishes what was cut short.
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     paths: tuple[str, ...],
     corpus: str,
-    passage_size: int | None,
-    language: str | None,
-    keep_going: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
 
@@ -87,14 +88,7 @@ def command(
     from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
-        account = load(
-            database,
-            paths,
-            corpus,
-            passage_size=passage_size,
-            language=language,
-            keep_going=keep_going,
-        )
+        account = load(database, paths, corpus, **options)
     print_result(account, as_json, _print)
     if account.ignored:
         say(f"Ignored: {len(account.ignored)} files of other kinds, {account.ignored[0]} for one.")

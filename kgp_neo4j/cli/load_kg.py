@@ -10,6 +10,15 @@ from kgp_neo4j.cli._options import graph_option
 from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
+_ACCOUNT = """\
+graph          {0.graph}
+files          {0.files:,}
+triples        {0.triples:,} ({0.new:,} new, {0.duplicates:,} duplicates, {0.skipped:,} without a \
+value skipped)
+entities       {0.entities:,} ({0.embedded:,} embedded){types}
+relationships  {0.relationships:,}{relations}
+time           {0.seconds:.1f} s"""
+
 _EPILOG = """
 \b
 Examples:
@@ -70,16 +79,16 @@ adds what is new, and finishes what was cut short.
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     paths: tuple[str, ...],
     graph: str,
     mapping: str | None,
     types: tuple[str, ...],
     labels: tuple[str, ...],
     name_property: str,
-    encoder: str | None,
     no_embed: bool,
-    keep_going: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Load triples, tables or a stored graph into a knowledge graph, and account for every row.
 
@@ -94,19 +103,14 @@ def command(
     from kgp_neo4j.mindmap.load.gather import parse_type
     from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 
-    shared: dict[str, Any] = {
-        "types": dict(map(parse_type, types)),
-        "encoder": encoder,
-        "keep_going": keep_going,
-        "embed": not no_embed,
-    }
+    options |= {"types": dict(map(parse_type, types)), "embed": not no_embed}
     with open_database(echo=say) as database:
         if labels:
             account = adopt_graph(
-                database, graph, labels=labels, name_property=name_property, **shared
+                database, graph, labels=labels, name_property=name_property, **options
             )
         else:
-            account = load_graph(database, paths, graph, mapping=mapping, **shared)
+            account = load_graph(database, paths, graph, mapping=mapping, **options)
     print_result(account, as_json, _print)
     if not no_embed and account.embedded < account.entities:
         say(
@@ -119,20 +123,11 @@ def command(
 
 
 def _print(account: GraphLoadReport) -> None:
-    click.echo(f"graph          {account.graph}")
-    if account.files:
-        click.echo(f"files          {account.files:,}")
-    click.echo(
-        f"triples        {account.triples:,} ({account.new:,} new, {account.duplicates:,} "
-        f"duplicates, {account.skipped:,} without a value skipped)"
-    )
-    click.echo(f"entities       {account.entities:,} ({account.embedded:,} embedded)")
-    for name, count in account.types.items():
-        click.echo(f"  {name}: {count:,}")
-    click.echo(f"relationships  {account.relationships:,}")
-    for name, count in account.relations.items():
-        click.echo(f"  {name}: {count:,}")
-    click.echo(f"time           {account.seconds:.1f} s")
+    counts = {
+        name: "".join(f"\n  {each}: {count:,}" for each, count in getattr(account, name).items())
+        for name in ("types", "relations")
+    }
+    click.echo(_ACCOUNT.format(account, **counts))
     if account.errors:
         click.echo(f"not loaded     {len(account.errors):,}")
         for error in account.errors:

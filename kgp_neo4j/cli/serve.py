@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -102,17 +103,11 @@ Examples:
     type=click.Choice(("read", "load", "admin")),
     help="What it may do: ask and look; load and delete documents; delete corpora, see metrics.",
 )
-def token(
-    name: str,
-    tokens: Path,
-    corpora: tuple[str, ...],
-    graphs: tuple[str, ...],
-    rights: tuple[str, ...],
-) -> None:
+def token(name: str, tokens: Path, **access: Any) -> None:
     """Make a token named NAME and print it, once: the file has only its hash.
 
     A service that runs takes it at once.
     """
     from kgp_neo4j.serve.tokens import add_token
 
-    click.echo(add_token(tokens, name, corpora=corpora, graphs=graphs, rights=rights))
+    click.echo(add_token(tokens, name, **access))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -159,16 +159,16 @@ class Corpus(Store):
         self._loaded = None
         return import_corpus(self.database, path, name=self.name, replace=replace)
 
-    @contextmanager
-    def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple[GraphDataScience, Graph]]:
+    def gds(
+        self, edges: Sequence[str] = ()
+    ) -> AbstractContextManager[tuple[GraphDataScience, Graph]]:
         """Project the corpus for Graph Data Science; yields its client and the projected graph.
 
         The graph has the passages and the edges of these types between them (`SHARES_KEYWORD`,
         `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
         of the `with` block. Needs the extra `gds`.
         """
-        with projected(self.database, self.name, edges) as client_and_graph:
-            yield client_and_graph
+        return projected(self.database, self.name, edges)
 
     def delete(self) -> None:
         """Delete the corpus with everything in it."""

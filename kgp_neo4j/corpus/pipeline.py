@@ -17,6 +17,7 @@ from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
+from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -44,7 +45,7 @@ from kgp_neo4j.types.corpus import (
     Retrieval,
     Span,
 )
-from kgp_neo4j.types.errors import ConfigurationError, KgpError, no_corpus
+from kgp_neo4j.types.errors import ConfigurationError, KgpError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
@@ -298,8 +299,7 @@ class Pipeline:
         check_question(question)
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
-            if {"name": self.corpus} not in self.database.read("inspect/names"):
-                raise no_corpus(self.corpus)
+            require_corpus(self.database, self.corpus)
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)

@@ -37,8 +37,7 @@ def paths_mermaid(answer: Answer) -> str:
     titles = {passage.id: passage.title for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     marked = rests_on(answer)
-    all_visits = visits(answer)
-    shown = chosen(all_visits, _MOST, marked)
+    shown, left = chosen(visits(answer), _MOST, marked)
     lines = ["flowchart LR", f'  q(["{_label(answer.question, _QUESTION)}"])']
     for visit in shown:
         step = visit.step
@@ -60,7 +59,6 @@ def paths_mermaid(answer: Answer) -> str:
         lines.append("  classDef answer fill:#e8f5e9,stroke:#2e7d32")
     if marked:
         lines.append("  classDef marked fill:#fff59d,stroke:#b26a00")
-    left = len({v.step.passage for v in all_visits} - {v.step.passage for v in shown})
     if left:
         lines.append(f"  %% {left} further passages are not drawn")
     return "\n".join(lines) + "\n"

@@ -103,12 +103,11 @@ def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
     visits than that, the paths to the passages that support the answer come first, then the best;
     the last line counts the missing ones. Returns an empty text where nothing was visited.
     """
-    all_visits = visits(answer)
     supporting = rests_on(answer)
     titles = {passage.id: passage.title for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     boxes: dict[int, _Box] = {}
-    shown = chosen(all_visits, most, supporting)
+    shown, left = chosen(visits(answer), most, supporting)
     for visit in shown:
         step = visit.step
         title = plain(titles.get(step.passage, "(no longer in the corpus)"))
@@ -129,7 +128,6 @@ def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
         )
     if not boxes:
         return Markup("")
-    left = len({v.step.passage for v in all_visits} - {v.step.passage for v in shown})
     missing = f"… and {left} more passages" if left else ""
     return _draw(list(boxes.values()), "Reasoning paths", answer.question, missing)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 from structured_documents import store
 
-from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table, run
 from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, denotation
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
+from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column, Grid
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable, Span
 
@@ -43,6 +45,23 @@ def ships(library: Library) -> TableOutline:
     """The table of ships."""
     (table,) = library.tables(library.documents)
     return table
+
+
+def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
+    """Return the grid of texts that are in no graph; short rows are padded with empty cells."""
+    width = len(header)
+    texts = [[*row, *[""] * (width - len(row))][:width] for row in rows]
+    columns = tuple(
+        Column(at + 1, " ".join(name.split()), normal(name), column_type(row[at] for row in texts))
+        for at, name in enumerate(header)
+    )
+    cells = tuple(tuple(_cell(text) for text in row) for row in texts)
+    return Grid(columns, cells, tuple(range(1, len(cells) + 1)))
+
+
+def _cell(text: str) -> Cell:
+    value = typed(text)
+    return Cell(text, normal(text), value.number, value.date)
 
 
 @pytest.fixture

@@ -70,8 +70,13 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
     return tuple(visited.values())
 
 
-def chosen(all_visits: Sequence[Visit], most: int, first: Collection[str] = ()) -> list[Visit]:
-    """Return at most `most` visits: whole paths, to the passages `first` and then by rank."""
+def chosen(
+    all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
+) -> tuple[list[Visit], int]:
+    """Return at most `most` visits, and how many passages these leave out.
+
+    They are whole paths, to the passages `first` and then by rank.
+    """
     number = {visit.order: visit for visit in all_visits}
     ends = sorted(
         (visit for visit in all_visits if visit.rank is not None),
@@ -81,4 +86,6 @@ def chosen(all_visits: Sequence[Visit], most: int, first: Collection[str] = ()) 
     for visit in ends:
         if len(orders.union(visit.path)) <= most:
             orders.update(visit.path)
-    return [number[order] for order in sorted(orders)]
+    shown = [number[order] for order in sorted(orders)]
+    left = {visit.step.passage for visit in all_visits} - {visit.step.passage for visit in shown}
+    return shown, len(left)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
+from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.loading import language_of
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.text.language import languages
-from kgp_neo4j.types.errors import CorpusError, InputError, no_corpus
+from kgp_neo4j.types.errors import CorpusError, InputError
 from kgp_neo4j.types.transfer import Transfer
 
 __all__ = ["CORPUS", "export_corpus", "import_corpus"]
@@ -108,8 +109,7 @@ def export_corpus(
     Raises CorpusError where there is no such corpus, InputError where the file exists and
     `overwrite` is false.
     """
-    if not database.read("inspect/state", corpus=corpus):
-        raise no_corpus(corpus)
+    require_corpus(database, corpus)
     return export(database, CORPUS, corpus, Path(path), overwrite=overwrite)
 
 

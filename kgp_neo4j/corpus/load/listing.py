@@ -50,5 +50,5 @@ def require_corpus(database: Database, corpus: str) -> None:
     """Raise CorpusError, with the names of all corpora, where there is none of that name."""
     names = [row["name"] for row in database.read("inspect/names")]
     if corpus not in names:
-        known = ", ".join(names) if names else "none yet"
-        raise CorpusError(f"there is no corpus {corpus!r}", hint=f"Corpora: {known}.")
+        hint = f"Corpora: {', '.join(names) or 'none yet'}. `kgp-neo4j load` makes one."
+        raise CorpusError(f"there is no corpus named {corpus!r}", hint=hint)

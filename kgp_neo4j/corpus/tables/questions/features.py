@@ -273,8 +273,6 @@ def _signature(candidate: Candidate) -> str:
         parts.append(f"{by}{'+' if rows.pick.highest else '-'}{'n' if rows.pick.nth > 1 else ''}")
     if rows.shift:
         parts.append(f"shift{rows.shift}")
-    if plan.second is not None and plan.second.pick is not None:
-        parts.append("extremes")
     return " ".join(parts)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.text.words import stem
 
-__all__ = ["Cell", "Column", "Grid", "folded", "grid_of"]
+__all__ = ["Cell", "Column", "Grid", "folded"]
 
 #: Letters of a code, at most: W, ITA.
 _CODE = 3
@@ -118,23 +116,6 @@ class Grid:
                 for place, word in enumerate(words[:_MOST_WORDS]):
                     places.setdefault(word[:4], []).append((column.order, words, place))
         return places
-
-
-def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
-    """Return the grid of texts that are in no graph; short rows are padded with empty cells."""
-    width = len(header)
-    texts = [[*row, *[""] * (width - len(row))][:width] for row in rows]
-    columns = tuple(
-        Column(at + 1, " ".join(name.split()), normal(name), column_type(row[at] for row in texts))
-        for at, name in enumerate(header)
-    )
-    cells = tuple(tuple(_cell(text) for text in row) for row in texts)
-    return Grid(columns, cells, tuple(range(1, len(cells) + 1)))
-
-
-def _cell(text: str) -> Cell:
-    value = typed(text)
-    return Cell(text, normal(text), value.number, value.date)
 
 
 def _share(values: Sequence[object]) -> float:
