@@ -42,6 +42,7 @@ _COMMANDS = (
     "mcp",
     "server",
     "install",
+    "browser-queries",
     "config",
     "doctor",
 )

@@ -5,20 +5,25 @@ With KGP_NEO4J_PICTURES=docs/images the pictures of docs/browser.md are made ane
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from zipfile import ZipFile
 
 import pytest
 from chromium import find_chromium, keep_picture
 from graphs import rows
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from small_graphs import keep_one
 
 from kgp_neo4j import Corpus
+from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import GRAPH, QUESTION, SETTINGS, prepare
@@ -26,6 +31,7 @@ from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
+from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
@@ -265,3 +271,106 @@ def test_the_link_of_a_mind_map_fills_the_editor(page: Page, served: Database) -
     frame = _run(page)
     expect(_nodes(frame)).to_have_count(len(_distinct(served, query)))
     _picture(page, "browser-mindmap.png", frame)
+
+
+# --- Saved queries, where no procedure is installed -----------------------------------------------
+
+_DROP = """([content, name]) => {
+    const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], name));
+    const dropped = new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true});
+    document.querySelector("[data-testid=activeEditor]").dispatchEvent(dropped);
+}"""
+
+
+@pytest.fixture(scope="module")
+def saved(served: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that `browser-queries` writes, with the trace of a question for its example."""
+    out = tmp_path_factory.mktemp("saved") / "queries.zip"
+    names = ["--corpus", "demo", "--graph", "demo"]
+    cli.main(["browser-queries", "--out", str(out), *names], standalone_mode=False)
+    keep_one(served, "demo")
+    return out
+
+
+def _values(saved: Path) -> dict[str, str]:
+    """Return the expression of each parameter in the file."""
+    text = ZipFile(saved).read("kgp-neo4j/parameters.cypher").decode()
+    return dict(re.findall(r"^:param (\w+) => (.*);$", text, re.M))
+
+
+@pytest.mark.slow
+def test_every_saved_query_finds_something(served: Database, saved: Path) -> None:
+    values = {
+        name: rows(served, f"RETURN {value} AS value")[0]["value"]
+        for name, value in _values(saved).items()
+    }
+    found = {}
+    with ZipFile(saved) as archive:
+        for name in archive.namelist()[2:]:
+            found[Path(name).stem] = len(rows(served, archive.read(name).decode(), **values))
+    assert all(found.values())
+    assert {f"kgp.{name}" for name in found} == {p.name for p in folder("procedures") if p.inputs}
+
+
+def test_a_name_in_the_saved_parameters_is_quoted(served: Database, tmp_path: Path) -> None:
+    name = 'it\'s \\ "mine" é;'
+    out = tmp_path / "queries.zip"
+    arguments = ["browser-queries", "--out", str(out), "--corpus", name, "--graph", name]
+    cli.main(arguments, standalone_mode=False)
+    values = _values(out)
+    assert rows(served, f"RETURN {values['corpus']} AS value") == [{"value": name}]
+    assert rows(served, f"RETURN {values['nodes']} AS value") == [{"value": []}]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_browser_imports_the_queries(page: Page, served: Database, saved: Path) -> None:
+    _open(page, served.connection.browser_address, served.connection)
+    page.evaluate(_DROP, [base64.b64encode(saved.read_bytes()).decode(), saved.name])
+    page.get_by_test_id("navigationFavorites").click()
+    page.get_by_text("kgp-neo4j", exact=True).click()
+    lines = page.locator("[data-testid=activeEditor] .view-lines")
+
+    def run(name: str, begin: str) -> Locator:
+        page.get_by_text(name).first.click()
+        expect(lines).to_contain_text(begin.replace(" ", "\xa0"))
+        return _run(page)
+
+    first = ':param corpus => "demo"'
+    done = run(first, first).get_by_title("Status: success")
+    expect(done).to_have_count(len(_values(saved)) + 1)
+    expect(_nodes(run("show", "// show"))).not_to_have_count(0)
+    ranked = run("retrieve", "// retrieve")
+    ranked.get_by_text("Table", exact=True).click()
+    expect(ranked).to_contain_text("Lighthouse")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_query_tool_imports_the_queries(page: Page, served: Database, saved: Path) -> None:
+    """Aura's Query tool comes with Browser as its preview."""
+    connection = served.connection
+    page.goto(f"{connection.browser}/browser/preview/")
+    page.locator("input[name=hostname]").fill(connection.uri.partition("//")[2])
+    page.locator("input[name=password]").fill(connection.password)
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_role("button", name="Cypher panel").click()
+    page.locator("input[type=file][accept*=zip]").set_input_files(saved)
+    tree = page.get_by_role("treegrid")
+    tree.get_by_role("row").hover()
+    tree.get_by_role("button", name="Collapse").click()
+    frames = page.get_by_test_id("frame")
+
+    def run(name: str, count: int) -> Locator:
+        tree.get_by_role("row").filter(has_text=f"{name}.cypher").last.hover()
+        tree.get_by_role("button", name=f"Run query for {name}.cypher", exact=True).click()
+        expect(frames).to_have_count(count)
+        return frames.first
+
+    script = run("parameters", 1)
+    expect(script.get_by_test_id("success-icon")).to_have_count(len(_values(saved)) + 1)
+    ranked = run("retrieve", 2)
+    ranked.get_by_test_id("result-view-table").click()
+    expect(ranked).to_contain_text("Lighthouse")

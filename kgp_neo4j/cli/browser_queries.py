@@ -1,0 +1,70 @@
+"""`kgp-neo4j browser-queries`: the procedures as saved queries, for servers without a plugin."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
+
+import click
+
+from kgp_neo4j.cli._options import corpus_option, graph_option
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Example:
+  kgp-neo4j browser-queries --corpus mine --out queries.zip
+"""
+_FOLDER = "kgp-neo4j/"
+
+
+@click.command("browser-queries", epilog=_EPILOG)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("kgp-neo4j.zip"),
+    show_default=True,
+    help="The file to write.",
+)
+@corpus_option(required=False, help="The corpus that the queries ask; demo when none is named")
+@graph_option(required=False, help="The knowledge graph that they ask; demo when none is named")
+@json_option
+def command(out: Path, corpus: str | None, graph: str | None, as_json: bool) -> None:
+    """Write the procedures as queries that Neo4j Browser and Aura's Query tool import.
+
+    They need no plugin, and writing them no database. Import the file as saved Cypher, run
+    `parameters` first, then any other.
+    """
+    names = _write(out, corpus or "demo", graph or "demo")
+    if as_json:
+        echo_json({"file": str(out), "queries": names})
+    else:
+        say(f"Written: {out}, {len(names)} queries and their parameters")
+
+
+def _write(path: Path, corpus: str, graph: str) -> list[str]:
+    """Write a zip file of one `.cypher` file a query; return the queries' names.
+
+    Browser takes a query's name from its first line and makes the folder by the file's path; the
+    Query tool takes the name of the file, and needs the folder as an entry.
+    """
+    from kgp_neo4j.environment.disk import replacing
+    from kgp_neo4j.graphdb.statements import folder
+
+    values = files("kgp_neo4j.cypher").joinpath("browser", "parameters.txt").read_text("utf-8")
+    for mark, name in (("CORPUS", corpus), ("GRAPH", graph)):
+        values = values.replace(mark, json.dumps(name, ensure_ascii=False))
+    queries = {
+        procedure.name.removeprefix("kgp."): procedure.text
+        for procedure in folder("procedures")
+        if procedure.inputs  # all but the list of the procedures
+    }
+    with replacing(path, private=False) as file, ZipFile(file, "w") as archive:
+        archive.writestr(ZipInfo(_FOLDER), "")
+        archive.writestr(ZipInfo(f"{_FOLDER}parameters.cypher"), values)
+        for name, text in queries.items():
+            # All are dated 1980, so that the same queries are the same file.
+            archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), f"// {name}\n{text}\n")
+    return list(queries)
