@@ -1,4 +1,4 @@
-// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, pages :: INT, tables :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, unconnected :: MAP)
+// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, pages :: INT, tables :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, unconnected :: MAP, indexes :: MAP)
 // All corpora by name, what is in them, and how many passages `connect` has not seen. Passages are read one by one
 // only where some are known to be in none of a corpus's graphs.
 // mode: READ
@@ -26,5 +26,7 @@ RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents
        COUNT { MATCH (:Table {corpus: c.name}) } AS tables,
        COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, embedded.encoder AS encoder,
        embedded.dimension AS dimension,
-       {HAS_KEYWORD: withoutKeywords, MENTIONS: withoutEntities, SIMILAR_ST: withoutEmbedding} AS unconnected
+       {HAS_KEYWORD: withoutKeywords, MENTIONS: withoutEntities, SIMILAR_ST: withoutEmbedding} AS unconnected,
+       {label: toUpper(left(c.shelf, 1)) + substring(c.shelf, 1) + 'Passage', fullText: 'kgp_passage_' + c.shelf,
+        vectors: CASE WHEN c.shelf = c.scope AND embedded.madeAt IS NOT NULL THEN 'kgp_vectors_' + c.scope END} AS indexes
 ORDER BY name

@@ -204,6 +204,9 @@ class CorpusSummary:
     unconnected: Mapping[str, int] = field(default_factory=dict)
     pages: int = 0
     tables: int = 0
+    #: The `label` of its passages, and the names of the indexes `fullText` and `vectors` (of a
+    #: large corpus alone) upon it.
+    indexes: Mapping[str, str | None] = field(default_factory=dict)
 
 
 # --- connect ---

@@ -17,12 +17,14 @@ from commands import environment
 from graphs import rows
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from neo4j import READ_ACCESS
 from small_graphs import passages
 
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import open_to_read
+from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 
@@ -266,3 +268,17 @@ def test_the_server_never_writes(reading: Database, database: Database) -> None:
     assert reading.read("inspect/server")
     with pytest.raises(ConfigurationError, match="may write"):
         make_server(database)
+
+
+def test_neo4js_own_mcp_server_may_call_the_procedures(
+    database: Database, demo_corpus: str
+) -> None:
+    """It runs what `EXPLAIN` calls a read, by a connection that is for reading alone."""
+    for procedure in folder("procedures"):
+        explained = database.driver.execute_query(f"EXPLAIN {procedure.example}")
+        assert explained.summary.query_type == "r"
+    query = "CALL custom.kgp.retrieve($q, $c) YIELD rank, passage RETURN rank, passage.title AS t"
+    with database.driver.session(default_access_mode=READ_ACCESS) as session:
+        found = session.run(query, q=QUESTION, c=demo_corpus).data()
+    assert found[0]["rank"] == 1
+    json.dumps(found)

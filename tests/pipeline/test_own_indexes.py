@@ -12,6 +12,7 @@ from graphs import rows, write_jsonl
 from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
@@ -84,6 +85,8 @@ def test_others_change_nothing(
     assert _own(database, corpus) == [False, False, False]
     _load(database, tmp_path, corpus, range(600), "rare")
     assert _own(database, corpus) == [True, True, True]
+    (told,) = (each.indexes for each in corpora(database) if each.name == corpus)
+    assert {told["fullText"], told["vectors"]} == _indexes(database, _scope(database, corpus))
     found, near = _found(database, corpus), _near(database, corpus)
     assert found[0][0] == "T7"
     assert near[0] == "T3"
