@@ -51,7 +51,7 @@ def _write(path: Path, corpus: str, graph: str) -> list[str]:
     Query tool takes the name of the file, and needs the folder as an entry.
     """
     from kgp_neo4j.environment.disk import replacing
-    from kgp_neo4j.graphdb.statements import folder
+    from kgp_neo4j.graphdb.statements import LANGUAGE, folder
 
     values = files("kgp_neo4j.cypher").joinpath("browser", "parameters.txt").read_text("utf-8")
     for mark, name in (("CORPUS", corpus), ("GRAPH", graph)):
@@ -61,10 +61,12 @@ def _write(path: Path, corpus: str, graph: str) -> list[str]:
         for procedure in folder("procedures")
         if procedure.inputs  # all but the list of the procedures
     }
+    # A page's number is an integer, a table's is text, and a parameter has one value for all.
+    queries["table"] = queries["table"].replace("$number", "$tableNumber")
     with replacing(path, private=False) as file, ZipFile(file, "w") as archive:
         archive.writestr(ZipInfo(_FOLDER), "")
         archive.writestr(ZipInfo(f"{_FOLDER}parameters.cypher"), values)
         for name, text in queries.items():
             # All are dated 1980, so that the same queries are the same file.
-            archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), f"// {name}\n{text}\n")
+            archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), f"// {name}\n{LANGUAGE.strip()}\n{text}\n")
     return list(queries)
