@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
@@ -53,9 +54,10 @@ def _write(path: Path, corpus: str, graph: str) -> list[str]:
     from kgp_neo4j.environment.disk import replacing
     from kgp_neo4j.graphdb.statements import LANGUAGE, folder
 
+    names = {"CORPUS": corpus, "GRAPH": graph}
+    quoted = {mark: json.dumps(name, ensure_ascii=False) for mark, name in names.items()}
     values = files("kgp_neo4j.cypher").joinpath("browser", "parameters.txt").read_text("utf-8")
-    for mark, name in (("CORPUS", corpus), ("GRAPH", graph)):
-        values = values.replace(mark, json.dumps(name, ensure_ascii=False))
+    values = re.sub("CORPUS|GRAPH", lambda mark: quoted[mark[0]], values)
     queries = {
         procedure.name.removeprefix("kgp."): procedure.text
         for procedure in folder("procedures")
@@ -67,6 +69,7 @@ def _write(path: Path, corpus: str, graph: str) -> list[str]:
         archive.writestr(ZipInfo(_FOLDER), "")
         archive.writestr(ZipInfo(f"{_FOLDER}parameters.cypher"), values)
         for name, text in queries.items():
+            saved = f"// {name}\n{LANGUAGE.strip()}\n{text}\n"
             # All are dated 1980, so that the same queries are the same file.
-            archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), f"// {name}\n{LANGUAGE.strip()}\n{text}\n")
+            archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), saved)
     return list(queries)
