@@ -15,31 +15,7 @@
 // graph.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-WITH c, $edges AS chosen, log(1001.0) AS most
-CALL (c, most) {
-  CALL (c) {
-    UNWIND $phrases AS name
-    MATCH (e:NamedEntity {corpus: c.name, name: name})
-    RETURN e
-    UNION
-    UNWIND $named AS id
-    MATCH (:Passage {id: id})<-[:HAS_PASSAGE]-(e:Document)
-    RETURN e
-  }
-  WITH e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency
-  WHERE frequency <= 100
-  RETURN collect([elementId(e), [[6.0, 0, 1.0 - log(1.0 + frequency) / most]]]) AS asked
-}
-// By entity: the links that a passage has that mentions it. What is asked about is no bridge.
-CALL (most) {
-  UNWIND range(0, size($frontier) - 1) AS at
-  MATCH (:Passage {id: $frontier[at]})-[:MENTIONS]->(e)
-  WITH e, most, collect(at) AS places, COUNT { (e)<-[:MENTIONS]-() } AS frequency
-  WHERE 2 <= frequency <= 100
-  WITH elementId(e) AS entity, [at IN places | [5.0, at, 1.0 - log(1.0 + frequency) / most]] AS links
-  RETURN collect([entity, links]) AS bridges
-}
-WITH chosen, apoc.map.fromPairs(bridges + asked) AS byEntity
+WITH $edges AS chosen
 CALL () {
   UNWIND $frontier AS id
   MATCH (p:Passage {id: id})
@@ -133,20 +109,52 @@ CALL (chosen, hubs, led) {
   WHERE size(chosen) = 0 OR type(e) IN chosen
   RETURN n, [4.0, at, 1.0] AS link
 }
-WITH byEntity, n, collect(link) AS links, count(*) > count(link) AS given
-WITH byEntity, n, links, given,
+WITH n, collect(link) AS links, count(*) > count(link) AS given
+WITH n, links, given,
      reduce(sum = coalesce($hits[n.id], 0.0), link IN links
        | sum + CASE WHEN link[0] < 2.0 THEN 1.0 ELSE 0.5 END / (2.0 + link[1])) AS strength
 ORDER BY given DESC, strength DESC, n.id
 LIMIT $judged
-CALL (n, byEntity) {
-  MATCH (n)-[:MENTIONS]->(e)
-  UNWIND byEntity[elementId(e)] AS link
-  WITH link
-  WHERE link[0] = 6.0 OR $frontier[link[1]] <> n.id
-  RETURN collect(link) AS shared
+WITH collect({passage: n, links: links}) AS judged, log(1001.0) AS most
+CALL (most) {
+  CALL () {
+    UNWIND $phrases AS name
+    MATCH (e:NamedEntity {corpus: $corpus, name: name})
+    RETURN e
+    UNION
+    UNWIND $named AS id
+    MATCH (:Passage {id: id})<-[:HAS_PASSAGE]-(e:Document)
+    RETURN e
+  }
+  WITH e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE frequency <= 100
+  RETURN collect({entity: e, links: [[6.0, 0, 1.0 - log(1.0 + frequency) / most]]}) AS asked,
+         collect(e) AS named
 }
-WITH n, links + shared AS links
+// By entity: the links that a passage has that mentions it. What is asked about is no bridge.
+CALL (most, named) {
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (:Passage {id: $frontier[at]})-[:MENTIONS]->(e)
+  WITH e, most, collect(at) AS places, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE 2 <= frequency <= 100 AND NOT e IN named
+  RETURN collect({entity: e,
+    links: [at IN places | [5.0, at, 1.0 - log(1.0 + frequency) / most]]}) AS bridges
+}
+WITH judged, bridges + asked AS linking
+// As rows, what is judged and what an entity links come together by the passage.
+CALL (judged, linking) {
+  UNWIND judged AS one
+  RETURN one.passage AS n, one.links AS links, true AS isJudged
+  UNION ALL
+  UNWIND linking AS one
+  WITH one.entity AS e, one.links AS links
+  MATCH (e)<-[:MENTIONS]-(n)
+  RETURN n, links, false AS isJudged
+}
+WITH n, collect(links) AS parts, max(isJudged) AS isJudged
+WHERE isJudged
+WITH n, [link IN reduce(all = [], part IN parts | all + part)
+         WHERE link[0] <> 5.0 OR $frontier[link[1]] <> n.id] AS links
 MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
 WITH n, links, n.id AS passage, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text,
      COUNT { (d)<-[:MENTIONS]-() } AS inDegree
