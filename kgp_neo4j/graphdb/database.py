@@ -166,15 +166,9 @@ class Database:
         rows = list(self._run_once(path, values, WRITE_ACCESS))
         return rows[0] if rows else {}
 
-    def make_indexes(self, path: str, **values: Any) -> None:
-        """Run a statement that makes indexes unless they are there; others may run it meanwhile."""
-        for last in (False, False, True):  # a statement makes two indexes at most
-            try:
-                self.write_in_batches(path, **values)
-                return
-            except DatabaseError as error:
-                if last or not _has_same_index(error):
-                    raise
+    def change_schema(self, path: str, **values: Any) -> None:
+        """Run the schema statements `cypher/<path>.cypher`, as `define` does."""
+        self.define(statement(path), values)
 
     def define(self, query: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
         """Run a file of schema statements, or an administrative one on the database `system`.
@@ -182,7 +176,7 @@ class Database:
         Several processes may run the same one at once.
         """
         database = "system" if system else None
-        for text in query.parts:
+        for text in query.labelled(values):
             try:
                 self._run(query, values, WRITE_ACCESS, text=text, database=database)
             except DatabaseError as error:

@@ -19,13 +19,14 @@ Each name after `check:` is a statement of `cypher/check/`, whose rows say in a 
 wrong with the parameters: Cypher alone cannot raise an error. The plugin runs them before, the
 driver where nothing has come of the statement.
 
-Three things are expanded when a file is read:
+Four things are expanded, the last one when it is run:
 
 - A line `// include: words` becomes the text of `cypher/include/words.cypher` without its header,
   which documents the variables it uses and defines. `// include: options` becomes the options as a
   map literal, `// include: procedures` the headers of all procedures as a list of such.
 - `TraversalSettings.hops` becomes the default of the setting in `types/settings.py`.
 - `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
+- A label of a schema statement, which cannot be a parameter, stands as `` `$label` ``.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ _OPTION = re.compile(
 )
 _FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
 _PARAMETER_USE = re.compile(r"\$(\w+)")
+_LABEL = re.compile(r"`\$(\w+)`")
 _SETTING = re.compile(r"\bTraversalSettings\.(\w+)")
 _OPTION_USE = re.compile(r"\$configuration\.(\w+)")
 _COMMENTS_AND_STRINGS = re.compile(
@@ -132,6 +134,23 @@ class Statement:
         if self.mode != "SCHEMA":
             return [self.text]
         return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
+
+    def labelled(self, values: Mapping[str, Any]) -> list[str]:
+        """Return the statements of the file with labels in the place of :`$label`.
+
+        A label cannot be a parameter of schema statements. Raises QueryFileError for one that is
+        no word of letters, digits and underscores.
+        """
+
+        def label(use: re.Match[str]) -> str:
+            given = str(values.get(use[1]))
+            if re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) is None:
+                raise QueryFileError(
+                    f"{given!r} is no label", where=self.path, hint="A label is one plain word."
+                )
+            return given
+
+        return [_LABEL.sub(label, part) for part in self.parts]
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values by parameter, with the defaults of all others.

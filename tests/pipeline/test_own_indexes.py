@@ -43,7 +43,7 @@ def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int],
     # As `connect` does once the vectors are there.
     database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
     if _own(database, corpus)[0]:
-        database.make_indexes("load/own_indexes", corpus=corpus)
+        own_indexes.make_indexes(database, corpus)
         database.read("install/await_indexes")
 
 
@@ -115,7 +115,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
     assert _own(database, corpus) == [True, True, False]
     vector = load_encoder(tiny_encoder).encode([passage_text("T3", row["p"]["text"])])[0].tolist()
     asked = {"vector": vector, "corpus": corpus, "configuration": {"limit": 1}}
-    with _Broken(database.connection, "load/own_indexes") as broken:
+    with _Broken(database.connection, "load/vector_index") as broken:
         with pytest.raises(DatabaseError, match="broke"):
             connect(broken, corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
         # They are all written, and not yet searched.
@@ -151,6 +151,10 @@ class _Broken(Database):
         self._stop(path)
         return super().write_in_batches(path, **values)
 
+    def change_schema(self, path: str, **values: object) -> None:
+        self._stop(path)
+        super().change_schema(path, **values)
+
     def write(self, path: str, **values: object) -> list[dict[str, object]]:
         self._stop(path)
         return super().write(path, **values)
@@ -177,7 +181,7 @@ def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
 
 @pytest.mark.parametrize(
     "step",
-    ["load/label_passages", "load/own_indexes", "load/choose_indexes", "second label_passages"],
+    ["load/label_passages", "load/text_index", "load/choose_indexes", "second label_passages"],
 )
 def test_cut_short_on_the_way(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -19,6 +19,7 @@ from neo4j.exceptions import Neo4jError
 from small_graphs import keep_one
 
 from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import LAYOUT, install, missing
 from kgp_neo4j.graphdb.open import open_database, open_to_read
@@ -179,13 +180,11 @@ def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
         "(:Passage {id: $c, corpus: $c, embedding: [1.0, 0.0]})", c=corpus, s=scope,
     )  # fmt: skip
     with ThreadPoolExecutor(6) as pool:
-        for made in [
-            pool.submit(database.make_indexes, "load/own_indexes", corpus=corpus) for _ in range(6)
-        ]:
+        for made in [pool.submit(own_indexes.make_indexes, database, corpus) for _ in range(6)]:
             made.result()
     found = rows(database, "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name", s=scope)
     assert len(found) == 2
-    database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+    own_indexes.drop_indexes(database, corpus)
 
 
 def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> None:

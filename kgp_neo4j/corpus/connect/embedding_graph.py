@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from kgp_neo4j.corpus.connect.build import timed
 from kgp_neo4j.corpus.connect.nearest import join_nearest
+from kgp_neo4j.corpus.load.own_indexes import make_indexes
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
@@ -73,7 +74,7 @@ def connect_nearest(
         (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
         if state["indexed"]:
             # The first time that of the vectors, which are all there now.
-            database.make_indexes("load/own_indexes", corpus=corpus)
+            make_indexes(database, corpus)
         stored = json.loads(state["settings"]) if state["settings"] else {}
         every = anew or stored.get("neighbours") != settings.neighbours
         if every:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.load.own_indexes import drop_own_indexes
+from kgp_neo4j.corpus.load.own_indexes import drop_indexes, drop_own_indexes
 from kgp_neo4j.environment.files import absolute
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
@@ -47,7 +47,7 @@ def discard_import(database: Database, corpus: str) -> bool:
     """Delete what an import that was cut off has left of a corpus; return whether it had."""
 
     def undo() -> None:
-        database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+        drop_indexes(database, corpus)
         _delete_content(database, corpus)
 
     return discard(database, "Corpus", corpus, undo)

@@ -8,6 +8,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.loading import language_of
+from kgp_neo4j.corpus.load.own_indexes import make_indexes, passage_label
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.text.language import languages
@@ -52,8 +53,7 @@ def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
     if properties["scope"] != root["scope"]:
         raise InputError("a passage of another scope")
     # The label of the index that searches it.
-    shelf = root["shelf"]
-    return [*labels, f"{shelf[:1].upper()}{shelf[1:]}Passage"]
+    return [*labels, passage_label(root["shelf"])]
 
 
 def _check_relationship(_: Row, type_: str, __: Row) -> None:
@@ -64,7 +64,7 @@ def _check_relationship(_: Row, type_: str, __: Row) -> None:
 def _make_indexes(database: Database, root: Row) -> None:
     language_of(database, root["name"], root["language"], ())
     if root["shelf"] == root["scope"]:
-        database.make_indexes("load/own_indexes", corpus=root["name"])
+        make_indexes(database, root["name"])
         database.read("install/await_indexes")
 
 

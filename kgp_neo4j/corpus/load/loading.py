@@ -11,6 +11,7 @@ from typing import Any
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
+from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unclear_columns
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.files import find, shown, size_on_disk
@@ -110,6 +111,6 @@ def language_of(
         return known
     chosen = asked or guess_language(document.text for document in documents)
     if chosen != DEFAULT_LANGUAGE:
-        database.make_indexes("load/language_index", language=chosen)
+        make_text_index(database, chosen, chosen)
         database.read("install/await_indexes")
     return chosen

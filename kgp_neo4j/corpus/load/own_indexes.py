@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.text.language import OTHER
 
-__all__ = ["LARGE", "drop_own_indexes", "make_own_indexes"]
+__all__ = [
+    "LARGE", "drop_indexes", "drop_own_indexes", "make_indexes", "make_own_indexes",
+    "make_text_index", "passage_label",
+]  # fmt: skip
 
 #: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
 #: one, which takes 20 ms for so many; each index is open as long as the server runs.
@@ -21,7 +25,7 @@ def make_own_indexes(database: Database, corpus: str) -> None:
         return
     if not state["own"]:
         database.write_in_batches("load/label_passages", corpus=corpus)
-        database.make_indexes("load/own_indexes", corpus=corpus)
+        make_indexes(database, corpus)
         database.read("install/await_indexes")
         database.write("load/choose_indexes", corpus=corpus, own=True, moving=True)
     # Again, for what others loaded before the choice.
@@ -35,4 +39,42 @@ def drop_own_indexes(database: Database, corpus: str) -> None:
     # A large one may have been cut short between making its indexes and choosing them.
     if state["own"] or state["moving"] or state["large"]:
         database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
-        database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+        drop_indexes(database, corpus)
+
+
+def make_indexes(database: Database, corpus: str) -> None:
+    """Make the indexes of the corpus's own unless they are there; they are online a while later.
+
+    They are full text and, where it is searched by vectors or has some, one of vectors.
+    """
+    for state in database.read("load/index_state", corpus=corpus):
+        scope = state["scope"]
+        make_text_index(database, scope, state["language"])
+        if state["indexed"]:
+            name = f"kgp_vectors_{scope}"
+            database.change_schema("load/vector_index", name=name, label=passage_label(scope))
+
+
+def make_text_index(database: Database, shelf: str, language: str) -> None:
+    """Make the full-text index of the passages on a shelf, by the analyzer of their language.
+
+    Words of a language without one stay as they stand.
+    """
+    database.change_schema(
+        "load/text_index",
+        name=f"kgp_passage_{shelf}",
+        label=passage_label(shelf),
+        analyzer="standard-no-stop-words" if language == OTHER else language,
+    )
+
+
+def drop_indexes(database: Database, corpus: str) -> None:
+    """Drop the indexes of the corpus's own, also those of an import that was cut off."""
+    for state in database.read("load/index_state", corpus=corpus):
+        for kind in ("passage", "vectors"):
+            database.change_schema("load/drop_index", name=f"kgp_{kind}_{state['scope']}")
+
+
+def passage_label(shelf: str) -> str:
+    """Return the label of the passages that an index is of: of a corpus's own, or a language's."""
+    return f"{shelf[:1].upper()}{shelf[1:]}Passage"
