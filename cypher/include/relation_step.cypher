@@ -13,13 +13,17 @@ CALL (frontier, left) {
       MATCH (n)-[r]-(m:Entity) WHERE r.graph = $graph
       RETURN type(r) AS relation, startNode(r) = n AS forward, m
       UNION ALL
-      // Of a hub, some of every type in each direction.
+      // Of a hub, some of every type in each direction; only these are looked at.
       WITH n WHERE COUNT { (n)--() } > $fan
-      UNWIND apoc.node.relationship.types(n) AS relation
-      UNWIND [true, false] AS forward
-      CALL apoc.path.expandConfig(n, {minLevel: 1, maxLevel: 1, uniqueness: 'NONE', limit: $sample,
-        relationshipFilter: CASE WHEN forward THEN relation + '>' ELSE '<' + relation END}) YIELD path
-      WITH relation, forward, last(nodes(path)) AS m
+      CALL (n) {
+        MATCH (n)-[r]->(m)
+        RETURN type(r) AS relation, true AS forward, collect(m)[..$sample] AS some
+        UNION ALL
+        MATCH (n)<-[r]-(m)
+        RETURN type(r) AS relation, false AS forward, collect(m)[..$sample] AS some
+      }
+      UNWIND some AS m
+      WITH relation, forward, m
       WHERE m:Entity AND m.graph = $graph
       RETURN relation, forward, m
     }
@@ -32,8 +36,12 @@ CALL (frontier, left) {
        f.weight + coalesce($weights[relation], 0.0) + CASE WHEN forward THEN 0.0 ELSE -0.02 END AS weight
   ORDER BY weight DESC, [s IN steps | s.relation], [s IN steps | s.forward]
   LIMIT $beam
-  RETURN collect({steps: steps, weight: weight,
-                  nodes: apoc.coll.toSet(apoc.coll.flatten(nodes))[..$sample]}) AS next
+  // A node that several ways reach is one.
+  WITH steps, weight, reduce(all = [], some IN nodes | all + some) AS nodes
+  WITH steps, weight, COLLECT { UNWIND nodes AS node RETURN DISTINCT node LIMIT $sample } AS nodes
+  WITH collect({steps: steps, weight: weight, nodes: nodes}) AS made
+  UNWIND range(0, size(made) - 1) AS at
+  WITH made[at] AS path, at
+  RETURN collect(path {.*, at: at}) AS next
 }
-WITH found + next AS found, left - 1 AS left,
-     [at IN range(0, size(next) - 1) | apoc.map.setKey(next[at], 'at', at)] AS frontier
+WITH found + next AS found, left - 1 AS left, next AS frontier
