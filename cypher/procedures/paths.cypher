@@ -14,40 +14,72 @@ WITH $entities AS entities
 MATCH (g:KnowledgeGraph {name: $graph})
 // include: entities
 WITH [one IN given | one.node] AS given
-WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
+WITH given, size(given) - 1 AS last, datetime.realtime() + duration({milliseconds: $configuration.timeout}) AS until
 WHERE last > 0
-// All pairs in a transaction of its own, which is ended when the time is over. Nothing in it gathers
-// rows, so that what was found until then has come out. Parallel relationships make the same way.
-CALL (ids, last) {
-  WITH [i IN range(0, last - 1) | [j IN range(i + 1, last) | [i, j]]] AS pairs
-  CALL apoc.cypher.runTimeboxed('
-    UNWIND $pairs AS pair
-    MATCH (a:Entity), (b:Entity)
-    WHERE elementId(a) = $ids[pair[0]] AND elementId(b) = $ids[pair[1]]
-    CALL (a, b) {
-      MATCH p = allShortestPaths((a)-[*..' + toString($configuration.maxHops) + ']-(b))
+// Where the time is over, no pair is begun and no relationship followed: what was found counts. How long
+// a path may be is no parameter in Cypher, and a search for longer ones than asked for takes longer.
+CALL (given, last, until) {
+  UNWIND range(0, last - 1) AS i
+  UNWIND range(i + 1, last) AS j
+  WITH i, j, given[i] AS a, given[j] AS b
+  WHERE datetime.realtime() < until
+  CALL (a, b, until) {
+    CALL (a, b, until) {
+      WITH a, b, until WHERE $configuration.maxHops <= 2
+      MATCH p = allShortestPaths((a)-[*..2]-(b))
       WHERE all(r IN relationships(p) WHERE r.graph = $graph)
-      RETURN DISTINCT [n IN nodes(p) | elementId(n)] AS way LIMIT $most
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
+      UNION ALL
+      WITH a, b, until WHERE $configuration.maxHops = 3
+      MATCH p = allShortestPaths((a)-[*..3]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
+      UNION ALL
+      WITH a, b, until WHERE $configuration.maxHops = 4
+      MATCH p = allShortestPaths((a)-[*..4]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
+      UNION ALL
+      WITH a, b, until WHERE $configuration.maxHops = 5
+      MATCH p = allShortestPaths((a)-[*..5]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
+      UNION ALL
+      WITH a, b, until WHERE $configuration.maxHops = 6
+      MATCH p = allShortestPaths((a)-[*..6]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
+      UNION ALL
+      WITH a, b, until WHERE $configuration.maxHops > 6
+      MATCH p = allShortestPaths((a)-[*..10]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+        AND all(n IN nodes(p) WHERE datetime.realtime() < until)
+      RETURN p
     }
-    RETURN pair, way',
-    {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
-     most: 8 * $configuration.limit}, $configuration.timeout) YIELD value
-  RETURN value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
+    // Parallel relationships make the same way.
+    WITH DISTINCT nodes(p) AS way WHERE size(way) <= $configuration.maxHops + 1
+    RETURN way LIMIT 8 * $configuration.limit
+  }
+  RETURN [i, j] AS pair, way
 }
-WITH given, last, collect({pair: pair, way: way, hops: hops}) AS all
-// What each inner entity touches is looked up once: between two hubs that takes a while.
-CALL (given, all) {
-  UNWIND all AS one
-  UNWIND CASE WHEN one.hops > 1 THEN one.way[1..-1] ELSE [] END AS id
-  WITH DISTINCT id, given
-  MATCH (n:Entity) WHERE elementId(n) = id
-  WITH id, n.name AS name, size([g IN given WHERE EXISTS { (n)--(g) }]) AS touched
-  RETURN apoc.map.fromPairs(collect([id, {name: name, touched: touched}])) AS inner
+WITH given, last, collect({pair: pair, way: way}) AS each
+CALL (given, each) {
+  UNWIND range(0, size(each) - 1) AS nth
+  WITH nth, each[nth].way[1..-1] AS inner
+  UNWIND CASE inner WHEN [] THEN [null] ELSE range(0, size(inner) - 1) END AS at
+  // What each inner entity touches is looked up once: between two hubs that takes a while.
+  WITH inner[at] AS n, collect([nth, at]) AS places
+  WITH places, n.name AS name, size([g IN given WHERE EXISTS { (n)--(g) }]) AS touched
+  UNWIND places AS place
+  WITH place[0] AS nth, name, touched ORDER BY nth, place[1]
+  WITH each[nth] AS one, sum(touched) AS support, collect(name) AS names, nth
+  RETURN one.pair AS pair, [n IN one.way | elementId(n)] AS way, size(one.way) - 1 AS hops, support, names
 }
-UNWIND all AS one
-WITH given, last, one.pair AS pair, one.way AS way, one.hops AS hops,
-     reduce(n = 0, id IN one.way[1..-1] | n + inner[id].touched) AS support,
-     [id IN one.way[1..-1] | inner[id].name] AS names
 WITH given, last, pair, way, hops, support, names
 ORDER BY support DESC, names
 WITH given, last, pair, hops, collect({way: way, support: support})[..$configuration.limit] AS ways
@@ -58,19 +90,21 @@ WITH given, found, begin, reduce(
   s = {at: begin, left: [x IN range(0, last) WHERE x <> begin], done: [], now: []},
   turn IN range(1, last) |
   [step IN [coalesce(
-      [least IN [apoc.coll.sortMulti(
-        [f IN found
-         WHERE (f.pair[0] = s.at AND f.pair[1] IN s.left)
-            OR (f.pair[1] = s.at AND f.pair[0] IN s.left)
-         | {hops: f.hops, to: CASE WHEN f.pair[0] = s.at THEN f.pair[1] ELSE f.pair[0] END,
-            back: f.pair[1] = s.at, ways: f.ways}], ['^hops', '^to'])[0]] | least][0],
+      reduce(least = null, f IN [f IN found
+          WHERE (f.pair[0] = s.at AND f.pair[1] IN s.left)
+             OR (f.pair[1] = s.at AND f.pair[0] IN s.left)
+          | {hops: f.hops, to: CASE WHEN f.pair[0] = s.at THEN f.pair[1] ELSE f.pair[0] END,
+             back: f.pair[1] = s.at, ways: f.ways}]
+        | CASE WHEN f.hops < least.hops OR (f.hops = least.hops AND f.to < least.to) OR least IS NULL
+               THEN f ELSE least END),
       {to: s.left[0]})]
    | {at: step.to, left: [x IN s.left WHERE x <> step.to],
       done: CASE WHEN step.ways IS NULL AND size(s.now) > 0 THEN s.done + [s.now] ELSE s.done END,
       now: CASE WHEN step.ways IS NULL THEN [] ELSE s.now + [step] END}][0]) AS s
 UNWIND s.done + CASE WHEN size(s.now) > 0 THEN [s.now] ELSE [] END AS chain
 // The n-th path takes the n-th way of every segment that has so many.
-UNWIND range(0, apoc.coll.max([step IN chain | size(step.ways)]) - 1) AS nth
+UNWIND range(0, reduce(most = 0, step IN chain |
+  CASE WHEN size(step.ways) > most THEN size(step.ways) ELSE most END) - 1) AS nth
 WITH chain, [step IN chain | {back: step.back,
        way: step.ways[CASE WHEN nth < size(step.ways) THEN nth ELSE 0 END]}] AS steps
 WITH reduce(n = 0, step IN steps | n + step.way.support) AS support,
@@ -81,7 +115,7 @@ WITH reduce(n = 0, step IN steps | n + step.way.support) AS support,
 WITH CASE WHEN head(ids) < last(ids) THEN ids ELSE reverse(ids) END AS same,
      collect({ids: ids, support: support})[0] AS first
 WITH first.ids AS ids, first.support AS support
-WITH ids, support, size(ids) > size(apoc.coll.toSet(ids)) AS again
+WITH ids, support, any(at IN range(1, size(ids) - 1) WHERE ids[at] IN ids[..at]) AS again
 // One that comes by an entity twice goes behind those of its length that do not.
 ORDER BY size(ids), again, support DESC, ids
 WITH collect({ids: ids, support: support}) AS rows

@@ -89,6 +89,14 @@ def test_rows_in_one_record(database: Database, corpus: str) -> None:
     assert database.read_packed("inspect/passages", ids=[]) == []
 
 
+def test_no_statement_uses_apoc() -> None:
+    """It is not on every server, nor in every version."""
+    cypher = Path(__file__).parents[2] / "cypher"
+    files = list(cypher.rglob("*.cypher"))
+    assert len(files) > 100
+    assert [file.name for file in files if "apoc." in file.read_text("utf-8")] == []
+
+
 def test_every_file_is_run() -> None:
     """No statement is left over: the package or a test names each file.
 

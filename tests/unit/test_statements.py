@@ -131,3 +131,12 @@ def test_a_schema_has_several_statements(place: Path) -> None:
     first, second = _read(place, procedures_find=text).parts
     assert first.endswith("// One.\nCREATE A")
     assert second == "CREATE\n B"
+
+
+def test_a_label_is_put_in_only_where_it_is_one_word() -> None:
+    made = statements.statement("load/vector_index")
+    (text,) = made.labelled({"label": "C0ffeePassage"})
+    assert "FOR (p:C0ffeePassage)" in text
+    for label in ("", "P) ON (p.x) //", "P`", "ÄPassage", "1P", "P\n", None):
+        with pytest.raises(QueryFileError, match="is no label"):
+            made.labelled({"label": label})
