@@ -25,16 +25,14 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 __all__ = [
     "EXTENSIONS",
-    "InputFiles",
     "Value",
     "absolute",
     "extension",
     "find",
+    "json_values",
     "not_text",
     "opened",
-    "read_lines",
     "read_question_records",
-    "read_records",
     "read_toml",
     "read_values",
     "read_whole",
@@ -243,7 +241,12 @@ class Value(NamedTuple):
     where: str
 
 
-def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
+def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
+    """Yield the values of a `.json` file, or of the lines of one of another kind."""
+    return (_records if extension(path) == ".json" else _lines)(file, shown(path))
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[Value]:
     """Yield the value of each line that is not blank; an InputError for a malformed line.
 
     A file with the byte order mark of UTF-16 is read whole.
@@ -268,7 +271,7 @@ def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
             yield _malformed(where, str(error))
 
 
-def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
+def _records(file: IO[bytes], name: str) -> Iterator[Value]:
     """Yield the members of a file's one array, or the values that follow one another in it.
 
     One chunk is in memory at a time. A malformed value ends it with an InputError: the values after
@@ -313,19 +316,19 @@ def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
 
 
 def read_values(path: Path, title: str) -> Iterator[Value]:
-    """Yield the JSON values of a file: the members of its one array, or of its lines.
+    """Yield the JSON values of a file, `.json` or lines.
 
     Raises InputError with file and line for what is no JSON. `title` is that of the progress bar.
     """
     with bar(title, None) as progress, opened(path, progress) as file:
-        for value in read_records(file, shown(path)):
+        for value in json_values(file, path):
             if isinstance(value.value, InputError):
                 raise value.value
             yield value
 
 
-def read_question_records(path: Path, hint: str) -> Iterator[Value]:
-    """Yield the objects of a file of questions (`.jsonl` or `.json`, also `.gz`).
+def read_question_records(path: Path, hint: str, kind: type = dict) -> Iterator[Value]:
+    """Yield the objects, or values of a `kind`, of a file of questions (`.jsonl`, `.json`, `.gz`).
 
     Raises InputError for another kind of file, and with `hint` for other values and for none.
     """
@@ -333,7 +336,7 @@ def read_question_records(path: Path, hint: str) -> Iterator[Value]:
         raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
     value = None
     for value in read_values(path, "questions"):
-        if not isinstance(value.value, dict):
+        if not isinstance(value.value, kind):
             raise InputError("not a question", where=value.where, hint=hint)
         yield value
     if value is None:

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.environment.files import extension, opened, shown
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.evaluate.questions import by_id
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
-from kgp_neo4j.mindmap.load.graph_files import json_values
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
@@ -60,24 +58,11 @@ def read_graph_questions(path: Path) -> list[GraphQuestion]:
     PathQuestion. Of a dialogue the asker's turns are the question, the others the reference. A
     record without an id has its number. Raises InputError for a record of another form.
     """
-    name = shown(path)
-    if extension(path) not in (".json", ".jsonl"):
-        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    questions: dict[str, GraphQuestion] = {}
-    with bar("questions", None) as progress, opened(path, progress) as file:
-        for number, (value, where) in enumerate(json_values(file, path), 1):
-            if isinstance(value, InputError):
-                raise value
-            read = _read(value, str(number), where)
-            if read.id in questions:
-                raise InputError(f"the id {read.id!r} stands twice", where=where)
-            questions[read.id] = read
-    if not questions:
-        raise InputError("the file holds no question", where=name, hint=_HINT)
-    return list(questions.values())
+    return by_id(path, lambda *record: [_read(*record)], _HINT, object)
 
 
-def _read(record: Any, number: str, where: str) -> GraphQuestion:
+def _read(record: Any, where: str, at: int) -> GraphQuestion:
+    number = str(at)
     turns = record if isinstance(record, list) else None
     if isinstance(record, Mapping):
         number = str(record.get("id", record.get("_id", number)))

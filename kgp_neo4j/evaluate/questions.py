@@ -20,7 +20,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["Fact", "GoldQuestion", "draw", "read_gold", "read_questions"]
+__all__ = ["Fact", "GoldQuestion", "by_id", "draw", "read_gold", "read_questions"]
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
 _FORM = (
@@ -95,7 +95,7 @@ def read_questions(path: Path) -> list[Question]:
             raise InputError("not a question", where=where, hint=_EXPECTED)
         return Question(_id_of(record, where, _EXPECTED), record["question"])
 
-    return _by_id(path, lambda record, where, _: [question(record, where)], _EXPECTED)
+    return by_id(path, lambda record, where, _: [question(record, where)], _EXPECTED)
 
 
 def read_gold(path: Path) -> list[GoldQuestion]:
@@ -111,15 +111,18 @@ def read_gold(path: Path) -> list[GoldQuestion]:
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise InputError("the question is not as published", where=where, hint=_FORM) from error
 
-    return _by_id(path, questions, _FORM)
+    return by_id(path, questions, _FORM)
 
 
-def _by_id(
-    path: Path, read: Callable[[dict[str, Any], str, int], Iterable[_Question]], hint: str
+def by_id(
+    path: Path,
+    read: Callable[[Any, str, int], Iterable[_Question]],
+    hint: str,
+    kind: type = dict,
 ) -> list[_Question]:
     """Return what `read` makes of each record, its place and its number; each id stands once."""
     questions: dict[str, _Question] = {}
-    for number, (record, where) in enumerate(read_question_records(path, hint), 1):
+    for number, (record, where) in enumerate(read_question_records(path, hint, kind), 1):
         for question in read(record, where, number):
             if question.id in questions:
                 raise InputError(f"the id {question.id!r} stands twice", where=where)

@@ -19,10 +19,9 @@ from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
     extension,
+    json_values,
     not_text,
     opened,
-    read_lines,
-    read_records,
     read_whole,
     shown,
     stem,
@@ -53,8 +52,7 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
     try:
         with opened(path, progress) as file:
             if kind in (".jsonl", ".json"):
-                values = (read_records if kind == ".json" else read_lines)(file, name)
-                yield from documents_of_records(path, values)
+                yield from documents_of_records(path, json_values(file, path))
                 return
             packed = kind == ".pdf" or kind in OFFICE_KINDS
             data = read_whole(file, name, _MOST_PACKED if packed else _MOST_TEXT)

@@ -13,13 +13,13 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from kgp_neo4j.environment.files import Value, extension, opened, read_lines, read_records, shown
+from kgp_neo4j.environment.files import Value, extension, json_values, opened, shown
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["json_values", "read_file"]
+__all__ = ["read_file"]
 
 _JSON_KINDS = (".jsonl", ".json")
 #: Endings of the files that are read, each also with `.gz`.
@@ -80,15 +80,6 @@ def read_file(
 
 
 # --- Files ---
-
-
-def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
-    """Yield the records of a JSON file: the members of its one array, or the value of each line."""
-    start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
-    # A file of JSON lines may begin with a bracket too: that of a list of three.
-    begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-    is_array = extension(path) == ".json" and begins == b"["
-    return (read_records if is_array else read_lines)(file, shown(path))
 
 
 def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
