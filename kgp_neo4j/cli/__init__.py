@@ -20,8 +20,6 @@ import click
 
 from kgp_neo4j.types.errors import KgpError
 
-__all__ = ["cli", "main", "run"]
-
 _COMMANDS = (
     "demo",
     "load",

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from kgp_neo4j.graphdb.database import Database
     from kgp_neo4j.types.language import LanguageModel
 
-__all__ = [
-    "answerer_options",
-    "answering_pipeline",
-    "chat_url_option",
-    "llm_option",
-    "opened_model",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FORM = click.option(

@@ -14,17 +14,6 @@ from click.core import ParameterSource
 from kgp_neo4j.types.corpus import AgentName, Rerank
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
-__all__ = [
-    "corpus_option",
-    "graph_option",
-    "html_option",
-    "mermaid_option",
-    "option_of",
-    "retriever_options",
-    "settings_options",
-    "show_option",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

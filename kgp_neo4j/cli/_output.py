@@ -13,8 +13,6 @@ import click
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.json_records import to_json
 
-__all__ = ["echo_json", "json_option", "print_result", "say", "write_file", "written"]
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

@@ -38,8 +38,6 @@ from kgp_neo4j.types.transfer import Transfer
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
 
-__all__ = ["Corpus"]
-
 
 class Corpus(Store):
     """A named corpus in Neo4j; opens the database itself, when it is first needed.

@@ -25,8 +25,6 @@ from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Ircot"]
-
 _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
 
 

@@ -50,19 +50,6 @@ from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-__all__ = [
-    "Answerer",
-    "ModelAnswerer",
-    "Pipeline",
-    "PipelineOptions",
-    "Reader",
-    "ReaderAnswerer",
-    "Retriever",
-    "answered_by",
-    "make_pipeline",
-    "make_retriever",
-]
-
 OnText = Callable[[str], None]
 #: Passages that are looked at where the reader may not know the language, and characters of each
 #: that tell its script.

@@ -15,8 +15,6 @@ from kgp_neo4j.types.settings import EDGES, TraversalSettings
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
 
-__all__ = ["projected"]
-
 #: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
 #: while it reads the graph, and a server whose heap is full ends.
 _MOST_HEAP = 0.8

@@ -25,8 +25,6 @@ from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import Passage, Question, Rerank, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Reranked", "rank_by_mdr", "select"]
-
 _NONE = "The language model selected no passage; they stay in the order of the retrieval."
 #: Passages that an MDR encoder puts in order, those of them that the next one is expected after,
 #: and the exponent of its rank beside the retriever's; R@5 is about the same for 30 passages, for 3

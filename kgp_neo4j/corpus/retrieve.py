@@ -19,8 +19,6 @@ from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, S
 from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
-__all__ = ["METHODS", "PassageRetriever"]
-
 #: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")
 #: The graphs whose signals the learned agent uses.

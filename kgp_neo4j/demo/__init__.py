@@ -22,20 +22,6 @@ from kgp_neo4j.types.corpus import ConnectReport, LoadReport
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = [
-    "DOCUMENTS",
-    "GRAPH",
-    "QUESTION",
-    "QUESTIONS",
-    "SETTINGS",
-    "SUGGESTED",
-    "SYMPTOMS",
-    "TABLE_QUESTION",
-    "Prepared",
-    "prepare",
-    "prepare_graph",
-]
-
 #: The folder of the demo's documents.
 DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
 #: The folder of triples of two small knowledge graphs, invented too.

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from kgp_neo4j.environment.disk import read_private
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["KEY_VARIABLE", "checked_url", "read_key", "shown_url"]
-
 
 def checked_url(url: str, where: str | None = None) -> str:
     """Return a valid address without secrets; raises ConfigurationError for any other."""

@@ -25,21 +25,6 @@ from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = [
-    "SETTINGS",
-    "AskSettings",
-    "Configuration",
-    "LanguageSettings",
-    "SettingValue",
-    "Source",
-    "language_settings",
-    "read_configuration",
-    "replies_folder",
-    "setting_lines",
-    "settings_file",
-    "variable_of",
-]
-
 Source = Literal["environment", "file", "default"]
 _MOST = 10**9
 

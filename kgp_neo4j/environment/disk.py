@@ -14,15 +14,6 @@ from typing import IO
 
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
-__all__ = [
-    "disk_error",
-    "private_folder",
-    "read_private",
-    "replacing",
-    "require_free",
-    "write_private",
-]
-
 _OTHER_DISK = "choose folders on another disk with KGP_NEO4J_HOME and KGP_NEO4J_CACHE."
 _REASONS = {
     errno.ENOSPC: "the disk is full",

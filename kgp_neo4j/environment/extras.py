@@ -8,8 +8,6 @@ from importlib.util import find_spec
 
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
-__all__ = ["installed_extras", "is_installed", "needs"]
-
 #: The extras of the package, each with a module that only it installs.
 _EXTRAS = {
     "torch": "sentence_transformers",

@@ -23,24 +23,6 @@ from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = [
-    "EXTENSIONS",
-    "Value",
-    "absolute",
-    "extension",
-    "find",
-    "json_values",
-    "not_text",
-    "opened",
-    "read_question_records",
-    "read_toml",
-    "read_values",
-    "read_whole",
-    "shown",
-    "size_on_disk",
-    "stem",
-]
-
 #: Endings of the files that `load` reads, each also with `.gz`.
 EXTENSIONS = (
     *(".txt", ".md", ".html", ".htm"),

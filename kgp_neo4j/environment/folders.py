@@ -11,8 +11,6 @@ import platformdirs
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Connection", "Folders", "connection_from_environment"]
-
 _APP = "kgp-neo4j"
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 

@@ -16,8 +16,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from kgp_neo4j.types.errors import StoppedError
 
-__all__ = ["Job", "current_job", "in_context", "tell", "working"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 
 from kgp_neo4j.environment.job import current_job, tell
 
-__all__ = ["Progress", "bar"]
-
 #: Seconds between two events of one bar.
 _EVERY = 0.2
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["LONGEST_QUESTION", "check_question"]
-
 #: Most characters of a question; those of a dialogue count together.
 LONGEST_QUESTION = 10_000
 

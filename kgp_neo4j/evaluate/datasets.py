@@ -20,8 +20,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import TraversalSettings, default_of
 
-__all__ = ["DEMO", "Dataset", "open_dataset"]
-
 #: The data set that comes along: 40 questions over the demo's documents.
 DEMO = "demo"
 _ENDS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")

@@ -28,17 +28,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
-__all__ = [
-    "METHODS",
-    "TABLES",
-    "Method",
-    "answering",
-    "check_methods",
-    "describe_questions",
-    "plan",
-    "run_methods",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Method:

@@ -34,15 +34,6 @@ from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = [
-    "GRAPH_METHODS",
-    "GRAPH_TABLES",
-    "OURS",
-    "GraphDataset",
-    "describe_graph_questions",
-    "run_graph_methods",
-]
-
 #: The row that the others are compared with.
 OURS = "mindmap"
 #: The rows by name, in the order of the tables.

@@ -17,8 +17,6 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["GraphQuestion", "read_choice", "read_graph_questions"]
-
 _TURNS = ("dialogue", "messages", "conversation", "turns")
 _HINT = (
     'A record has "question" and "answer" ("options" and "explanation" with it) or '

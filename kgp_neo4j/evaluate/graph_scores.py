@@ -12,8 +12,6 @@ from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import require_graph
 
-__all__ = ["Holdings", "measure_answer", "measure_linking", "measure_run"]
-
 
 class Holdings:
     """The names that a graph holds, found in any word form and in texts."""

@@ -15,8 +15,6 @@ from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.runs import answer_questions, read_rows
 from kgp_neo4j.evaluate.scores import Run
 
-__all__ = ["judge_run"]
-
 _TASK = (
     "Two texts answer a question. Say whether they give the same answer. Other words, other forms "
     "of a name, date or number, and further details do not matter; another person, place, date or "

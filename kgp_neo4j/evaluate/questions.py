@@ -20,8 +20,6 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["Fact", "GoldQuestion", "by_id", "draw", "read_gold", "read_questions"]
-
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
 _FORM = (
     "Give a file of HotpotQA, 2WikiMultihopQA, MuSiQue, IIRC, MultiHop-RAG or PDFTriage, or lines "

@@ -11,8 +11,6 @@ from statistics import median
 
 from kgp_neo4j.evaluate.scores import Run, mean, paired_interval
 
-__all__ = ["Result", "report"]
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

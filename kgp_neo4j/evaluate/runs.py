@@ -16,15 +16,6 @@ from kgp_neo4j.evaluate.scores import Row, Run, measure
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "Answering",
-    "answer_questions",
-    "keep_settings",
-    "read_rows",
-    "read_run",
-    "retrieve_questions",
-]
-
 _Asked = TypeVar("_Asked", bound=Question)
 #: From a question to a line of the run without its id.
 Answering = Callable[[_Asked], dict[str, Any]]

@@ -18,8 +18,6 @@ import numpy as np
 
 from kgp_neo4j.evaluate.questions import GoldQuestion
 
-__all__ = ["CUTS", "Row", "Run", "mean", "measure", "paired_interval"]
-
 #: Numbers of passages at which recall, precision and all@k are taken.
 CUTS = (2, 5, 10, 20, 30)
 _DRAWS = 1000

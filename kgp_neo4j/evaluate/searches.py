@@ -14,8 +14,6 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import Question, ReasoningPath, Retrieval, Step
 
-__all__ = ["MdrSearch"]
-
 _ALL = 10_000_000
 
 

@@ -15,8 +15,6 @@ from typing import TypeVar, Unpack
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions
 
-__all__ = ["CachedModel", "ReplyCache"]
-
 #: Most bytes on disk, some hundred thousand replies; the oldest are dropped first.
 _LARGEST = 256 << 20
 _BUSY_SECONDS = 10.0

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from kgp_neo4j.llm.chat import ChatModel
     from kgp_neo4j.llm.local import LocalModel
 
-__all__ = [
-    "CHAT_TOKENS",
-    "MeteredModel",
-    "find_model",
-    "fit",
-    "open_language_model",
-    "replies",
-    "reply_with_passages",
-    "writer",
-]
-
 _THREADS = 4
 
 #: Tokens of the chat format besides its texts, and of the separator between two passages.

@@ -17,8 +17,6 @@ from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reaso
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
-__all__ = ["DEFAULT_URL", "ChatModel"]
-
 DEFAULT_URL = "https://api.openai.com/v1"
 #: Assumed context where neither the settings nor the server give one.
 _DEFAULT_CONTEXT = 8192

@@ -10,8 +10,6 @@ from typing import Any
 from kgp_neo4j.environment.addresses import shown_url
 from kgp_neo4j.text.safe import plain
 
-__all__ = ["CONNECT_SECONDS", "context_from", "explain", "refused_option"]
-
 #: Seconds to wait for a connection.
 CONNECT_SECONDS = 10.0
 #: Messages for a prompt that is too long: OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI,

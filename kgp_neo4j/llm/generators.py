@@ -16,18 +16,6 @@ from typing import Any
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = [
-    "INPUT_TOKENS",
-    "Generator",
-    "drawing",
-    "first_line",
-    "load_checkpoint",
-    "load_generator",
-    "placed",
-    "position_limit",
-    "sampling",
-]
-
 #: Most tokens of a prompt, as in KGP's fine-tuning.
 INPUT_TOKENS = 512
 #: Most tokens generated: more than a supporting fact has, and no more than encoders read.

@@ -21,8 +21,6 @@ from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reaso
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
-__all__ = ["LocalModel"]
-
 #: Context of a model whose configuration gives none.
 _CONTEXT = 2048
 #: Most tokens of the mark that begins reasoning.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["REASONING_MARKS", "ReplyStream", "estimate_tokens", "without_reasoning"]
-
 #: Marks that begin a model's reasoning.
 REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
 #: The reasoning that some models write before their reply.

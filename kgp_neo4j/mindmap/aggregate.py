@@ -15,8 +15,6 @@ import regex
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph
 
-__all__ = ["merge_names", "readable", "routes"]
-
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 
 

@@ -20,8 +20,6 @@ from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, Reas
 from kgp_neo4j.types.settings import LinkSettings, MiningSettings
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["KnowledgeGraph"]
-
 
 class KnowledgeGraph(Store):
     """A named knowledge graph in Neo4j; opens the database itself, when it is first needed.

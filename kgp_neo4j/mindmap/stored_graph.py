@@ -13,8 +13,6 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 
-__all__ = ["StoredGraph", "open_graph"]
-
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph:

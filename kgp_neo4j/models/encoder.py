@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.light_encoder import LightTransformer
-from kgp_neo4j.models.pretrained import (
-    CHINESE_ENCODER,
-    DEFAULT_ENCODER,
-    PRETRAINED,
-    encoder_files,
-)
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, encoder_files
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError
-
-__all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "embed", "load_encoder"]
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256

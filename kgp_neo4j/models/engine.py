@@ -19,17 +19,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = [
-    "CompiledNetwork",
-    "Feed",
-    "describe_engine",
-    "import_openvino",
-    "precision",
-    "read_tokenizer",
-    "thread_count",
-    "token_id",
-]
-
 #: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
 _CONVERTER = "openvino.tools.ovc"

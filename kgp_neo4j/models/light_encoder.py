@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from kgp_neo4j.models.engine import CompiledNetwork, Feed, read_tokenizer, token_id
 from kgp_neo4j.models.pretrained import Pooling
 
-__all__ = ["LightTransformer"]
-
 _BATCH = 16
 #: Texts are padded to a multiple of this many tokens: the engine keeps something for each shape of
 #: inputs that it ever saw, 90 MB in all for passages of any length.

@@ -21,8 +21,6 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
-__all__ = ["MdrEncoder", "load_mdr", "passage_text"]
-
 _NAME = "mdr-MiniLM-L6"
 _ADAPTER = Path(__file__).with_name("mdr_adapter")
 #: Tokens at most of a question, a passage, and a query with passages (MDR's settings).

@@ -17,15 +17,6 @@ from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.models.engine import import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
-__all__ = [
-    "CHINESE_ENCODER",
-    "DEFAULT_ENCODER",
-    "PRETRAINED",
-    "Pooling",
-    "Weights",
-    "encoder_files",
-]
-
 #: The offline encoders for English and for Chinese, by their published names.
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 CHINESE_ENCODER = "bge-small-zh-v1.5"

@@ -20,8 +20,6 @@ from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError
 
-__all__ = ["TorchTransformer", "gpu_is_usable", "load_model", "quick_products"]
-
 #: The checksum of the published weights.
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["Scorer", "Trees"]
-
 #: Leaves of a tree at most, so that a set of them fits into 16 bits.
 LEAVES = 16
 #: The lowest bit set of each set of leaves.

@@ -16,8 +16,6 @@ from kgp_neo4j.serve.tokens import Access
 with needs("serve", "the service"):
     from fastapi import Depends, Query, Request, Response
 
-__all__ = ["Administers", "Caller", "CorpusName", "Loads", "Reads", "require_right"]
-
 _R = TypeVar("_R")
 
 

@@ -12,15 +12,6 @@ from kgp_neo4j.types.corpus import Answer, Document, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph
 
-__all__ = [
-    "answer_record",
-    "document_record",
-    "map_record",
-    "passage_record",
-    "passage_records",
-    "reasoning_record",
-]
-
 
 def passage_record(passage: Passage) -> dict[str, Any]:
     """Return a passage; of its file only the name, since others see it."""

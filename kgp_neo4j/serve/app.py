@@ -34,8 +34,6 @@ with needs("serve", "the service"):
 
     from kgp_neo4j.integrations.mcp import make_server
 
-__all__ = ["make_app"]
-
 #: Seconds for which the answer of `/healthz` is kept: anybody may ask it.
 _FRESH = 2.0
 

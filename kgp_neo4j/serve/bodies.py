@@ -11,8 +11,6 @@ from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
 with needs("serve", "the service"):
     from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["LARGEST_BODY", "Ask", "Map", "Problem", "Retrieve"]
-
 #: Most bytes of a JSON body.
 LARGEST_BODY = 256 * 1024
 

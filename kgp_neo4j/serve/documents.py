@@ -19,8 +19,6 @@ from kgp_neo4j.types.errors import TraceError
 with needs("serve", "the service"):
     from fastapi import APIRouter, Response
 
-__all__ = ["router"]
-
 #: Passages of a document, documents of a corpus and traces that one response has at most.
 _PASSAGES, _DOCUMENTS, _TRACES = 5000, 10_000, 200
 

@@ -23,8 +23,6 @@ with needs("serve", "the service"):
     from starlette.datastructures import Headers, MutableHeaders
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["LOOPBACK", "Guard", "set_up_log"]
-
 #: The names under which a service without tokens answers: no page of a foreign name reaches it.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: What anybody may see: no page and no list has data in it.

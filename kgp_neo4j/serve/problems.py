@@ -28,8 +28,6 @@ with needs("serve", "the service"):
     from starlette.exceptions import HTTPException as AnyHTTPException
     from starlette.requests import ClientDisconnect
 
-__all__ = ["FAILURES", "ProblemError", "missing", "problem_of", "respond"]
-
 _LOG = logging.getLogger("kgp_neo4j.serve")
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (

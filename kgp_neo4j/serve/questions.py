@@ -26,8 +26,6 @@ from kgp_neo4j.types.settings import TraversalSettings
 with needs("serve", "the service"):
     from fastapi import APIRouter, Response
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["questions"])
 
 #: How what is told of a job reads in an event.

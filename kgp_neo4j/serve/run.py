@@ -15,8 +15,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 with needs("serve", "the service"):
     import uvicorn
 
-__all__ = ["check_address", "listen", "run"]
-
 
 def check_address(host: str, tokens: Path | None) -> None:
     """Raise ConfigurationError for an address that others reach, where there are no tokens."""

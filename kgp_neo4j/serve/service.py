@@ -20,8 +20,6 @@ from kgp_neo4j.types.errors import KgpError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import ServeSettings
 
-__all__ = ["Service"]
-
 
 class Service:
     """What all handlers share; made once for an application.

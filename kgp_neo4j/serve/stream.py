@@ -16,8 +16,6 @@ with needs("serve", "the service"):
     from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
     from starlette.requests import ClientDisconnect
 
-__all__ = ["event_response", "json_response", "wants_events", "while_connected"]
-
 _R = TypeVar("_R")
 #: Seconds of silence after which a comment shows proxies that the connection lives.
 _SILENCE = 15.0

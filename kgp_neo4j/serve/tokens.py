@@ -18,8 +18,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 with needs("serve", "the service"):
     from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-__all__ = ["EVERYTHING", "NOTHING", "RIGHTS", "Access", "Tokens", "add_token"]
-
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
 RIGHTS = ("read", "load", "admin")
 #: In a list of corpora or graphs: all of them, also those that come later.

@@ -31,8 +31,6 @@ from kgp_neo4j.types.json_records import to_json
 with needs("serve", "the service"):
     from fastapi import APIRouter, Request, Response
 
-__all__ = ["file_name", "router"]
-
 #: Most bytes of a file's name: what file systems take, with room for an ending.
 _LONGEST = 120
 _MEGABYTE = 1024 * 1024

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias, TypeVar
 from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
 
-__all__ = ["BusyError", "Told", "Work", "events_of", "listen"]
-
 _R = TypeVar("_R")
 
 

@@ -12,18 +12,6 @@ from markupsafe import Markup, escape
 from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import Answer, Passage, SupportingSentence
 
-__all__ = [
-    "STATUS_MARKS",
-    "Marks",
-    "from_structure",
-    "marked_html",
-    "marked_passages",
-    "marked_sentence",
-    "marks_of",
-    "rests_on",
-    "words_in",
-]
-
 Interval = tuple[int, int]
 #: What is said after an edge of a mind map that the graph does not support.
 STATUS_MARKS = {

@@ -17,8 +17,6 @@ from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MapEdge
 
-__all__ = ["mind_map_mermaid", "paths_mermaid"]
-
 #: Visits that are drawn at most, and characters of each kind of label.
 _MOST, _TITLE, _QUESTION, _ANSWER, _REASON = 30, 60, 120, 200, 40
 _ITEM = regex.compile(r"\d*[-+*.)](?=\s|$)")

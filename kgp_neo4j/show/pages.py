@@ -25,8 +25,6 @@ from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.tables import ShownQuery
 
-__all__ = ["answer_page", "mind_map_page"]
-
 
 def answer_page(answer: Answer) -> str:
     """Return an answer as one HTML page with everything needed to check it, and nothing to load.

@@ -17,8 +17,6 @@ from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
 
-__all__ = ["STATUS_COLOURS", "draw_mind_map", "draw_paths"]
-
 #: The colour of each kind of edge between passages; others are grey.
 _EDGE_COLOURS = {
     SEED: "#37474f",

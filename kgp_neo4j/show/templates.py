@@ -12,8 +12,6 @@ from markupsafe import Markup
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.text.safe import cut, printable
 
-__all__ = ["render"]
-
 
 @cache
 def _environment() -> Environment:

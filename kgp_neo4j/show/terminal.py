@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from kgp_neo4j.types.language import Usage
     from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
-__all__ = [
-    "by_whom",
-    "mind_map_lines",
-    "print_answer",
-    "print_mind_map",
-    "print_paths",
-    "print_said",
-    "print_structural",
-]
-
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
 #: Columns that no line of a mind map reaches.

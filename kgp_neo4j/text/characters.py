@@ -6,8 +6,6 @@ from unicodedata import category, combining
 
 import regex
 
-__all__ = ["inside_grapheme"]
-
 _JOINER = "\u200d"
 _VIRAMA = 9  # the combining class of the sign that joins two Indic consonants
 _GRAPHEME = regex.compile(r"\X")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "guess_language", "languages"]
-
 #: The language of a corpus that is not clearly in another one.
 DEFAULT_LANGUAGE = "english"
 #: A language without an analyzer of its own: its words are found as they stand.

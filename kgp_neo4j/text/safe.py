@@ -7,8 +7,6 @@ from collections.abc import Callable, Container
 
 import regex
 
-__all__ = ["Stream", "cut", "is_storable", "neutral", "plain", "printable"]
-
 #: CSI and OSC sequences, of one or two bytes, and any other escape with the letter after it.
 _ESCAPES = regex.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"

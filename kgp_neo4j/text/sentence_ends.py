@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ends_sentence"]
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())

@@ -7,21 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = [
-    "COMPARING",
-    "MONTHS",
-    "NUMBERS",
-    "ORDINALS",
-    "TYPES",
-    "UNITS",
-    "Value",
-    "column_type",
-    "compare",
-    "date_places",
-    "notations",
-    "typed",
-]
-
 #: The types of cells and columns.
 TYPES = ("number", "date", "percentage", "currency", "text")
 

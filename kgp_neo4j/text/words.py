@@ -16,11 +16,6 @@ from functools import lru_cache
 import regex
 import snowballstemmer
 
-__all__ = [
-    "FUNCTION_WORDS", "MAX_WORD", "SINGLE", "STOP_WORDS", "WORD", "Words",
-    "content_words", "cut", "fold", "stem", "title_words", "words",
-]  # fmt: skip
-
 #: Characters of a word at most; longer runs are data (base64, hashes), which no question names.
 MAX_WORD = 64
 #: One Chinese or Japanese character.

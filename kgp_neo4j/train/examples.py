@@ -16,18 +16,6 @@ from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "BROKEN_RECORD",
-    "SupportingFact",
-    "TrainingPair",
-    "TrainingQuestion",
-    "chained",
-    "check_text",
-    "read_training_questions",
-    "training_pairs",
-    "training_question",
-]
-
 _EXPECTED = (
     "Expected are the training or development files of HotpotQA, 2WikiMultihopQA "
     '("supporting_facts" and "context") or MuSiQue ("paragraphs").'

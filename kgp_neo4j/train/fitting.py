@@ -11,8 +11,6 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["Batch", "Fitting"]
-
 #: Share of the average that each step keeps in the long run: about the last 500 steps count.
 _KEPT = 0.998
 #: Share of the steps in which the rate rises.

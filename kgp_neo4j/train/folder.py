@@ -13,8 +13,6 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
-__all__ = ["Folder", "digest", "named"]
-
 _SETTINGS_FILE = "kgp-training.json"
 
 

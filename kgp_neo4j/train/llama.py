@@ -25,8 +25,6 @@ from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.errors import InputError, ModelError
 
-__all__ = ["LlamaReport", "LlamaSettings", "train_llama"]
-
 #: The adapters of the paper.
 _RANK, _ALPHA, _DROPOUT = 8, 16, 0.05
 _OUTPUT_TOKENS = 512

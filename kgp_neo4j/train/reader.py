@@ -26,10 +26,6 @@ from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "ReaderReport", "ReaderSettings", "fit", "is_held_out", "train_reader", "trainable",
-]  # fmt: skip
-
 #: One in this many questions over several passages is held out for the calibration.
 _HELD_OUT_EVERY = 8
 #: Questions of one passage that are seen first, and in a later epoch as a share of those over

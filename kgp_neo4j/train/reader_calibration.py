@@ -13,8 +13,6 @@ from kgp_neo4j.corpus.read.choosing import SIGNALS, Choice
 from kgp_neo4j.corpus.read.reader import OfflineReader
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["Asked", "calibration_error", "fit_calibration", "is_right"]
-
 _FEWEST = 20
 #: Weight of a question read over another one's passages, beside one over its own: in use, most
 #: questions can be answered.

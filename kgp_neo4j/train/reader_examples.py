@@ -19,19 +19,6 @@ from kgp_neo4j.text.values import compare, date_places
 from kgp_neo4j.train.examples import BROKEN_RECORD, TrainingQuestion, check_text, training_question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "Program",
-    "ReadingExample",
-    "bare",
-    "decomposed",
-    "named",
-    "occurrences",
-    "operation_on",
-    "read_reading_examples",
-    "stands",
-    "without_brackets",
-]
-
 #: A span of a passage: its number, whether it is in the title, start and end.
 Place = tuple[int, bool, int, int]
 

@@ -23,8 +23,6 @@ from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.reader_windows import Laid
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["TrainedNetwork", "loss_of"]
-
 #: Outputs of each head; `right` is a verifier's.
 _HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS, "right": ("right",)}
 #: Weight of each column's loss, beside 1 for the kind of a window and 1 for its support.

@@ -11,8 +11,6 @@ from kgp_neo4j.models.reader.network import KINDS, OPERATIONS
 from kgp_neo4j.models.reader.windows import Piece, Window, Windows, pieces_of
 from kgp_neo4j.train.reader_examples import Place, ReadingExample
 
-__all__ = ["Laid", "batches", "lay_out"]
-
 #: Windows that are sorted by length together, so that little is padded.
 _SORTED = 384
 #: Share of examples of one passage, and of several, without an answer in their window.

@@ -22,8 +22,6 @@ from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["ScorerReport", "scorer_json", "train_scorer", "trees_of"]
-
 #: R@5 is reported: a reader gets five passages.
 _FIRST = 5
 #: A question's candidates: features, which of them are gold, and the question's weight.

@@ -25,7 +25,8 @@ from kgp_neo4j.mindmap.load.gather import parse_type
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
-from kgp_neo4j.models.encoder import CHINESE_ENCODER, Encoder
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.pretrained import CHINESE_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 
 

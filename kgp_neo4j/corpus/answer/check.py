@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MARK", "Evidence", "check", "marked"]
-
 #: Sentences of a passage that a claim is compared with, and sentences of it that are read.
 _MOST_COMPARED, _MOST_READ = 3, 60
 #: Weight of the cosine beside shared words, and least score of both, or of words alone.

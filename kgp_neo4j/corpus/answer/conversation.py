@@ -11,8 +11,6 @@ from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by
 from kgp_neo4j.types.corpus import Answer, Passage
 
-__all__ = ["Conversation", "Source", "Turn", "sources"]
-
 _TITLES = 5
 
 

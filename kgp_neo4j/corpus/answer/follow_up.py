@@ -17,8 +17,6 @@ from kgp_neo4j.text.safe import neutral, plain
 from kgp_neo4j.text.words import FUNCTION_WORDS, title_words, words
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Said", "by_model", "by_rules"]
-
 #: Characters of a follow-up question at most, and turns that a model is shown.
 _LONGEST, _TURNS = 400, 6
 #: The pronouns for a kind of thing, and what a question for that kind asks with.

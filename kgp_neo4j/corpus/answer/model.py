@@ -20,8 +20,6 @@ from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Passage, Statement
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["answer_with_model"]
-
 _NOTES = {
     "refused": "The model declined to answer.",
     "empty": "The model gave no reply.",

@@ -20,16 +20,6 @@ import regex
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = [
-    "TASK",
-    "TOKENS",
-    "passage_block",
-    "prompt_for",
-    "selection_prompt",
-    "thought_prompt",
-    "without_prompt",
-]
-
 #: The lines around the passages.
 _BORDER = regex.compile(r"=== (?:end of )?passages [0-9a-f]{12} ===")
 

@@ -15,8 +15,6 @@ from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.text.safe import neutral
 
-__all__ = ["Claim", "Parsed", "parse_reply", "without_citations"]
-
 #: Characters of a reply that are read, and most sentences.
 _MOST_CHARACTERS, _MOST_CLAIMS = 20_000, 40
 #: Most words of a short answer.

@@ -11,8 +11,6 @@ from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import Answer, ReasoningPath
 from kgp_neo4j.types.tables import ShownQuery
 
-__all__ = ["browser_lines", "cited_parts", "queries_of", "show_trace", "shown_passages"]
-
 #: Best paths that are shown, few enough for a readable picture.
 _MOST_PATHS = 4
 #: Settings of a traversal that custom.kgp.retrieve has too.

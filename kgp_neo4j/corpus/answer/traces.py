@@ -20,8 +20,6 @@ from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import TraceError, no_corpus
 from kgp_neo4j.types.json_records import to_json
 
-__all__ = ["Replay", "explain", "remove", "store", "traces", "with_trace"]
-
 #: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
 #: Fields of a step that are stored with a visit.

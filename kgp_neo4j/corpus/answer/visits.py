@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 
-__all__ = ["GIVEN", "SEED", "Visit", "chosen", "visits"]
-
 #: The edges of steps without a relationship: found by search, or given with the question.
 SEED, GIVEN = "seed", "given"
 

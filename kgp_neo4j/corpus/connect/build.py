@@ -14,8 +14,6 @@ from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
-__all__ = ["GraphBuild", "timed"]
-
 
 class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.

@@ -17,8 +17,6 @@ from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
-__all__ = ["choose_encoder", "connect_nearest"]
-
 #: Passages encoded and then written in one transaction, after which a run can stop. Larger ones are
 #: better for the vector index, which gets a segment from each.
 _BATCH = 2_000

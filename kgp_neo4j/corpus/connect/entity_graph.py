@@ -18,8 +18,6 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.settings import EntitySettings
 
-__all__ = ["connect_entities"]
-
 #: The edges between passages, as `connect/shared` takes them.
 _EDGE = {"type": "SHARES_ENTITY", "items": "entities", "marks": "sharedEntityMarks"}
 _BATCH = 1000

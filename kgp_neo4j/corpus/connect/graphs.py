@@ -21,8 +21,6 @@ from kgp_neo4j.types.settings import (
     SimilaritySettings,
 )
 
-__all__ = ["EDGES", "GraphSettings", "connect"]
-
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 #: All graphs that `--edges` accepts; `knn-mdr` is made only where it is named.

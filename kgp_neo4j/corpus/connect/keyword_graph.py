@@ -22,8 +22,6 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["connect_keywords"]
-
 #: The edges between passages, as `connect/shared` takes them.
 _EDGE = {"type": "SHARES_KEYWORD", "items": "keywords", "marks": "sharedKeywordMarks"}
 #: A title shared by more documents than this names none of them.

@@ -15,8 +15,6 @@ from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["Keywords", "PassageWords", "extract_keywords"]
-
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
 _END = ""

@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import GraphBuild
 
-__all__ = [
-    "MOST_ITEMS",
-    "MULTIPLIER",
-    "Pairs",
-    "group_pairs",
-    "hash_texts",
-    "match_items",
-    "outdated",
-    "strongest_pairs",
-    "write_pairs",
-]
-
 #: Whole numbers; of passages, items and their pairs there are few enough for 32 bits.
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["Blocks"]
-
 _GAP = "\n\n"
 
 

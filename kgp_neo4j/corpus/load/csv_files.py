@@ -16,8 +16,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["read_values"]
-
 #: The surest first: few texts have the same number of tabs or bars in each line.
 _DELIMITERS = ("\t", "|", ";", ",")
 _SAMPLE = 1 << 16

@@ -21,8 +21,6 @@ from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["documents_of_records"]
-
 #: Keys that only the questions of 2WikiMultihopQA have; HotpotQA's lack them.
 _TWO_WIKI_KEYS = frozenset(("answer_id", "entity_ids", "evidences", "evidences_id"))
 #: The keys that have a record's text; articles of MultiHop-RAG have a body.

@@ -13,8 +13,6 @@ from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.corpus import Document
 from kgp_neo4j.types.errors import CorpusError
 
-__all__ = ["Deleted", "delete_corpus", "delete_document", "discard_import", "find_documents"]
-
 #: Ids that an error message lists at most.
 _LISTED = 10
 

@@ -15,8 +15,6 @@ from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.errors import CorpusError, InputError
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["CORPUS", "export_corpus", "import_corpus"]
-
 _CJK = "CjkPassage"
 _LABELS = (
     *("Document", "Table", "Page", "Section", "Passage", "Column", "Row", "Cell"),

@@ -30,8 +30,6 @@ from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["Reading", "read"]
-
 Reading: TypeAlias = SourceDocument | InputError
 
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.

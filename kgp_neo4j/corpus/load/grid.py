@@ -10,21 +10,6 @@ from dataclasses import replace
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.tables import SourceTable, Span
 
-__all__ = [
-    "CAPTION",
-    "captioned",
-    "cells",
-    "column_names",
-    "header_rows",
-    "is_value",
-    "markdown",
-    "normal",
-    "number",
-    "section_rows",
-    "table_of",
-    "trimmed",
-]
-
 _NORM = re.compile(r"[\W_]+")
 
 

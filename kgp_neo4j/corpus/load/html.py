@@ -17,9 +17,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
-__all__ = ["read_page"]
-
-
 _DROPPED = frozenset("head noscript script style template".split())
 _PARAGRAPHS = frozenset(
     "address article aside blockquote body details div dl fieldset figure footer form h1 h2 h3 h4 "

@@ -7,16 +7,6 @@ import hashlib
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = [
-    "checked_corpus",
-    "corpus_scope",
-    "document_id",
-    "fingerprint",
-    "part_id",
-    "passage_id",
-    "text_hash",
-]
-
 _LONGEST_CORPUS_NAME = 200
 
 

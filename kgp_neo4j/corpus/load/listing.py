@@ -7,8 +7,6 @@ from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.tables import TableSummary
 
-__all__ = ["corpora", "list_documents", "list_passages", "list_tables", "require_corpus"]
-
 
 def corpora(database: Database) -> list[CorpusSummary]:
     """Return all corpora by name, with their counts and the passages not connected yet."""

@@ -22,8 +22,6 @@ from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["language_of", "load"]
-
 
 def load(
     database: Database,

@@ -14,8 +14,6 @@ from kgp_neo4j.types.tables import SourceSection, SourceTable
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["read_markdown"]
-
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _TITLE = re.compile(r"^title:[ \t]*([\"']?)(?P<title>\S.*?)\1[ \t]*\r?$", re.MULTILINE)

@@ -19,8 +19,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
-__all__ = ["OFFICE_KINDS", "read_office"]
-
 OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx")
 
 _MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}

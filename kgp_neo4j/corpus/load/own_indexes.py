@@ -5,11 +5,6 @@ from __future__ import annotations
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import OTHER
 
-__all__ = [
-    "LARGE", "drop_indexes", "drop_own_indexes", "make_indexes", "make_own_indexes",
-    "make_text_index", "passage_label",
-]  # fmt: skip
-
 #: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
 #: one, which takes 20 ms for so many; each index is open as long as the server runs.
 LARGE = 500

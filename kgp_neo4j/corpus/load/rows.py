@@ -17,8 +17,6 @@ from kgp_neo4j.text.values import column_type, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["document_row", "table_rows", "unclear_columns"]
-
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")
 #: Data rows in the Markdown of a table's node; the graph has all rows as nodes.

@@ -12,8 +12,6 @@ from typing import NamedTuple, TypeAlias
 from kgp_neo4j.corpus.load import split
 from kgp_neo4j.types.corpus import SourceDocument
 
-__all__ = ["PlacedPassage", "Section", "outline", "placed_passages"]
-
 Path: TypeAlias = tuple[str, ...]
 #: Start, end and heading path of a part of a document.
 _Part: TypeAlias = tuple[int, int, Path]

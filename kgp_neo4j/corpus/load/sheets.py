@@ -21,8 +21,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
 
-__all__ = ["MOST_CELLS", "read_old_sheets", "read_sheets", "shown_value"]
-
 #: Cells of one file at most, empty ones between others too: a cell in the last corner makes a sheet
 #: large.
 MOST_CELLS = 10_000_000

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from kgp_neo4j.text.characters import inside_grapheme
 from kgp_neo4j.text.sentence_ends import ends_sentence
 
-__all__ = ["DEFAULT_SIZE", "VERSION", "WHOLE_LIMIT", "passages", "sentences"]
-
 #: Part of every document's fingerprint: raise it when the same text is split differently.
 VERSION = 2
 #: Characters of a passage by default.

@@ -13,8 +13,6 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["batches", "write"]
-
 #: Documents looked up at once, and their characters: the amount that a load keeps in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
 #: Passages in a transaction; a document that has more is one transaction.

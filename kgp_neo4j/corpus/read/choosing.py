@@ -17,8 +17,6 @@ from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["SIGNALS", "Calibration", "Choice", "choose", "span_choice"]
-
 #: Inputs of a choice's confidence: the network's own probability of the answer and of "nothing
 #: here" as log odds, how the answer was found, its length in tens of words, and the log odds of the
 #: second reading, where there is one.

@@ -18,8 +18,6 @@ from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS
 from kgp_neo4j.text.words import FUNCTION_WORDS, stem
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["decide"]
-
 #: Sentences that are looked at: those that say most.
 _SENTENCES = 3
 #: Least log odds that the passages are about the question, by the reader's "nothing here".

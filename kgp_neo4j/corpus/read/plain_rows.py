@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.split import sentences
 
-__all__ = ["TableRow", "as_read", "plain_rows", "rows_of"]
-
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 #: Columns of a table whose rows are read with names; with more, the names hide the values.
 _WIDE = 6

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import regex
 
-__all__ = ["asks_for_an_account", "is_in_latin_script"]
-
 #: "How many" and "how old" ask for a few words.
 _ACCOUNT = regex.compile(
     r"^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|what happened|"

@@ -26,8 +26,6 @@ from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["SHIPPED", "OfflineReader", "load_reader", "passages_to_read"]
-
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
 #: Tokens of a window at most, and windows that are read unless the first parts of all passages need

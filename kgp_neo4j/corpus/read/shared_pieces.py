@@ -12,8 +12,6 @@ import regex
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.types.corpus import Passage, SupportingSentence
 
-__all__ = ["nearest_sentences"]
-
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 #: A run of one kind of script, so that a Korean ending parts from the English word before it.
 _RUN = regex.compile(

@@ -26,8 +26,6 @@ from kgp_neo4j.types.corpus import Passage
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["Layout", "cells_of", "judged"]
-
 #: Tokens at most: of question, answer, a title, the part around an answer, another sentence, a
 #: cell, all of one input, and of one with a row.
 _QUESTION, _ANSWER, _TITLE, _AROUND, _SENTENCE, _CELL = 64, 24, 20, 128, 72, 40

@@ -26,9 +26,6 @@ from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-__all__ = ["answered_by_model", "choose_by_model"]
-
-
 # --- Choice ---
 
 #: Documents that the prompt lists, and characters for each with its tables.

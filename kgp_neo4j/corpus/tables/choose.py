@@ -7,8 +7,6 @@ import re
 from kgp_neo4j.corpus.tables.look_up import LookUp
 from kgp_neo4j.corpus.tables.references import COUNT, WHICH, References, content
 
-__all__ = ["choose"]
-
 #: Words of questions that ask for a page, a table or a part of one as such. A question with other
 #: words asks for something within them.
 _OWN = frozenset(

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-__all__ = ["StructuralReading", "Write", "read_question"]
-
 #: A language model: from a prompt to its reply.
 Write = Callable[[str], str]
 

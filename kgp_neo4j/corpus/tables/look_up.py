@@ -10,10 +10,6 @@ from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutli
 from kgp_neo4j.corpus.tables.references import References
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = [
-    "KINDS", "Context", "LookUp", "answer", "each", "joined", "nothing", "plural", "unsure",
-]  # fmt: skip
-
 
 class Kind(NamedTuple):
     """A kind of look-up: what it gives, the parts of that (the first is the default), its needs."""

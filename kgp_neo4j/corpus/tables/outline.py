@@ -14,11 +14,6 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable
 
-__all__ = [
-    "DocumentOutline", "Library", "Named", "Page", "TableOutline", "TableRow", "cite", "cite_cell",
-    "named_documents",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutline:

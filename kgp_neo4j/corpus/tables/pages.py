@@ -14,8 +14,6 @@ from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothi
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = ["compare", "count_mentions", "look_up", "look_up_mentions"]
-
 #: Pages that an answer cites at most, and characters around a phrase in an excerpt.
 _CITED, _AROUND = 40, 80
 

@@ -24,8 +24,6 @@ from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-__all__ = ["Reading"]
-
 _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
     "page": pages.look_up,
     "table": tables.look_up,

@@ -16,11 +16,6 @@ from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
 from kgp_neo4j.text.values import ORDINALS, UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
-__all__ = [
-    "COUNT", "HEAD", "ORDINAL", "TABLE_ID", "WHICH", "PageRef", "References", "TableRef",
-    "content", "read_references",
-]  # fmt: skip
-
 Ref = TypeVar("Ref")
 
 _NUMBERS = {word: at for at, word in enumerate(UNITS)}

@@ -13,8 +13,6 @@ from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutli
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
 from kgp_neo4j.text.words import stem
 
-__all__ = ["by_words", "phrases_of", "resolve", "stems"]
-
 #: Documents and tables that are named at most, and labels that are looked for.
 _MOST_NAMED, _MOST_LABELS = 12, 50
 #: Tables and phrases with which cells are searched, at most.

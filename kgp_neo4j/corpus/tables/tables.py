@@ -14,8 +14,6 @@ from kgp_neo4j.corpus.tables.resolving import by_words, stems
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = ["count", "look_up", "look_up_cells", "look_up_column", "look_up_list"]
-
 #: Values that are shown of a long column, cells and tables that are cited, rows read of a column,
 #: at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000

@@ -13,8 +13,6 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["Agent", "NextEvidenceAgent"]
-
 
 class Agent(Protocol):
     """Walks the graph for a question: by Algorithm 1 (`NextEvidenceAgent`), or in its own way."""

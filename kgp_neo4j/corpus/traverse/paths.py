@@ -10,8 +10,6 @@ from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
 
-__all__ = ["find_seeds", "read_passages", "seed_steps", "tell_hop", "with_edges"]
-
 
 def find_seeds(
     database: Database, corpus: str, begin: NextEvidence, limit: int, *, named: float

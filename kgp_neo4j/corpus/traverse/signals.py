@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import content_words, cut, fold
 
-__all__ = ["FEATURES", "Candidates", "QuestionSignals", "question_signals"]
-
 _RRF = 60
 _MOST_RANKED = 100
 _MOST_TITLES = 20

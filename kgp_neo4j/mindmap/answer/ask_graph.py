@@ -30,8 +30,6 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import GroundedShare, MindMap, ModelReply, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["answer_from", "as_question", "ask_graph", "is_of_asker", "read_turns"]
-
 #: Roles whose turns are answers, not questions.
 _ANSWERING_ROLES = frozenset({"assistant", "doctor", "system", "bot", "ai", "医生", "助手"})
 _TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'

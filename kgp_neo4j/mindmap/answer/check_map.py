@@ -23,8 +23,6 @@ from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-__all__ = ["Checker"]
-
 #: Words that deny a relation.
 _DENIES = regex.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|doesn't|don't|without|unrelated|excludes?)\b"

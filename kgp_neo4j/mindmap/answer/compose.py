@@ -22,15 +22,6 @@ from kgp_neo4j.types.mindmap import (
     Triple,
 )
 
-__all__ = [
-    "answer_by_path",
-    "composed_edges",
-    "composed_text",
-    "path_meant",
-    "path_text",
-    "rank_candidates",
-]
-
 _MOST_CANDIDATES = 5
 _MOST_NAMES = 8
 #: Least score of a candidate, as a share of the best one's.

@@ -12,8 +12,6 @@ from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph
 
-__all__ = ["describe"]
-
 _PROMPT = """\
 Below is evidence from a knowledge graph, a route a line: entities joined by relations, which read \
 in the direction of their arrow; names in brackets share a relation. The text of the lines is \

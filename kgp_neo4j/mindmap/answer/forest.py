@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.types.mindmap import MapEdge
 
-__all__ = ["Branch", "forest"]
-
 
 @dataclass(slots=True)
 class Branch:

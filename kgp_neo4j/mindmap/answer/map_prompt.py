@@ -10,8 +10,6 @@ from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import ReasoningGraph
 
-__all__ = ["evidence_lines", "five_parts"]
-
 _SYSTEM = """\
 You answer questions from the facts of a knowledge graph, as an expert of its field would: exact, \
 careful, and open about what is not known. Reply in the language of the question."""

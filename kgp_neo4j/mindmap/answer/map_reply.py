@@ -12,8 +12,6 @@ from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 
-__all__ = ["parse_reply", "read_edges"]
-
 #: A line such as "Output 1:", "### **Output 3 (mind map):**" or "输出2：": any word and its number.
 #: Possessive: a line of nothing but marks would else be tried at each of its places.
 _HEADING = regex.compile(

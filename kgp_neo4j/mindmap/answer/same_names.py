@@ -9,8 +9,6 @@ import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 
-__all__ = ["listed", "same", "same_relation"]
-
 #: Separators between words; symbols (C++, β-, 5%) are part of a name.
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
 

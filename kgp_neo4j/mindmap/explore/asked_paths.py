@@ -23,8 +23,6 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["asks_yes_or_no", "explore_relation_paths", "spend"]
-
 #: Relation paths that are walked to their ends, and entities that paths begin at.
 _WALKED = 8
 _STARTS = 3

@@ -12,8 +12,6 @@ from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, Triple
 from kgp_neo4j.types.settings import ExplorationSettings
 
-__all__ = ["explore_neighbours", "explore_paths", "pairs_of", "prune", "shortest_paths"]
-
 
 def explore_paths(
     graph: StoredGraph, linked: Sequence[LinkedEntity], settings: ExplorationSettings

@@ -24,8 +24,6 @@ from kgp_neo4j.types.mindmap import (
 )
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["mine"]
-
 #: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
 _STEEP = 4.0
 #: Relation paths that are shown at most.

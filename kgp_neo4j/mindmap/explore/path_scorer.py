@@ -20,8 +20,6 @@ from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
-__all__ = ["HOPS", "Step", "load_path_scorer", "read_question"]
-
 _FILE = "path_scorer.safetensors"
 #: A relationship type, and whether it is walked along its direction.
 Step = tuple[str, bool]

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 import regex
 
-__all__ = ["extract"]
-
 _PROMPT = """Name the entities in the last question: the things that one would look up in a \
 knowledge graph, each in a few words, as a list of JSON strings and nothing else.
 

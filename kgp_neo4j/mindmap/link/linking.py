@@ -27,8 +27,6 @@ from kgp_neo4j.text.words import MAX_WORD, stem
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
-__all__ = ["link"]
-
 #: Phrases that are embedded for one question.
 _EMBEDDED = 24
 _LONGEST_EMBEDDED = 5

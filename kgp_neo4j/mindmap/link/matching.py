@@ -9,8 +9,6 @@ from math import ceil
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.link.name_forms import Phrase, content_stems, forms, is_han, name_words
 
-__all__ = ["Match", "Names"]
-
 #: The score of a name or alias as it is, and of one in another form or order.
 _EXACT, _IN_WORDS = 1.0, 0.95
 #: Least share of a Chinese name, and least characters of it, that the question must have.

@@ -10,18 +10,6 @@ import regex
 
 from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
 
-__all__ = [
-    "Phrase",
-    "content_stems",
-    "content_words",
-    "forms",
-    "is_han",
-    "is_quantity",
-    "name_words",
-    "phrases",
-    "spans",
-]
-
 #: Words of a name and of a question, with what stands behind an apostrophe.
 _TOKEN = regex.compile(rf"{WORD}(?:['’]\p{{L}}+)*")
 _HAN = regex.compile(SINGLE)

@@ -18,8 +18,6 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph, discard_import, require_
 from kgp_neo4j.types.errors import GraphError, InputError
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["GRAPH", "export_graph", "import_graph"]
-
 
 def _check_root(root: Row) -> None:
     if root.get("scope") != graph_scope(root["name"]):

@@ -23,8 +23,6 @@ from kgp_neo4j.mindmap.load.graph_names import (
 )
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["Gathered", "parse_type"]
-
 #: Types of head and tail; empty where nothing is known.
 Ends = tuple[str, str]
 

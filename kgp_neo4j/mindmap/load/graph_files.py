@@ -19,8 +19,6 @@ from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_mis
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["read_file"]
-
 _JSON_KINDS = (".jsonl", ".json")
 #: Endings of the files that are read, each also with `.gz`.
 _KINDS = (".tsv", ".txt", ".csv", *_JSON_KINDS)

@@ -10,21 +10,6 @@ from typing import NamedTuple, TypeAlias
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = [
-    "Fact",
-    "NamedEntity",
-    "Record",
-    "checked_graph",
-    "clean",
-    "entity_id",
-    "graph_scope",
-    "is_missing",
-    "is_reserved",
-    "key_of",
-    "problem_of",
-    "triple_id",
-]
-
 #: Texts for a missing value, in lower case.
 _MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 _OWN_LABELS = frozenset(

@@ -9,8 +9,6 @@ from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphSummary
 
-__all__ = ["delete_graph", "discard_import", "graphs", "no_graph", "require_graph"]
-
 
 def graphs(database: Database) -> list[GraphSummary]:
     """Return all knowledge graphs by name, with what is in them."""

@@ -27,8 +27,6 @@ from kgp_neo4j.types.mindmap import GraphLoadReport
 if TYPE_CHECKING:
     from kgp_neo4j.models.encoder import Encoder
 
-__all__ = ["LoadOptions", "adopt_graph", "load_graph"]
-
 #: Rows of a transaction, and embeddings of one.
 BATCH = 10_000
 _EMBEDDED = 4_096

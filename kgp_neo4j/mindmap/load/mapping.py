@@ -14,8 +14,6 @@ from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.mindmap.load.graph_names import problem_of
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["ColumnMapping", "TableMapping", "built_in", "is_encoding", "read_mapping"]
-
 _FOLDER = resources.files("kgp_neo4j.mindmap.load") / "mappings"
 _HINT = "docs/knowledge-graphs.md describes mapping files."
 

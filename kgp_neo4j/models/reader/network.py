@@ -26,21 +26,6 @@ from kgp_neo4j.types.errors import ModelError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = [
-    "CARD_FILE",
-    "HEADS",
-    "KINDS",
-    "OPERATIONS",
-    "PIECES",
-    "VERIFIER_FILE",
-    "WEIGHTS_FILE",
-    "Judge",
-    "Logits",
-    "Network",
-    "read_judge",
-    "read_network",
-]
-
 #: The kinds of a window, in the order of the head's outputs.
 KINDS = ("span", "yes", "no", "none")
 #: Operations on the two values that a question compares; `same` is answered by yes and no.

@@ -14,8 +14,6 @@ from kgp_neo4j.models.reader.windows import Window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Candidate", "option_of", "probabilities", "spans_of"]
-
 #: Tokens of a span at most, starts that are tried, and ends tried for each.
 _PIECES = 30
 _STARTS = 12

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["Piece", "Window", "Windows", "encoded", "pieces_of"]
-
 #: Tokens of a question that are kept; the passages have the rest of the window.
 QUESTION = 64
 #: Tokens of a title that are kept.

@@ -12,8 +12,6 @@ import numpy as np
 from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name, rows_of
 from kgp_neo4j.text.words import STOP_WORDS, Words, fold, words
 
-__all__ = ["Phrase", "Phrases"]
-
 #: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
 _LONGEST = 5
 _BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", "von", "for"))

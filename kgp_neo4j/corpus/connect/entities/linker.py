@@ -27,8 +27,6 @@ from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_
 from kgp_neo4j.text.words import STOP_WORDS, cut
 from kgp_neo4j.types.settings import EntitySettings
 
-__all__ = ["EntityLinker", "Mention"]
-
 #: Candidates of a mention (entity, commonness) that vote for those of another.
 Voter = Sequence[tuple[int, float]]
 

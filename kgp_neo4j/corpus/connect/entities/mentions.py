@@ -14,8 +14,6 @@ from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
 from kgp_neo4j.text.words import cut
 
-__all__ = ["Linked", "PassageText", "link_all", "mention_marks"]
-
 #: A title of more documents than this is too ambiguous to be a mention.
 _MOST_SAME_TITLE = 20
 

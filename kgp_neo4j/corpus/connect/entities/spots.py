@@ -14,12 +14,6 @@ from numpy.typing import NDArray
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name
 from kgp_neo4j.text.words import STOP_WORDS, Words
 
-__all__ = [
-    "ARTICLED", "FIRST", "INSIDE", "NAMED", "QUOTED",
-    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name",
-    "rows_of",
-]  # fmt: skip
-
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
 _SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
 _HARD = frozenset(",;.!?()[]{}\n\t|")

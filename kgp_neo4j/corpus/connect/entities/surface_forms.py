@@ -13,8 +13,6 @@ import regex
 from kgp_neo4j.text.words import STOP_WORDS, cut, fold
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["LONGEST", "Name", "names_of", "qualifier_words", "read_aliases"]
-
 #: Most words of a name; longer titles are sentences, which no text repeats.
 LONGEST = 12
 _PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")

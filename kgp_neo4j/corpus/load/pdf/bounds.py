@@ -8,8 +8,6 @@ from typing import Any
 from pdfminer import pdftypes
 from pdfminer.converter import PDFPageAggregator
 
-__all__ = ["BoundedDevice", "TooMuchError", "bound_streams"]
-
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`rules.py`), and its text is read all the same.
 _BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000

@@ -21,8 +21,6 @@ from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, column_gaps
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
 
-__all__ = ["PageTable", "has_value", "table_in"]
-
 Rows = list[tuple[str, ...]]
 
 #: Leader dots from one column to the next.

@@ -31,8 +31,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
 
-__all__ = ["PASSWORD_VARIABLE", "read_pdf"]
-
 #: The environment variable with the password of encrypted PDF files.
 PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
 #: Pages on each side with which a page's header and footer are compared.

@@ -15,8 +15,6 @@ from pdfminer.pdfinterp import PDFPageInterpreter
 
 from kgp_neo4j.corpus.load.pdf.bounds import BoundedDevice
 
-__all__ = ["Box", "Line", "PageObjects", "Word", "lines_of", "objects_of", "segments", "words_of"]
-
 
 class Box(NamedTuple):
     """A rectangle of a page in points, counted from the top left corner."""

@@ -27,8 +27,6 @@ from kgp_neo4j.corpus.load.pdf.tables import (
     ruled_tables,
 )
 
-__all__ = ["Block", "Heading", "PageParts", "blocks_of", "furniture", "parts_of"]
-
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
 

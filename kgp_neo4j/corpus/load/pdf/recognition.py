@@ -11,8 +11,6 @@ from typing import Any
 from kgp_neo4j.corpus.load.pdf.letters import Word
 from kgp_neo4j.environment.extras import is_installed
 
-__all__ = ["can_recognise", "recognised_words"]
-
 _DOTS_PER_INCH = 250
 #: The share of a box that its letters fill, and the least difference of boxes with two letter
 #: sizes.

@@ -11,8 +11,6 @@ from pdfplumber.utils.clustering import cluster_objects
 
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, PageObjects, segments
 
-__all__ = ["NEAR", "Rule", "Rules", "column_gaps", "components", "gutters", "rules_of"]
-
 #: Points within which two ruled lines are one, and within which they meet.
 NEAR = 3.0
 #: Lines of a page with tables at most; more make a drawing, or a table too large to read.

@@ -10,8 +10,6 @@ from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 
-__all__ = ["aligned_tables", "ruled_tables"]
-
 # --- Tables without ruled lines ---
 
 _DOTS = re.compile(r"(?:\s?[.…·]){4,}")

@@ -16,8 +16,6 @@ from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Grid
 from kgp_neo4j.types.tables import StructuralAnswer
 
-__all__ = ["answer_from_table", "run"]
-
 _LONGEST_QUESTION = 2_000
 #: Rows of a long table that are enough to read a question, and cells that an answer cites at most.
 _READ, _CITED = 2_000, 50

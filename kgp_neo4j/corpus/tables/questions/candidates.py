@@ -21,8 +21,6 @@ from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import ORDINALS
 
-__all__ = ["Candidate", "candidates"]
-
 #: Plans of a question at most, those that select cells and those of each other kind; values that
 #: the result of one may have.
 _MOST, _MOST_SELECTING, _MOST_OF_A_KIND, _MOST_VALUES = 700, 320, 120, 120

@@ -14,8 +14,6 @@ from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
 from kgp_neo4j.text.words import stem
 
-__all__ = ["ColumnLink", "Link", "Links", "link"]
-
 
 @dataclass(frozen=True, slots=True)
 class Link:

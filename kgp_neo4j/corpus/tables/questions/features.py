@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FEATURES", "Example", "example"]
-
 #: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",

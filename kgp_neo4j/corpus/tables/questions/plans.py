@@ -12,11 +12,6 @@ from typing import Any
 from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 
-__all__ = [
-    "Condition", "Denotation", "Pick", "Plan", "Rows", "columns_of", "cues_of", "denotation",
-    "in_words", "rows_of", "shown",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kgp_neo4j.text.words import STOP_WORDS
 
-__all__ = ["CUES", "DOWN", "STOP", "UP"]
-
 #: Words that name nothing in a table: those of every text, and question words.
 STOP = STOP_WORDS.union(
     "name list listed give tell total number amount previous long table chart".split()

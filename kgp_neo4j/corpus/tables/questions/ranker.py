@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "CONFIDENCE", "HEADER_WORDS", "Ranker", "confidence_row", "groups_of", "load_ranker",
-    "read_ranker",
-]  # fmt: skip
-
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
 #: Inputs of the confidence: these, and the features of the best plan.

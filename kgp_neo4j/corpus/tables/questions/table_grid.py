@@ -9,8 +9,6 @@ from functools import cached_property
 
 from kgp_neo4j.text.words import stem
 
-__all__ = ["Cell", "Column", "Grid", "folded"]
-
 #: Letters of a code, at most: W, ITA.
 _CODE = 3
 #: Words of a cell that a question is compared with, at most.

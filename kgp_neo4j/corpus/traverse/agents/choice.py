@@ -14,8 +14,6 @@ from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import AgentSettings
 
-__all__ = ["AGENTS", "make_agent"]
-
 #: The names `--agent` takes.
 AGENTS = get_args(AgentName)
 #: The agents that take a model.

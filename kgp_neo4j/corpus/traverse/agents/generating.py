@@ -24,16 +24,6 @@ from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
 from kgp_neo4j.types.settings import AgentSettings
 
-__all__ = [
-    "ChatAgent",
-    "GeneratingAgent",
-    "LlamaAgent",
-    "alpaca_prompt",
-    "chat_prompt",
-    "fitted",
-    "titled_line",
-]
-
 #: Makes a prompt of a question and the evidence so far.
 Prompt = Callable[[str, Sequence[str]], str]
 

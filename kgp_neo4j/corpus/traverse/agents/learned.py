@@ -27,8 +27,6 @@ from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["LearnedAgent", "candidates_of", "search", "seeds_of"]
-
 #: Results of the search that are scored at each hop together with the neighbours.
 _SEARCHED = 40
 #: Most passages that are seeds because the question names their titles.

@@ -9,8 +9,6 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
-__all__ = ["KnnAgent", "MdrAgent", "RandomAgent", "TfidfAgent"]
-
 
 class TfidfAgent(NextEvidenceAgent):
     """Ranks neighbours by the question's words; needs no model.
