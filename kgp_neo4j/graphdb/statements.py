@@ -143,7 +143,7 @@ class Statement:
         """
 
         def label(use: re.Match[str]) -> str:
-            given = str(values.get(use[1]))
+            given: str = values[use[1]]
             if re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) is None:
                 raise QueryFileError(
                     f"{given!r} is no label", where=self.path, hint="A label is one plain word."

@@ -137,6 +137,6 @@ def test_a_label_is_put_in_only_where_it_is_one_word() -> None:
     made = statements.statement("load/vector_index")
     (text,) = made.labelled({"label": "C0ffeePassage"})
     assert "FOR (p:C0ffeePassage)" in text
-    for label in ("", "P) ON (p.x) //", "P`", "ÄPassage", "1P", "P\n", None):
+    for label in ("", "P) ON (p.x) //", "P`", "ÄPassage", "1P", "P\n"):
         with pytest.raises(QueryFileError, match="is no label"):
             made.labelled({"label": label})
