@@ -315,7 +315,7 @@ def test_every_saved_query_finds_something(served: Database, saved: Path) -> Non
 
 
 def test_a_name_in_the_saved_parameters_is_quoted(served: Database, tmp_path: Path) -> None:
-    name = 'it\'s \\ "mine" é;'
+    name = 'it\'s \\ "my GRAPH" é;'
     out = tmp_path / "queries.zip"
     arguments = ["browser-queries", "--out", str(out), "--corpus", name, "--graph", name]
     cli.main(arguments, standalone_mode=False)

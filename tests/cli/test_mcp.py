@@ -270,6 +270,7 @@ def test_the_server_never_writes(reading: Database, database: Database) -> None:
         make_server(database)
 
 
+@pytest.mark.newest
 def test_neo4js_own_mcp_server_may_call_the_procedures(
     database: Database, demo_corpus: str
 ) -> None:

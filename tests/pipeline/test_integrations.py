@@ -97,6 +97,7 @@ def vectors(demo: Corpus) -> Iterator[str]:
     rows(demo.database, f"DROP INDEX {name}")
 
 
+@pytest.mark.newest
 def test_their_own_retrievers_find_our_passages(demo: Corpus, vectors: str) -> None:
     """Without this package: by the names of the indexes alone, and the same encoder."""
     driver = demo.database.driver
