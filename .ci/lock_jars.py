@@ -26,10 +26,8 @@ _HEADER = """\
 """
 
 
-def _is_plugin(group: str, name: str, jar: Path) -> bool:
+def _is_plugin(group: str, jar: Path) -> bool:
     """Return whether the jar has procedures: only such jars should be scanned at every start."""
-    if group == "org.neo4j.procedure":
-        return name != "apoc-common"
     if group != "org.neo4j.gds":
         return False
     with zipfile.ZipFile(jar) as archive:
@@ -66,7 +64,7 @@ def _entry(artifact: Any) -> tuple[str, str, int, str]:
     coordinate = f"{artifact.groupId}:{artifact.artifactId}:{artifact.version}"
     if artifact.classifier:
         coordinate += f":{artifact.classifier}"
-    role = "plugin" if _is_plugin(artifact.groupId, artifact.artifactId, jar) else "lib"
+    role = "plugin" if _is_plugin(artifact.groupId, jar) else "lib"
     return coordinate, role, jar.stat().st_size, sha256_of(jar)
 
 

@@ -1,1 +1,1 @@
-"""The embedded database: a real Neo4j with Browser, Graph Data Science and APOC."""
+"""The embedded database: a real Neo4j with Browser, Graph Data Science and our plugin."""

@@ -1,4 +1,4 @@
-"""Writes neo4j.conf, apoc.conf and the JVM's arguments, and chooses the memory."""
+"""Writes neo4j.conf and the JVM's arguments, and chooses the memory."""
 
 from __future__ import annotations
 
@@ -24,23 +24,8 @@ _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
-#: What of APOC a query may call: all that works on the graph and its values alone. Not among it is
-#: what reads files or addresses, runs commands of other systems, or writes files.
-_ALLOWED = (
-    "gds.*", "custom.*", "apoc.help", "apoc.version", "apoc.when", "apoc.case",
-    *(f"apoc.{name}.*" for name in (
-        "agg", "algo", "any", "atomic", "bitwise", "coll", "convert", "create", "custom", "data",
-        "date", "diff", "do", "graph", "hashing", "json", "label", "lock", "map", "math", "merge",
-        "meta", "neighbors", "node", "nodes", "number", "path", "periodic", "refactor", "rel",
-        "schema", "scoring", "search", "stats", "temporal", "text", "util", "when",
-    )),
-    "apoc.cypher.doIt", "apoc.cypher.parallel", "apoc.cypher.run", "apoc.cypher.runFirstColumn*",
-    "apoc.cypher.runMany", "apoc.cypher.runManyReadOnly", "apoc.cypher.runSchema",
-    "apoc.cypher.runTimeboxed", "apoc.cypher.runWrite",
-)  # fmt: skip
 #: Queries read no file and no address; kgp-neo4j sends its data as parameters.
-_CLOSED = f"""\
-dbms.security.procedures.allowlist={",".join(_ALLOWED)}
+_CLOSED = """\
 dbms.security.allow_csv_import_from_file_urls=false
 internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
 #: The folder must be named, or it is the home, where the password is.
@@ -144,7 +129,7 @@ def configure(
 
     `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
     class path. With `allow_files`, queries may read and write files of the home's folder `import`,
-    fetch from addresses and call all of APOC.
+    and fetch from addresses.
     """
     places = {
         "bolt": ports[0],
@@ -157,11 +142,9 @@ def configure(
         "heap": memory.heap,
         "page_cache": memory.page_cache,
         "reach": _OPEN if allow_files else _CLOSED,
-        "files": str(allow_files).lower(),
     }
-    for name in ("neo4j.conf", "apoc.conf"):
-        template = files("kgp_neo4j.graphdb.server").joinpath(name).read_text(encoding="utf-8")
-        write_private(home / "conf" / name, template.format_map(places))
+    template = files("kgp_neo4j.graphdb.server").joinpath("neo4j.conf").read_text(encoding="utf-8")
+    write_private(home / "conf" / "neo4j.conf", template.format_map(places))
     arguments = home / "run" / "server.args"
     argument_file(
         arguments,
