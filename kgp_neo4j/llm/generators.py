@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.types.errors import ModelError, first_line
 
 #: Most tokens of a prompt, as in KGP's fine-tuning.
 INPUT_TOKENS = 512
@@ -224,9 +224,3 @@ def _with_adapter(model: Any, adapter: str) -> Any:
             where=str(folder),
             hint="Give the base model that it was trained on.",
         ) from error
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else repr(error)

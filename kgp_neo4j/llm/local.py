@@ -9,16 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.generators import (
-    drawing,
-    first_line,
-    load_checkpoint,
-    placed,
-    position_limit,
-    sampling,
-)
+from kgp_neo4j.llm.generators import drawing, load_checkpoint, placed, position_limit, sampling
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
-from kgp_neo4j.types.errors import ContextError, ModelError
+from kgp_neo4j.types.errors import ContextError, ModelError, first_line
 from kgp_neo4j.types.language import Reply
 
 #: Context of a model whose configuration gives none.

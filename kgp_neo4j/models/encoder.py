@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, encoder_files
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
-from kgp_neo4j.types.errors import EncoderError
+from kgp_neo4j.types.errors import EncoderError, first_line
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
@@ -77,9 +77,8 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     try:
         return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
     except Exception as error:  # the engine raises errors of any type for damaged files
-        reason = str(error).strip().splitlines()
         raise EncoderError(
-            f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
+            f"the encoder {name!r} could not be loaded ({first_line(error)})",
             where=str(network),
             hint="Delete the file: it is made again.",
         ) from error

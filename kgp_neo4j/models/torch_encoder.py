@@ -18,7 +18,7 @@ from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
 from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.types.errors import EncoderError
+from kgp_neo4j.types.errors import EncoderError, first_line
 
 #: The checksum of the published weights.
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -96,9 +96,8 @@ def load_model(name: str, *, precise: bool = False) -> Any:
             },
         )
     except (OSError, ValueError, ImportError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()
         raise EncoderError(
-            f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
+            f"the encoder {name!r} could not be loaded ({first_line(error)})",
             hint="Give a sentence-transformers folder, a hub name while online, or leave it out "
             f"for {DEFAULT_ENCODER}, which works offline.",
         ) from error

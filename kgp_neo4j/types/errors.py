@@ -17,6 +17,7 @@ __all__ = [
     "ServerError",
     "StoppedError",
     "TraceError",
+    "first_line",
     "no_corpus",
 ]
 
@@ -82,6 +83,12 @@ def no_corpus(name: str) -> CorpusError:
         f"there is no corpus named {name!r}",
         hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
     )
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message, to be quoted in ours."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else repr(error)
 
 
 class StoppedError(KgpError):

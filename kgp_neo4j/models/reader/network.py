@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.models.engine import CompiledNetwork, Feed, import_openvino, read_tokenizer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 from kgp_neo4j.models.reader.windows import Window
-from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.types.errors import ModelError, first_line
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -125,10 +125,8 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     except (
         SafetensorError, AttributeError, KeyError, RuntimeError, TypeError, ValueError
     ) as error:  # fmt: skip
-        reason = str(error).strip().splitlines() or [repr(error)]
-        raise ModelError(
-            f"this is no reader ({reason[0]})", where=str(folder), hint=_HINT
-        ) from error
+        reason = f"this is no reader ({first_line(error)})"
+        raise ModelError(reason, where=str(folder), hint=_HINT) from error
 
 
 def read_judge(folder: Path) -> Judge | None:
