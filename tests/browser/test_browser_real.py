@@ -301,6 +301,7 @@ def _values(saved: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.newest
 def test_every_saved_query_finds_something(served: Database, saved: Path) -> None:
     values = {
         name: rows(served, f"RETURN {value} AS value")[0]["value"]
