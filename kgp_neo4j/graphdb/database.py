@@ -19,8 +19,6 @@ from kgp_neo4j.graphdb.statements import LANGUAGE, Statement, packed, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError, KgpError
 
-__all__ = ["Database", "Row", "in_batches", "record"]
-
 Row: TypeAlias = dict[str, Any]
 _T = TypeVar("_T")
 

@@ -34,8 +34,6 @@ from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["Kind", "discard", "export", "import_file", "open_export"]
-
 #: Raised with every change of the format or of the graph's layout.
 FORMAT = 2
 _MANIFEST, _NODES, _RELATIONSHIPS = "manifest.json", "nodes.jsonl", "relationships.jsonl"

@@ -13,8 +13,6 @@ from kgp_neo4j.graphdb.statements import fingerprint, folder
 from kgp_neo4j.types.corpus import Capabilities, InstallReport
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["LAYOUT", "check_layout", "copy_plugin", "install", "make_schema", "missing"]
-
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.
 LAYOUT = 11

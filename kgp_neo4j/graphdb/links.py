@@ -10,8 +10,6 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.errors import KgpError
 
-__all__ = ["browser_link"]
-
 
 def browser_link(connection: Connection, nodes: Iterable[str]) -> str | None:
     """Return a link that fills Browser's editor with the query that shows these nodes, by id.

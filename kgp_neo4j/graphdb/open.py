@@ -8,8 +8,6 @@ from kgp_neo4j.environment.folders import Connection, Folders, connection_from_e
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import check_layout, make_schema
 
-__all__ = ["open_database", "open_ready", "open_to_read"]
-
 
 def open_database(*, echo: Callable[[str], object] = lambda _: None) -> Database:
     """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.

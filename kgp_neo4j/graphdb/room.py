@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
-__all__ = ["Room", "measure_room"]
-
 #: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
 #: (1.25 * 4 a number and 8 * M a vector), with its default M of 16.
 _NUMBER_BYTES, _VECTOR_BYTES = 5.5, 140.8

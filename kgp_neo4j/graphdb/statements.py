@@ -44,8 +44,6 @@ from typing import Any
 from kgp_neo4j.types.errors import QueryFileError
 from kgp_neo4j.types.settings import TraversalSettings, default_of
 
-__all__ = ["LANGUAGE", "Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
-
 #: Stands before each statement that is run: the language that all servers since 5.26 know.
 LANGUAGE = "CYPHER 5 "
 _HEADER = re.compile(

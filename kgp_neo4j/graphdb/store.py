@@ -7,8 +7,6 @@ from typing import Self
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import open_database
 
-__all__ = ["Store"]
-
 
 class Store:
     """A named corpus or graph in a database, which is started and opened on first use.

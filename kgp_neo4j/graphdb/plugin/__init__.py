@@ -7,8 +7,6 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-__all__ = ["JAR", "plugin_id", "plugin_jar"]
-
 #: The name of the jar.
 JAR = "kgp-procedures.jar"
 

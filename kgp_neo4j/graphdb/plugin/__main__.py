@@ -29,8 +29,6 @@ from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES
 from kgp_neo4j.graphdb.statements import LANGUAGE, Parameter, Statement, fingerprint, folder
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["build", "java_source"]
-
 _COMPILER = Artifact(
     "org.eclipse.jdt:ecj:3.42.0",
     "lib",

@@ -19,8 +19,6 @@ from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["archive_options", "make_archive"]
-
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
 

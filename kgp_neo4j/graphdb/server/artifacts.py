@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from kgp_neo4j.graphdb.server.lines import DEFAULT
 
-__all__ = ["Artifact", "Lock", "load_lock", "sha256_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Artifact:

@@ -19,8 +19,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 from kgp_neo4j.environment.disk import private_folder, replacing
 from kgp_neo4j.graphdb.server.jars import Installation
 
-__all__ = ["prepare_browser"]
-
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"
 _PAGE, _BODY = "browser/index.html", b"<body>"

@@ -22,8 +22,6 @@ from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
-__all__ = ["fetch", "repositories"]
-
 _THREADS = 12
 _ATTEMPTS = 4  # of each repository, a second more between them each time
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces

@@ -17,8 +17,6 @@ from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256
 from kgp_neo4j.graphdb.server.lines import DEFAULT
 from kgp_neo4j.graphdb.server.lock import locked
 
-__all__ = ["Installation", "install"]
-
 _Echo = Callable[[str], object]
 #: Signed jars whose classes the server loads. The JVM checks the signature of each such class, and
 #: archives none (archive.py): as the jars were compared with their SHA-256 before, copies without

@@ -10,8 +10,6 @@ from pathlib import Path
 from kgp_neo4j.graphdb.server.lines import Line
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["Java", "find_java"]
-
 _VECTOR = "jdk.incubator.vector"
 
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["DEFAULT", "LINES", "VARIABLE", "Line", "has_data", "line_of"]
-
 #: Names the line of a home that has none yet.
 VARIABLE = "KGP_NEO4J_SERVER"
 

@@ -11,8 +11,6 @@ from filelock import FileLock, Timeout
 from kgp_neo4j.environment.disk import disk_error, private_folder
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["locked"]
-
 _MOST_SECONDS = 900.0  # another process may be fetching over a slow line
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["disk_is_full", "failure", "tail"]
-
 _TAIL_BYTES = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
 _TAIL_LINES = 200
 _ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")

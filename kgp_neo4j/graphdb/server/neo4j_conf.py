@@ -17,8 +17,6 @@ from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.lines import Line
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Memory", "choose_memory", "configure", "machine_memory"]
-
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")

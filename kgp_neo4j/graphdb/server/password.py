@@ -10,8 +10,6 @@ from kgp_neo4j.environment.disk import disk_error, private_folder, write_private
 from kgp_neo4j.graphdb.server.lines import has_data
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["password_file", "prepare_password", "read_password"]
-
 _ITERATIONS = 1024  # of the hash, as Neo4j's admin tool makes it
 
 

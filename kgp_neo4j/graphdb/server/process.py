@@ -19,19 +19,6 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = [
-    "State",
-    "answers",
-    "choose_ports",
-    "end",
-    "is_ours",
-    "launch",
-    "listens",
-    "read_state",
-    "state_file",
-    "write_state",
-]
-
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
 _STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed

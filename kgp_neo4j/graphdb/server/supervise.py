@@ -42,17 +42,6 @@ from kgp_neo4j.graphdb.server.process import (
 )
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = [
-    "ServerStatus",
-    "ensure",
-    "lock_home",
-    "start",
-    "start_once",
-    "status",
-    "stop",
-    "stop_locked",
-]
-
 _Echo = Callable[[str], object]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
 _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"

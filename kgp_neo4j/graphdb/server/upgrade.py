@@ -23,8 +23,6 @@ from kgp_neo4j.graphdb.server.process import read_state
 from kgp_neo4j.graphdb.server.supervise import lock_home, start_once, stop_locked
 from kgp_neo4j.types.errors import KgpError, ServerError
 
-__all__ = ["Used", "use"]
-
 _Echo = Callable[[str], object]
 _LEAST_FREE = 500_000_000  # bytes beside the copy: logs of the upgrade, indexes that are made anew
 
