@@ -30,7 +30,7 @@ is loaded under the same name. Running it again is quick and changes nothing;
 def command(corpus: str, question: str | None, as_json: bool) -> None:
     """Load twenty-one short documents, connect them, and ask a question that needs two of them.
 
-    Starts the database where none runs; the first time, it is fetched (190 MB).
+    Starts the database where none runs; the first time, it is fetched (170 MB).
     """
     from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.demo import (

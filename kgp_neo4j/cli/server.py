@@ -86,7 +86,7 @@ def _show(status: ServerStatus, as_json: bool) -> None:
 @click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
 @json_option
 def start_command(folders: Folders, memory: str | None, verify: bool, as_json: bool) -> None:
-    """Start the database, fetching it on first use (190 MB)."""
+    """Start the database, fetching it on first use (170 MB)."""
     from kgp_neo4j.graphdb.server import supervise as server
 
     server.start(folders, memory=memory, verify=verify, echo=say)

@@ -119,7 +119,10 @@ _COMMANDS = {
     "corpora": (),
     "ask": (QUESTION, "--corpus", "bare", "--trace"),
     "explain": ("--corpus", "bare"),
-    "retrieve": (str(DOCUMENTS.parent / "questions.jsonl"), "--corpus", "bare"),
+    "retrieve": (
+        *(str(DOCUMENTS.parent / "questions.jsonl"), "--corpus", "bare"),
+        *("--out", "{folder}/run.jsonl"),
+    ),
     "load-kg": (str(GRAPH / "ailments.tsv"), "--graph", "bare"),
     "mindmap": (SYMPTOMS, "--graph", "bare"),
     "export": ("bare", "{folder}/bare.kgp"),

@@ -80,7 +80,7 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     """Return the running embedded database of `folders.home`, starting it when it does not run.
 
     Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
-    190 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
+    170 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
     home = folders.home
     state = read_state(home)
