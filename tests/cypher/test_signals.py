@@ -14,7 +14,7 @@ from small_graphs import PASSAGES, key, lighthouse, passages, short
 
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.graphdb.statements import LANGUAGE, statement
 
 _MENTIONS = {"a1": ["b"], "a2": ["c", "the fair"], "b1": ["c"], "c1": ["moe"], "d1": ["moe"]}
 _MENTIONS |= {"e1": ["the fair"]}
@@ -150,7 +150,7 @@ def test_a_corpus_is_scanned_only_while_it_is_small(
 
     def scanned() -> int:
         with database.driver.session() as session:
-            plan = session.run(f"PROFILE {made.text}", values).consume().profile
+            plan = session.run(f"PROFILE {LANGUAGE}{made.text}", values).consume().profile
         return _scanned(plan)
 
     assert scanned() == 6  # all there are
