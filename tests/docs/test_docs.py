@@ -68,12 +68,13 @@ _TRIPLE_FILES = {
 _TRACE = "4f0c1b"
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
-#: a hub, or need a data set. test_server.py runs `server` with a home of its own;
+#: a hub, or need a data set. test_server.py and test_lines.py run `server` with a home of their
+#: own; test_installation.py runs `install --jar`;
 #: test_generating_agents.py, test_chat_agent.py, test_learned.py and test_mindmap_graph.py train
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
-    r"|kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
+    r"|kgp-neo4j server (start|stop|use|logs|open)|kgp-neo4j install --jar |NEO4J_URI="
     r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (llama|scorer|reader) |--agent (llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
