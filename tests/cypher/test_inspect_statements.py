@@ -49,6 +49,7 @@ def _path(made: Statement) -> str:
 # --- Every file -----------------------------------------------------------------------------------
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("made", _FILES, ids=_path)
 def test_explain(database: Database, made: Statement) -> None:
     """Each plans, returns the columns it declares, and reads or writes as it says."""
