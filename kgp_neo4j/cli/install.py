@@ -23,7 +23,7 @@ Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
 @click.option(
     "--jar",
     metavar="FOLDER",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     help="Copy the plugin into a server's folder for plugins, which it reads when it starts.",
 )
 @json_option

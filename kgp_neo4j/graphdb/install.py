@@ -11,7 +11,7 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.statements import fingerprint, folder
 from kgp_neo4j.types.corpus import Capabilities, InstallReport
-from kgp_neo4j.types.errors import DatabaseError
+from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.
@@ -66,7 +66,15 @@ def install(database: Database) -> InstallReport:
 
 
 def copy_plugin(plugins: Path) -> Path:
-    """Copy our plugin into a server's folder for them; return its path."""
+    """Copy our plugin into a server's folder for them; return its path.
+
+    Raises ConfigurationError where there is no such folder.
+    """
+    if not plugins.is_dir():
+        raise ConfigurationError(
+            f"there is no folder {plugins}",
+            hint="Name the server's folder for plugins (server.directories.plugins).",
+        )
     try:
         return Path(shutil.copyfile(plugin_jar(), plugins / JAR))
     except OSError as error:

@@ -30,7 +30,7 @@ class Place:
 
     def prepare(self, id_: str = "0") -> Path:
         """Return our jar."""
-        installed = Installation(Lock({}, (), id_), self.cache / "plugins", self.jar, ())
+        installed = Installation(Lock((), id_), self.cache / "plugins", self.jar, ())
         return browser.prepare_browser(self.cache, installed)
 
 

@@ -63,8 +63,8 @@ def test_the_plugin_is_copied(tmp_path: Path) -> None:
     assert str(tmp_path / JAR) in done.stdout
     assert (tmp_path / JAR).read_bytes() == plugin_jar().read_bytes()
     refused = kgp("install", "--jar", str(tmp_path / "none"))
-    assert refused.returncode == 2
-    assert "does not exist" in refused.stderr
+    assert refused.returncode == 1
+    assert "there is no folder" in refused.stderr
 
 
 def test_a_call_belongs_to_the_transaction_of_its_caller(database: Database, corpus: str) -> None:

@@ -23,7 +23,7 @@ class _Counting(Database):
 
 
 def _status(**given: int) -> ServerStatus:
-    return ServerStatus(True, "home", "password", **given)
+    return ServerStatus(True, "home", "password", "data", "5.26", **given)
 
 
 def test_what_fits_is_not_told(database: Database) -> None:
