@@ -185,13 +185,14 @@ def statement(path: str) -> Statement:
     bare = _COMMENTS_AND_STRINGS.sub(" ", text)
     _check_same(set(_PARAMETER_USE.findall(bare)), made.inputs, "$", made.path)
     _check_same(set(_OPTION_USE.findall(text)), made.options, "$configuration.", made.path)
-    checks = ", ".join(_CHECK_LINE.findall(text)).split(", ")
+    named = ", ".join(_CHECK_LINE.findall(text)).split(", ")
+    checks = [_with_options(_included(f"check/{name}"), made.options) for name in named if name]
     return replace(
         made,
         text=_with_options(text, made.options),
-        check="\nUNION ALL\n".join(
-            _with_options(_included(f"check/{name}"), made.options) for name in checks if name
-        ),
+        check=_included("include/checked").replace("...", "\nUNION ALL\n".join(checks))
+        if checks
+        else "",
     )
 
 

@@ -291,6 +291,9 @@ def _given(made: Statement, corpus: str, values: dict[str, Any]) -> dict[str, An
         ("trace", {"trace": "no such"}, "there is no trace no such"),
         ("paths", {"graph": "no such"}, "there is no knowledge graph named no such"),
         ("link_entities", {"graph": "no such"}, "there is no knowledge graph named no such"),
+        ("seeds", {"corpus": None}, "a parameter is null"),
+        ("paths", {"graph": None}, "a parameter is null"),
+        ("passage_neighbours", {"passage": None}, "a parameter is null"),
     ],
     ids=str,
 )

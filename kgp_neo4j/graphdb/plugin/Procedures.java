@@ -416,7 +416,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "87c479e424cbdeb7";
+        public final String statements = "f9ade84f59c0e998";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)
