@@ -17,7 +17,9 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
 from kgp_neo4j.environment.disk import private_folder, replacing
+from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.lines import LINES
 
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"
@@ -33,11 +35,17 @@ def prepare_browser(cache: Path, installed: Installation) -> Path:
     """
     style, guide = _text("style.grass"), _text("guide.html")
     ours = {"style.grass": style, "guide.html": guide, "style.js": _style_script(style)}
-    digest = hashlib.sha256("\0".join([installed.lock.id, *ours.values()]).encode())
-    path = cache / "browser" / f"{digest.hexdigest()[:16]}.jar"
+    digest = hashlib.sha256("\0".join(ours.values()).encode())
+    path = cache / "browser" / f"{installed.lock.id}-{digest.hexdigest()[:16]}.jar"
     if not is_zipfile(path):
         private_folder(path.parent)
         _write_jar(path, installed.browser, ours)
+        # A server of another line of Neo4j may run on its own jar.
+        others = {load_lock(line).id for line in LINES} - {installed.lock.id}
+        for old in path.parent.iterdir():
+            if old != path and not old.name.startswith(tuple(others)):
+                with contextlib.suppress(OSError):  # Windows: another server has it open
+                    old.unlink()
     return path
 
 
@@ -58,7 +66,7 @@ def _style_script(grass: str) -> str:
 
 
 def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
-    """Write our jar, and remove those of other versions."""
+    """Write our jar: Browser's with our files beside its own."""
     with (
         ZipFile(jar) as source,
         replacing(path) as file,
@@ -73,7 +81,3 @@ def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
                 out.writestr(entry, content)
         for name, text in ours.items():
             out.writestr(f"{_FOLDER}{name}", text)
-    for old in path.parent.iterdir():
-        if old != path:
-            with contextlib.suppress(OSError):  # Windows: another server has it open
-                old.unlink()
