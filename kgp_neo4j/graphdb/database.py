@@ -168,15 +168,11 @@ class Database:
         """Run the schema statements `cypher/<path>.cypher`, as `define` does."""
         self.define(statement(path), values)
 
-    def define(self, query: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
-        """Run a file of schema statements, or an administrative one on the database `system`.
-
-        Several processes may run the same one at once.
-        """
-        database = "system" if system else None
+    def define(self, query: Statement, values: Mapping[str, Any]) -> None:
+        """Run a file of schema statements; several processes may run the same one at once."""
         for text in query.labelled(values):
             try:
-                self._run(query, values, WRITE_ACCESS, text=text, database=database)
+                self._run(query, values, WRITE_ACCESS, text=text)
             except DatabaseError as error:
                 if not _has_same_index(error):
                     raise
@@ -203,7 +199,6 @@ class Database:
         mode: str,
         *,
         text: str | None = None,
-        database: str | None = None,
     ) -> list[Row]:
         """Run a statement, or one of the texts of its file, in a transaction that is retried."""
         self._check(mode)
@@ -213,7 +208,7 @@ class Database:
                 _limited(text or query.text),
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
-                database_=database or self.connection.database,
+                database_=self.connection.database,
                 result_transformer_=lambda result: list(map(dict, result)),
             )
 

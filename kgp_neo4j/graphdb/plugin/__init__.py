@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib import resources
 from pathlib import Path
+
+from kgp_neo4j.graphdb.server.artifacts import sha256_of
 
 #: The name of the jar.
 JAR = "kgp-procedures.jar"
@@ -19,4 +20,4 @@ def plugin_jar() -> Path:
 @cache
 def plugin_id() -> str:
     """Return what tells this jar from those of other releases: the beginning of its SHA-256."""
-    return hashlib.sha256(plugin_jar().read_bytes()).hexdigest()[:12]
+    return sha256_of(plugin_jar())[:12]

@@ -7,7 +7,6 @@ same statements give the same bytes: nothing in the jar is compressed or dated.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -22,7 +21,7 @@ from jinja2 import Environment, PackageLoader
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.plugin import JAR
-from kgp_neo4j.graphdb.server.artifacts import Artifact, load_lock
+from kgp_neo4j.graphdb.server.artifacts import Artifact, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.fetch import fetch
 from kgp_neo4j.graphdb.server.java import find_java
 from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES
@@ -40,8 +39,6 @@ _TYPES = {
     "MAP": "Map<String, Object>", "NODE": "Node", "RELATIONSHIP": "Relationship",
     "STRING": "String",
 }  # fmt: skip
-#: Of every entry, so that the jar says nothing of the day it was made on.
-_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def java_source() -> str:
@@ -125,7 +122,8 @@ def build(target: Path, source: str) -> None:
                 entries[f"kgp/{name}.cypher"] = f"{LANGUAGE}{text}\n".encode()
     with zipfile.ZipFile(target / JAR, "w", zipfile.ZIP_STORED) as jar:
         for name in sorted(entries):
-            jar.writestr(zipfile.ZipInfo(name, _DATE), entries[name])
+            # Dated 1980: the jar says nothing of the day it was made on.
+            jar.writestr(zipfile.ZipInfo(name), entries[name])
 
 
 def main() -> None:
@@ -134,7 +132,7 @@ def main() -> None:
     source = java_source()
     (here / "Procedures.java").write_text(source, encoding="utf-8")
     build(here, source)
-    digest = hashlib.sha256((here / JAR).read_bytes()).hexdigest()
+    digest = sha256_of(here / JAR)
     (here / f"{JAR}.sha256").write_text(f"{digest}  {JAR}\n", encoding="utf-8")
     click.echo(f"{JAR}: {(here / JAR).stat().st_size:,} bytes, SHA-256 {digest}")
 
