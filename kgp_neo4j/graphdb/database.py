@@ -114,17 +114,11 @@ class Database:
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run the statement `cypher/<path>.cypher` in read access mode.
 
-        Raises DatabaseError with what its check says where nothing, or an error, comes of it.
+        Raises DatabaseError with what its check says, which runs before, as in the plugin.
         """
         query = statement(path)
-        try:
-            rows = self._run(query, values, READ_ACCESS)
-        except DatabaseError:
-            self._refuse(query, values)
-            raise
-        if not rows:
-            self._refuse(query, values)
-        return rows
+        self._refuse(query, values)
+        return self._run(query, values, READ_ACCESS)
 
     def read_packed(self, path: str, **values: Any) -> list[Row]:
         """Run the statement as `read` does, with all rows packed into one record.
@@ -133,9 +127,8 @@ class Database:
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
+        self._refuse(query, values)
         (record_,) = self._run(query, values, READ_ACCESS)
-        if not record_["rows"]:
-            self._refuse(query, values)
         return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
@@ -268,10 +261,14 @@ def _limited(text: str) -> Query:
     return Query(query, metadata={_JOB: job.id}, timeout=None if left is None else max(left, 0.001))
 
 
-def _has_same_index(error: DatabaseError) -> bool:
-    """Return whether Neo4j refused one of two at once in spite of IF NOT EXISTS: it is there."""
-    cause = error.__cause__
-    return _SAME_INDEX in f"{getattr(cause, 'code', '')} {cause}"
+def _has_same_index(error: BaseException | None) -> bool:
+    """Return whether Neo4j refused one of two at once in spite of IF NOT EXISTS: it is there.
+
+    That error may be the cause of another one, of a result that has failed.
+    """
+    return error is not None and (
+        _SAME_INDEX in f"{getattr(error, 'code', '')} {error}" or _has_same_index(error.__cause__)
+    )
 
 
 @contextmanager

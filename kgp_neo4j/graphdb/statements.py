@@ -16,8 +16,7 @@ our plugin, `custom.<name>`; the driver runs the same text. A file of mode SCHEM
 statements, each ended by a semicolon.
 
 Each name after `check:` is a statement of `cypher/check/`, whose rows say in a sentence what is
-wrong with the parameters: Cypher alone cannot raise an error. The plugin runs them before, the
-driver where nothing has come of the statement.
+wrong with the parameters: Cypher alone cannot raise an error. Plugin and driver run them before.
 
 Four things are expanded, the last one when it is run:
 

@@ -301,12 +301,7 @@ def test_what_is_not_there_is_told(
     database: Database, corpus: str, path: str, values: dict[str, Any], said: str
 ) -> None:
     made = statement(f"procedures/{path}")
-    given = _given(made, corpus, values)
-    with pytest.raises(DatabaseError, match=said) as caught:
-        database.read(f"procedures/{path}", **given)
-    assert caught.value.where == f"cypher/procedures/{path}.cypher"
-    # A Cypher user is told the same.
-    _refused(database, made, given, said)
+    _refused(database, made, _given(made, corpus, values), said)
 
 
 @pytest.mark.parametrize(
@@ -330,6 +325,10 @@ def test_what_a_procedure_refuses(
 
 
 def _refused(database: Database, made: Statement, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(DatabaseError, match=said) as caught:
+        database.read(made.path.removeprefix("cypher/").removesuffix(".cypher"), **given)
+    assert caught.value.where == made.path
+    # A Cypher user is told the same.
     named = ", ".join(f"${field.name}" for field in made.inputs)
     with pytest.raises(Neo4jError, match=said):
         rows(database, f"CALL custom.{made.name}({named})", **made.bind(given))
