@@ -31,6 +31,8 @@ _COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,(?!\d{3
 _POINT = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _WHOLE = re.compile(r"\d{1,3}")
+#: So much less must a column's greatest number be of its least one in the notation that is chosen.
+_CLEARLY = 10
 _FIRST_NUMBER = re.compile(r"\W*?[-+−–]?(?P<number>\d[\d.,]*\d|\d)(?=\D{0,9}$)")
 #: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
@@ -85,8 +87,8 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
     """Return how each column of a table writes its numbers: "." or "," before decimals, or "?".
 
     A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
-    two thousand. It is unclear where nothing tells and some numbers alone may have groups: 2.350
-    beside 980.
+    two thousand. Where nothing tells, 2.350 beside whole numbers is read so that the column's
+    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear.
     """
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
     told = [
@@ -99,11 +101,29 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
         marks = own or table
         if len(marks) == 1:
             return next(iter(marks))
-        grouped = sum(bool(_EITHER.fullmatch(number)) for number in numbers)
-        mixed = grouped and any(map(_WHOLE.fullmatch, numbers))
-        return "?" if mixed and not own else "."
+        return "." if own else _alike(numbers)
 
     return [of(numbers, own) for numbers, own in zip(held, told, strict=True)]
+
+
+def is_grouped(text: str) -> bool:
+    """Return whether a text's number has a point that may part thousands: 2.350 t."""
+    found = _FIRST_NUMBER.match(text)
+    return bool(found and _EITHER.fullmatch(found["number"]))
+
+
+def _alike(numbers: list[str]) -> str:
+    """Return the notation in which numbers such as 2.350 are clearly more like the whole ones."""
+    grouped = [float(number) for number in numbers if _EITHER.fullmatch(number)]
+    whole = [float(number) for number in numbers if _WHOLE.fullmatch(number) and int(number)]
+    if not grouped or not whole:
+        return "."
+
+    def spread(read: list[float]) -> float:
+        return max(*read, *whole) / min(*read, *whole)
+
+    more = spread(grouped) / spread([1000 * number for number in grouped])
+    return "," if more >= _CLEARLY else "." if more <= 1 / _CLEARLY else "?"
 
 
 def typed(text: str, notation: str = ".") -> Value:

@@ -12,7 +12,7 @@ from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
-from kgp_neo4j.corpus.load.rows import unclear_columns
+from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.files import find, shown, size_on_disk
 from kgp_neo4j.environment.progress import Progress, bar
@@ -61,7 +61,7 @@ def load(
         for path in inputs.files:
             for reading in read(path, progress):
                 if isinstance(reading, SourceDocument):
-                    told = (*reading.left_out, *unclear_columns(reading.tables))
+                    told = (*reading.left_out, *unusual_columns(reading.tables))
                     left_out.extend(f"{shown(path)}: {what}" for what in told)
                     yield reading
                 elif keep_going:

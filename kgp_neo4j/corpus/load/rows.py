@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.values import column_type, notations, typed
+from kgp_neo4j.text.values import column_type, is_grouped, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
@@ -146,15 +146,21 @@ def _marks(table: SourceTable) -> list[str]:
     return notations(zip(*_data(table), strict=True)) or ["."] * len(table.rows[0])
 
 
-def unclear_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
-    """Yield what to say of each column whose numbers may be written in two ways."""
+def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
+    """Yield what to say of each column whose numbers are not, or may not be, as in English."""
     for table in tables:
-        for name, mark in zip(grid.column_names(table), _marks(table), strict=True):
+        columns = zip(*_data(table), strict=True)
+        for name, mark, texts in zip(
+            grid.column_names(table), _marks(table), columns, strict=False
+        ):
             if mark == "?":
                 yield (
                     f'column "{name}": a point may part thousands or decimals, so its numbers are '
                     "kept as text"
                 )
+            elif mark == "," and (text := next(filter(is_grouped, texts), "")):
+                read = f"{typed(text, mark).number:,.15g}"
+                yield f'column "{name}": points part thousands in it, so {text} is read as {read}'
 
 
 def _name(table: SourceTable, order: int, numbered: bool) -> str:
