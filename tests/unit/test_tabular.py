@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -108,10 +108,19 @@ def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
         ("Ann,2020-01-02\nBob,2020-01-03\n", 0),
         ("Ann,F,x\nBob,M,x\nCy,F,y\n", 0),
         ("Name,Points\nAnn,3\nName,Points\nBob,4\n", 1),
+        (",Dues,,Pilot\nPort,Spring,Autumn,needed\nLyme,12,17,yes\nPoole,14,21,no\n", 2),
+        (",Spring,,Pilot\nLyme,n/a,n/a,yes\nPoole,14,21,no\nHesk,3,4,no\n", 1),
     ],
 )
 def test_which_first_rows_are_headers(tmp_path: Path, data: str, headers: int) -> None:
     assert _table(tmp_path / "a.csv", data).header_rows == headers
+
+
+def test_groups_of_columns_and_of_rows_are_told_without_merged_cells(tmp_path: Path) -> None:
+    rows = "South,,,\nLyme,12,17,yes\nHesk,,,\nNorth,,,\nWhitby,9,,yes\n"
+    table = _table(tmp_path / "a.csv", f"Port,Dues,,Pilot\n,Spring,Autumn,\n{rows}Blyth,8,1,no\n")
+    assert column_names(table) == ["Port", "Dues / Spring", "Dues / Autumn", "Pilot"]
+    assert sorted(section_rows(table)) == [2, 5]
 
 
 def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:

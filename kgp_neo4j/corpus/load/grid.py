@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.tables import SourceTable, Span
@@ -16,11 +17,23 @@ _NORM = re.compile(r"[\W_]+")
 def column_names(table: SourceTable) -> list[str]:
     """Return each column's name: its header texts from the top down, joined by " / ".
 
-    A text that is repeated below itself (a merged header) counts once; "" where there is none.
+    A text that is repeated below itself (a merged header) counts once; "" where there is none. In a
+    table without merged cells a group's name is for the empty cells on its right, too.
     """
-    columns = zip(*table.rows[: table.header_rows], strict=True)
+    header = list(table.rows[: table.header_rows])
+    if len(header) > 1 and not table.spans:
+        header[0] = tuple(_spread(header[0], header[1]))
+    columns = zip(*header, strict=True)
     names = [" / ".join(dict.fromkeys(filter(None, map(_spaced, texts)))) for texts in columns]
     return names or [""] * len(table.rows[0] if table.rows else ())
+
+
+def _spread(groups: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """Yield each column's group: that of the column before where it has a name and no group."""
+    group = ""
+    for own, name in zip(groups, names, strict=True):
+        group = (own if name else "") if own or not name else group
+        yield own or group
 
 
 def markdown(table: SourceTable, limit: int | None = None) -> str:
@@ -35,21 +48,20 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
 
 def section_rows(table: SourceTable) -> frozenset[int]:
     """Return the rows that are headings of those below: one cell over all columns, or the first
-    cell alone where the row below is full.
+    cell alone.
+
+    The row below the first such one must be full: elsewhere a lone cell may be a row with gaps.
     """
     width = len(table.rows[0]) if table.rows else 0
     whole = {s.row for s in table.spans if s.rows == 1 and s.columns == width > 1}
-
-    def alone(at: int) -> bool:
-        row, below = table.rows[at], table.rows[at + 1]
-        return bool(row[0].strip()) and not any(map(str.strip, row[1:])) and all(below)
-
-    last = len(table.rows) - 1
-    return frozenset(
-        at
-        for at in range(table.header_rows, last)
-        if at in whole or (width > 2 and not is_value(table.rows[at][0]) and alone(at))
-    )
+    found: set[int] = set()
+    for at, (row, below) in enumerate(pairwise(table.rows)):
+        is_lone = width > 2 and bool(row[0].strip()) and not any(map(str.strip, row[1:]))
+        filled = sum(bool(text.strip()) for text in below)
+        is_heading = is_lone and not is_value(row[0]) and filled > (1 if found else width - 1)
+        if at >= table.header_rows and (at in whole or is_heading):
+            found.add(at)
+    return frozenset(found)
 
 
 def normal(text: str) -> str:
@@ -109,6 +121,8 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
     """
     if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
         return 0
+    if not spans and _names_groups(rows):
+        return 2
     width = len(rows[0])
     top = [min(s.rows, _DEEPEST) for s in spans if s.row == 0 and s.rows < len(rows)]
     depth = max(top, default=1)
@@ -125,6 +139,23 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
             break  # a text below a name that is not merged is a value
         depth += 1
     return depth
+
+
+def _names_groups(rows: Rows) -> bool:
+    """Return whether a first row with gaps, which nothing merges, names groups of the columns that
+    the second row names: different words above values.
+    """
+    groups, names, *below = (list(map(str.strip, row)) for row in rows[: _SAMPLE + 2])
+    under = [at for at, group in enumerate(groups) if not group]
+    if not any(groups) or len(below) < 2 or not all(map(any, zip(groups, names, strict=True))):
+        return False
+    words = [name for name in names if name]
+    return (
+        any(group and names[at] for at, group in enumerate(groups) if at + 1 in under)
+        and len(set(words)) == len(words)
+        and all(any(map(str.isalpha, word)) and not is_value(word) for word in words)
+        and all(column_type(row[at] for row in below) != "text" for at in under if at)
+    )
 
 
 def table_of(
