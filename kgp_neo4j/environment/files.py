@@ -19,16 +19,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-#: Endings of the files that `load` reads, each also with `.gz`.
-EXTENSIONS = (
-    *(".txt", ".md", ".html", ".htm"),
-    *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
-    *(".jsonl", ".json"),
-)
 #: Bytes of a line or of a JSON value, and of a file in UTF-16 or of one JSON object, which is read
 #: whole. A file of 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
@@ -122,13 +117,6 @@ def size_on_disk(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def extension(path: Path) -> str:
-    """Return a file's ending without `.gz`; empty for a kind that is not loaded."""
-    name = path.name.lower().removesuffix(".gz")
-    kind = os.path.splitext(name)[1]  # noqa: PTH122 - a name, not a path
-    return kind if kind in EXTENSIONS else ""
 
 
 def stem(path: Path) -> str:

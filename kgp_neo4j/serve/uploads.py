@@ -17,8 +17,8 @@ from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.files import EXTENSIONS, extension
 from kgp_neo4j.environment.job import Job, tell
+from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.serve.access import CorpusName, Loads
 from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.service import Service
@@ -132,7 +132,7 @@ def file_name(given: str) -> str:
     last = unicodedata.normalize("NFC", plain(given.replace("\\", "/").rpartition("/")[2]))
     kept: str = regex.sub(r"[^\p{L}\p{M}\p{N} ._()-]", "_", last).lstrip(". ")
     ending = extension(Path(kept))
-    if not ending or kept.lower() == ending:
+    if not ending or kept.lower().rfind(ending) < 1:
         raise ProblemError(
             415,
             f"no kind of file that can be loaded: {kept or '(no name)'}",

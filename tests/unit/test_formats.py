@@ -15,6 +15,7 @@ import pytest
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.environment.files import find
+from kgp_neo4j.environment.kinds import extension, unread_reason
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -331,3 +332,29 @@ def test_find_files(tmp_path: Path) -> None:
     assert len(reasons) == 3
     (tmp_path / "empty").mkdir()
     assert "no file that can be loaded" in str(find([tmp_path / "empty"]).errors[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind", "reason"),
+    [
+        ("REPORT.MD", b"x", ".md", ""),
+        ("A.PDF.GZ", b"x", ".pdf", ""),
+        ("README", b"Read me.", ".txt", ""),
+        ("LICENSE-2.0", b"Do as you like.", ".txt", ""),
+        ("NOTES", "Grüße".encode("utf-16"), ".txt", ""),
+        ("core", b"\x7fELF\x00\x01", "", "it is not text"),
+        ("empty", b"", "", "it is empty"),
+        ("a.doc", b"x", "", "an older Word file: save it as .docx"),
+        ("A.RTF", b"x", "", "another kind of text file: save it as .docx"),
+        ("a.py", b"x = 1", "", "text of an unknown kind (.py): rename it to .txt to load it"),
+        ("a.bin", b"\x00\x01", "", "not a kind of document that is known (.bin)"),
+        ("a.zip", b"PK", "", "an archive: unpack it and load what is in it"),
+        ("~$a.docx1", b"x", "", "a program's temporary file"),
+    ],
+)
+def test_which_files_are_read_and_why_not(
+    tmp_path: Path, name: str, data: bytes, kind: str, reason: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert (extension(path), unread_reason(path)) == (kind, reason)

@@ -18,7 +18,6 @@ from kgp_neo4j.corpus.load.datasets import documents_of_records
 from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
-    extension,
     json_values,
     not_text,
     opened,
@@ -26,12 +25,14 @@ from kgp_neo4j.environment.files import (
     shown,
     stem,
 )
+from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
 Reading: TypeAlias = SourceDocument | InputError
 
+_PAGES = (".html", ".htm", ".xhtml")
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
 #: A first line before an empty line, with text below it.
@@ -52,6 +53,8 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
             if kind in (".jsonl", ".json"):
                 yield from documents_of_records(path, json_values(file, path))
                 return
+            if kind in (".ods", ".odt", ".epub", ".eml", *PICTURES):
+                raise InputError(f"{kind} files are not read yet", where=name)
             packed = kind == ".pdf" or kind in OFFICE_KINDS
             data = read_whole(file, name, _MOST_PACKED if packed else _MOST_TEXT)
         if kind == ".pdf":
@@ -69,12 +72,12 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
 
 
 def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
-    text = _decoded(data, name, is_html=kind in (".html", ".htm"))
-    if kind == ".md":
+    text = _decoded(data, name, is_html=kind in _PAGES)
+    if kind in (".md", ".markdown"):
         return read_markdown(text, name)
     if kind in (".csv", ".tsv"):
         return read_values(text, name)
-    if kind in (".html", ".htm"):
+    if kind in _PAGES:
         from kgp_neo4j.corpus.load.html import read_page
 
         return read_page(text, name)

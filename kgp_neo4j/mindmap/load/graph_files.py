@@ -13,7 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from kgp_neo4j.environment.files import Value, extension, json_values, opened, shown
+from kgp_neo4j.environment.files import Value, json_values, opened, shown
+from kgp_neo4j.environment.kinds import extension
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping

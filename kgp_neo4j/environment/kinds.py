@@ -1,0 +1,100 @@
+"""The kinds of files that `load` reads, and why it does not read one of another kind."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from pathlib import Path
+
+from kgp_neo4j.environment.extras import is_installed
+
+#: Endings of pictures, whose text is recognised with the extra `ocr`.
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
+#: Endings of the files that `load` reads, each also with `.gz`.
+EXTENSIONS = (
+    *(".txt", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".html", ".htm", ".xhtml"),
+    *(".pdf", ".csv", ".tsv", ".docx", ".pptx", ".xlsx", ".xls", ".ods", ".odt", ".epub", ".eml"),
+    *(".jsonl", ".json", *PICTURES),
+)
+#: What to do about files of other kinds, by their endings.
+_ADVICE = (
+    (".doc .dot", "an older Word file: save it as .docx"),
+    (".docm .dotx .dotm", "a Word file with macros or a template: save it as .docx"),
+    (".ppt .pps .pot", "an older PowerPoint file: save it as .pptx"),
+    (".pptm .ppsx .potx .odp .key", "another kind of slides: save them as .pptx"),
+    (".xlsm .xlsb .xltx .xlt .numbers", "another kind of sheets: save them as .xlsx"),
+    (".rtf .pages .wpd .wps .fodt .ott .sxw", "another kind of text file: save it as .docx"),
+    (".fods .ots .sxc .wk1 .dbf", "another kind of sheets: save them as .ods or .csv"),
+    (".msg .pst .ost .mbox", "mail of a program's own: save each mail as .eml"),
+    (".mobi .azw .azw3 .fb2 .djvu .ps .xps .oxps .tex", "save it as .epub or .pdf"),
+    (".mht .mhtml .webarchive", "a page with its parts: save it as .html"),
+    (".gif .heic .heif .avif .svg .ico .psd .ai .eps", "save this picture as .png"),
+    (".zip .7z .rar .tar .tgz .bz2 .xz .zst .gz", "an archive: unpack it and load what is in it"),
+    (".mp3 .wav .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .3gp", "sound or video has no text"),
+    (".exe .dll .so .jar .msi .dmg .apk .pyc .class .o .wasm", "a program"),
+    (".db .sqlite .sqlite3 .mdb .accdb .parquet", "a database: export its tables as .csv"),
+    (".tmp .bak .lock .crdownload .part", "a program's temporary file"),
+)
+#: Control characters that no text has.
+_BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def extension(path: Path) -> str:
+    """Return a file's ending without `.gz`; empty for a kind that is not loaded.
+
+    A file without an ending is `.txt` where its first bytes are text. Pictures are loaded where the
+    extra `ocr` is installed.
+    """
+    kind = _ending(path)
+    if not kind:
+        return ".txt" if _is_text(path) else ""
+    if kind in PICTURES and not is_installed("rapidocr"):
+        return ""
+    return kind if kind in EXTENSIONS else ""
+
+
+def unread_reason(path: Path) -> str:
+    """Return in a few words why a file is not loaded, and what to do; empty where it is."""
+    kind = _ending(path)
+    if not path.exists():
+        return "a link to nothing" if path.is_symlink() else "it is not there"
+    if not path.is_file():
+        return "not a file that can be read"
+    if extension(path):
+        return ""
+    if kind in PICTURES:
+        return 'a picture: pip install "kgp-neo4j[ocr]" recognises its text'
+    if path.name.startswith("~$"):
+        return "a program's temporary file"
+    for endings, advice in _ADVICE:
+        if kind in endings.split():
+            return advice
+    if not path.stat().st_size:
+        return "it is empty"
+    if _is_text(path):
+        return f"text of an unknown kind ({kind}): rename it to .txt to load it"
+    return f"not a kind of document that is known ({kind})" if kind else "it is not text"
+
+
+def _ending(path: Path) -> str:
+    """Return the ending of a file's name in lower case; empty for none, as in "Rules 2.1"."""
+    name = path.name.lower()
+    kind = os.path.splitext(name.removesuffix(".gz"))[1]  # noqa: PTH122 - a name, not a path
+    if not kind and name.endswith(".gz"):
+        return "" if _is_text(path) else ".gz"
+    is_number = kind[1:].isdecimal() or " " in kind
+    return "" if is_number else kind
+
+
+def _is_text(path: Path) -> bool:
+    """Return whether the first bytes of a file are text: no control characters, or a byte order
+    mark.
+    """
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+            head = file.read(4096)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return bool(head) and (head[:2] in (b"\xff\xfe", b"\xfe\xff") or not _BINARY.search(head))
