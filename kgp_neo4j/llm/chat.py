@@ -81,7 +81,7 @@ class ChatModel:
         wanted = self._settings.max_tokens or tokens
         while True:
             options = self._request_options(self._room(length, wanted))
-            received = _Received(ReplyStream(on_text))
+            received = _Received(ReplyStream(on_text), whole="stream" not in options)
             try:
                 self._receive(received, messages, options)
             except openai.OpenAIError as error:
@@ -178,14 +178,15 @@ class _Received:
     """A reply as it is received, passed on to `stream`.
 
     `finish` is the server's reason for the end, None until then; `begun` is False until the first
-    valid piece.
+    valid piece. A `whole` reply without a choice is an empty one.
     """
 
-    def __init__(self, stream: ReplyStream) -> None:
+    def __init__(self, stream: ReplyStream, *, whole: bool = False) -> None:
         self.text = ""
         self.finish: str | None = None
         self.begun = False
         self._stream = stream
+        self._whole = whole
         self._declined = False
         self._usage: Any = None
 
@@ -198,10 +199,13 @@ class _Received:
             message_text = fault.get("message") if isinstance(fault, dict) else fault
             raise openai.APIError(str(message_text), request=None, body=fault)  # type: ignore[arg-type]
         self._usage = getattr(piece, "usage", None) or self._usage
-        choice = next(iter(getattr(piece, "choices", None) or ()), None)
+        choices = getattr(piece, "choices", None)
+        choice = next(iter(choices or ()), None)
         whole = getattr(choice, "message", None)
         message = getattr(choice, "delta", None) or whole
         if message is None:
+            if self._whole and isinstance(choices, list) and not choices:
+                self.begun, self.finish = True, "stop"
             return
         self.begun = True
         # Some servers give no reason for the end of a whole reply.

@@ -5,14 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-#: Marks that begin a model's reasoning.
-REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
-#: The reasoning that some models write before their reply.
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-#: The same where the opening mark is in the prompt.
-_REASONING_END = re.compile(r"\A.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-#: The end of a text that may become such a mark.
-_PARTIAL_MARK = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
+#: What begins and ends the reasoning that some models write before their reply: tags, and the
+#: special tokens of others.
+_MARKS = {
+    **{f"<{tag}>": f"</{tag}>" for tag in ("think", "thinking", "thought", "reasoning")},
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|channel|>commentary<|message|>": "<|end|>",
+}
+REASONING_MARKS = tuple(_MARKS)
+_ENDS = {begin.lower(): re.compile(
+    # Not one in quotes: it is spoken of there.
+    rf"(?<![`\"'“‘«「]){re.escape(end)}|{re.escape(end)}(?![`\"'”’»」]|\Z)", re.IGNORECASE
+) for begin, end in _MARKS.items()}  # fmt: skip
+_BEGINS = re.compile(
+    rf"\s*(?:<\|start\|>assistant)?({'|'.join(map(re.escape, _MARKS))})", re.IGNORECASE
+)
+#: Such an end where what begins it is in the prompt: after a line or a sentence, never within one.
+_END_ALONE = re.compile(
+    rf"(?:^|[.!?…。！？])[^\S\n]*(?:{'|'.join(map(re.escape, {*_MARKS.values()} - {'<|end|>'}))})"
+    r"(?![^\S\n]*[a-z\"'”’»`])",
+    re.MULTILINE,
+)
+#: Special tokens round the reply itself.
+_FRAME = re.compile(
+    r"\A\s*(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>|"
+    r"<\|begin_of_solution\|>)|<\|(?:return|end|END_RESPONSE|end_of_solution)\|>\s*\Z"
+)
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+#: The end of a text that may become a special token.
+_PARTIAL_MARK = re.compile(r"<\|?\w*\|?\Z")
 _WORD = re.compile(r"[A-Za-z]+")
 _SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]|[ \t]{2,}")
 _OTHER = re.compile(r"[^\x00-\x7f]")
@@ -21,10 +47,14 @@ _WIDE = "\u2e80"
 
 
 def without_reasoning(text: str) -> str:
-    """Return a reply's text without the reasoning before it."""
-    bare = _REASONING.sub(" ", text)
-    if "</" in bare:
-        bare = _REASONING_END.sub(" ", bare)
+    """Return a reply's text without the reasoning before it; tags that it quotes stay."""
+    outside, at = _CODE.sub(lambda code: " " * len(code[0]), text), 0
+    while begun := _BEGINS.match(outside, at):
+        ended = _ENDS[begun[1].lower()].search(outside, begun.end())
+        at = ended.end() if ended else len(text)
+    for ended in _END_ALONE.finditer(outside, at):
+        at = ended.end()
+    bare = _FRAME.sub("", text[at:])
     # A lone surrogate, from bytes cut in two, cannot be stored in a database.
     return bare.encode(errors="ignore").decode().strip()
 
@@ -56,6 +86,11 @@ class ReplyStream:
         text = without_reasoning(raw)
         if not done:
             text = _PARTIAL_MARK.sub("", text).rstrip()
+            # Reasoning may begin here.
+            if text.startswith("<|") or any(
+                mark.lower().startswith(text.lower()) for mark in _MARKS
+            ):
+                return
         if text.startswith(self._sent) and text != self._sent:
             new, self._sent = text[len(self._sent) :], text
             self._on_text(new)

@@ -200,12 +200,13 @@ def print_said(answer: Answer) -> None:
         page.heading("Not in these documents")
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
-        from kgp_neo4j.corpus.answer.check import MARK
+        from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 
         page.heading("Answer")
         for line in answer.text.splitlines():
             text = Text(line)
             text.highlight_words([MARK], "bold red")
+            text.highlight_words([UNJUDGED], "yellow")
             page.filled(text)
     else:
         if by == "structure":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+import regex
+
 #: The language of a corpus that is not clearly in another one.
 DEFAULT_LANGUAGE = "english"
 #: A language without an analyzer of its own: its words are found as they stand.
@@ -26,6 +28,11 @@ _TEXTS, _CHARACTERS, _LEAST = 50, 2_000, 200
 #: So much likelier than English, in log odds for each character, is another language: 1.6 to 4 for
 #: prose, while of 3,000 English tables, which are full of names, 99 in 100 have 0.61 or less.
 _LIKELIER = 0.7
+#: The same of a sentence's words that are no names, for each character and in all: of 3,000 English
+#: sentences 8 have it, which quote another language; of short German, Spanish and Polish ones 83 to
+#: 98 in 100.
+_LIKELIER_WORDS, _LIKELIER_IN_ALL = 0.3, 6.0
+_NO_NAME = regex.compile(r"(?<![\p{L}\p{M}'’])(?!\p{Lu})[\p{L}\p{M}]+")
 
 
 def languages() -> list[str]:
@@ -49,3 +56,18 @@ def guess_language(texts: Iterable[str]) -> str:
     if score - dict(ranked)["en"] < _LIKELIER * len(text):
         return DEFAULT_LANGUAGE
     return LANGUAGES.get(code, OTHER)
+
+
+def is_in_another(text: str, known: str) -> bool:
+    """Return whether a text, if only a sentence, is clearly in another language than a known one.
+
+    Words with a capital are left out of both: they may be names, which say nothing of a language.
+    """
+    words, others = (" ".join(_NO_NAME.findall(each[:_CHARACTERS])) for each in (text, known))
+    if not (words and others):
+        return False
+    from py3langid import rank
+
+    scores = dict(rank(words))
+    lead = max(scores.values()) - scores[rank(others)[0][0]]
+    return bool(lead >= max(_LIKELIER_IN_ALL, _LIKELIER_WORDS * len(words)))

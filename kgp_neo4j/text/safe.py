@@ -46,7 +46,12 @@ def _hidden(character: str) -> bool:
 
 _IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
-_TAG = regex.compile(r"</?[A-Za-z!][^<>]{0,2000}>|<!--.{0,5000}?-->", regex.DOTALL)
+#: Tags of HTML. Those of a model's reasoning are none: in a reply they are spoken of.
+_TAG = regex.compile(
+    r"</?(?!(?:seed:)?(?:think|thinking|thought|reasoning)>)[A-Za-z!][^<>]{0,2000}>"
+    r"|<!--.{0,5000}?-->",
+    regex.DOTALL,
+)
 _ADDRESS = regex.compile(
     r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`\])}]+|(?:javascript|vbscript|data):[^\s]+",
     regex.IGNORECASE,

@@ -98,7 +98,7 @@ class Statement:
 
     `carried` is true where the cited passages support the sentence, and `support`, from 0 to 1, is
     how well. `note` is the fault where they do not: no citation, no such passage, words not in the
-    passages.
+    passages. `judged` is false where that cannot be told: it is in another language than they are.
     """
 
     text: str
@@ -106,6 +106,7 @@ class Statement:
     carried: bool
     support: float = 0.0
     note: str = ""
+    judged: bool = True
 
 
 # --- load ---

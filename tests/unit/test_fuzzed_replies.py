@@ -20,7 +20,7 @@ from asking import ask
 from graphs import snapshot, write_jsonl
 from scripted_model import Scripted
 
-from kgp_neo4j.corpus.answer.check import MARK
+from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
@@ -156,12 +156,12 @@ def _checked(answer: Answer) -> None:
     rest = answer.text
     for statement in answer.statements:
         assert set(statement.passages) <= set(there)
+        cited = "".join(f"[{n}]" for n in sorted(there[p] for p in statement.passages))
         if statement.carried:
             assert statement.passages
-            cited = "".join(f"[{n}]" for n in sorted(there[p] for p in statement.passages))
         else:
             assert statement.note
-            cited = MARK
+            cited = MARK if statement.judged else f"{cited} {UNJUDGED}".lstrip()
         # In the answer's order, each with its citations or its mark, and nothing between.
         said = f"{statement.text} {cited}"
         assert rest.startswith(said), (rest, said)

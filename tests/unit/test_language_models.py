@@ -29,7 +29,7 @@ from kgp_neo4j.llm.call import (
 )
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.local import LocalModel
-from kgp_neo4j.llm.reply_text import estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language
 from kgp_neo4j.types.errors import ContextError, ModelError
@@ -102,6 +102,7 @@ def test_tokens_are_estimated_where_the_server_does_not_tell(chat_server: ChatSe
     [
         (completion(None), "", "empty"),
         (completion("  \n"), "", "empty"),
+        (completion(None) | {"choices": []}, "", "empty"),
         (completion(None, refusal="I will not."), "", "refused"),
         (completion("half of", "content_filter"), "", "refused"),
         (completion("half of", "length"), "half of", "length"),
@@ -173,6 +174,31 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
     made = _model(chat_server).reply("", "Who?", on_text=shown.append)
     assert made == language.Reply("Ada Moor was born in Sund.", "stop", 30, 6)
     assert shown == ["Ada", " Moor", " was born", " in Sund."]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("It ends with `</think>` and </think>.", "It ends with `</think>` and </think>."),
+        ("Write `<think>x</think>` first.", "Write `<think>x</think>` first."),
+        ("```\n</think>\n```\nIs code.", "```\n</think>\n```\nIs code."),
+        ("<Think>Is “</think>” it?</Think>\n<think>b</think>“Nine” it is.", "“Nine” it is."),
+        ("<think>`</think>` never comes", ""),
+        ("Six? No.\n</think>\n\nNine.", "Nine."),
+        ("[THINK]Six?[/THINK]Nine.", "Nine."),
+        ("<|channel|>analysis<|message|>Six?<|end|><|start|>assistant<|channel|>final<|message|>"
+         "Nine.<|return|>", "Nine."),
+    ],
+)  # fmt: skip
+def test_reasoning_goes_and_what_speaks_of_it_stays(said: str, text: str) -> None:
+    assert without_reasoning(said) == text == without_reasoning(text)
+    shown: list[str] = []
+    written = ReplyStream(shown.append)
+    for end in range(1, len(said)):
+        written.show(said[:end])
+    written.show(said, done=True)
+    # Where the prompt begins it, a stream shows it before its end is known.
+    assert "".join(shown) == text or said.startswith("Six?")
 
 
 def test_reasoning_is_not_shown(chat_server: ChatServer) -> None:

@@ -8,7 +8,7 @@ import pytest
 from asking import answer_from
 from scripted_model import Scripted
 
-from kgp_neo4j.corpus.answer.check import MARK, Evidence, marked
+from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.answer.prompt import passage_block, prompt_for
 from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
@@ -268,6 +268,24 @@ def _answer(said: str, form: str = "short", encoder: Encoder | None = None) -> s
 )
 def test_an_answer_says_what_carries_it(said: str, text: str) -> None:
     assert _answer(said) == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Isobel Tarn wurde dort geboren [2].", f"Isobel Tarn wurde dort geboren. [2] {UNJUDGED}"),
+        ("她出生在那里。[2]", f"她出生在那里。 [2] {UNJUDGED}"),
+        ("Sie wurde dort 1850 geboren [2].", f"Sie wurde dort 1850 geboren. {MARK}"),
+        ("She was born in Wien [2].", f"She was born in Wien. {MARK}"),
+    ],
+)
+def test_a_claim_in_another_language_is_not_judged(said: str, text: str) -> None:
+    made = answer_with_model(_QUESTION, _PASSAGES, Scripted([said]), form="long")
+    assert marked(made.statements, _NUMBERS) == text
+    (statement,) = made.statements
+    assert (statement.judged, statement.carried) == (UNJUDGED not in text, False)
+    assert ("another language" in made.notes[0]) is not statement.judged
+    assert ("in both stand Isobel, Tarn" in statement.note) is ("Isobel" in said)
 
 
 def test_notes_tell_what_was_changed() -> None:

@@ -17,6 +17,7 @@ import regex
 from kgp_neo4j.corpus.answer.reply import Claim
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.language import is_in_another
 from kgp_neo4j.text.values import NUMBERS, ORDINALS
 from kgp_neo4j.text.words import content_words, stem, words
 from kgp_neo4j.types.corpus import Passage, Statement
@@ -46,6 +47,8 @@ _CLAUSE = regex.compile(
 )
 #: "One" is not compared as a number, because of "one of them".
 _VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {"one": ""}
+#: A number in digits, of whatever notation: what is compared of a claim in another language.
+_DIGITS = regex.compile(r"\d+(?:[.,:' \u00a0\u202f]\d+)*")
 _ORDINAL = regex.compile(r"(\d+)(?:st|nd|rd|th|s)")
 
 
@@ -168,6 +171,27 @@ class Evidence:
         if not wanted.all or wanted.numbers - known or _missing_names(wanted, known):
             return False
         return not wanted.words or self.support(answer, [at]).carried
+
+    def unjudged(self, claim: str) -> str:
+        """Return why a claim cannot be judged: it, or a question to it, is in another language.
+
+        Empty where it can: also of such a claim whose numbers no passage has.
+        """
+        known = "\n".join(passage.text for passage in self.passages)
+        few = len(claim.split()) <= 3
+        if not (is_in_another(claim, known) or (few and is_in_another(self.question, known))):
+            return ""
+        held = frozenset[str]().union(*self._forms)
+        digits = held | {regex.sub(r"\D", "", number) for number in _DIGITS.findall(known)}
+        if any(regex.sub(r"\D", "", number) not in digits for number in _DIGITS.findall(claim)):
+            return ""
+        wanted = _compared(claim)
+        both = [word for word in words(claim) if word.casefold() in wanted.all & held]
+        return "it is in another language than the passages, which the check cannot judge; " + (
+            f"in both stand {', '.join(dict.fromkeys(both))}"
+            if both
+            else "no name or number stands in both"
+        )
 
     def embed(self, texts: Sequence[str]) -> None:
         """Embed texts in one batch, to be compared later."""
@@ -295,8 +319,8 @@ def _key(word: str) -> str:
 
 # --- Claims ---
 
-#: The mark after a claim that the evidence does not support.
-MARK = "[not in the evidence]"
+#: The marks after a claim that the evidence does not support, and after one that is not judged.
+MARK, UNJUDGED = "[not in the evidence]", "[not checked: in another language]"
 #: Other passages that are tried where those that a claim cites do not support it.
 _TRIED = 4
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ")", "”", '"', "'")
@@ -320,7 +344,7 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
 
 
 def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
-    """Return an answer's text: each statement with its citations, or with the mark.
+    """Return an answer's text: each statement with its citations, or with a mark.
 
     `numbers` has the number of each passage by its id. A short answer before its reasons has a line
     of its own.
@@ -328,8 +352,10 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
     text = ""
     for statement in statements:
         cited = sorted(numbers[p] for p in statement.passages if p in numbers)
-        supported = statement.carried and cited
-        text += f"{statement.text} {''.join(f'[{n}]' for n in cited) if supported else MARK}"
+        marks = "".join(f"[{n}]" for n in cited if statement.carried or not statement.judged)
+        if not (statement.carried and marks):
+            marks = f"{marks} {MARK if statement.judged else UNJUDGED}".lstrip()
+        text += f"{statement.text} {marks}"
         text += " " if statement.text.endswith(_ENDS) else "\n"
     return text.strip()
 
@@ -356,6 +382,8 @@ class _Check:
             support = evidence.support(self.text, places)
             if support.carried:
                 return self._carried(places, support.score)
+        if why := evidence.unjudged(self.text):
+            return self._unjudged(why)
         if cited:
             do = "do" if len(cited) > 1 else "does"
             return self._refuted(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
@@ -368,12 +396,15 @@ class _Check:
         if denies(text) and text not in _YES_OR_NO:
             return self.sentence()
         supported = [reason for reason in reasons if reason.carried]
-        if reasons and not supported:
+        why = next((reason.note for reason in reasons if not reason.judged), "")
+        if reasons and not supported and not why:
             return self._refuted("none of its reasons is carried")
         places = {passage.id: at for at, passage in enumerate(evidence.passages)}
         behind = list(dict.fromkeys(places[p] for reason in supported for p in reason.passages))
         if text in _YES_OR_NO:
             if not supported or len(supported) < len(reasons):
+                if why and all(reason.carried or not reason.judged for reason in reasons):
+                    return self._unjudged(why)
                 note = "yes and no are carried by their reasons, and not all of these are"
                 return self._refuted(note)
             least = min(reason.support for reason in supported)
@@ -385,6 +416,8 @@ class _Check:
         near = evidence.sharing(f"{evidence.question} {self.text}", _TRIED) if not reasons else []
         if holding := [at for at in near if evidence.holds(self.text, at)][:1]:
             return self._carried(holding, 1.0)
+        if why := evidence.unjudged(self.text):
+            return self._unjudged(why)
         return self._refuted("its words stand in no passage that it rests on")
 
     def _carried(self, places: Sequence[int], score: float) -> Statement:
@@ -398,12 +431,21 @@ class _Check:
     def _refuted(self, note: str, score: float = 0.0) -> Statement:
         return self._statement(self.cited, score, note, carried=False)
 
+    def _unjudged(self, note: str) -> Statement:
+        return self._statement(self.cited, 0.0, note, carried=False, judged=False)
+
     def _statement(
-        self, places: Sequence[int], score: float, note: str, *, carried: bool
+        self,
+        places: Sequence[int],
+        score: float,
+        note: str,
+        *,
+        carried: bool,
+        judged: bool = True,
     ) -> Statement:
         ids = tuple(self.evidence.passages[at].id for at in places)
         note = "; ".join(filter(None, (self.missing, note)))
-        return Statement(self.text, ids, carried, score, note)
+        return Statement(self.text, ids, carried, score, note, judged)
 
 
 def _bracketed(places: Iterable[int]) -> str:

@@ -102,7 +102,7 @@ def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:
 
 def _statement_notes(statements: Sequence[Statement]) -> list[str]:
     notes = [f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note]
-    supported = sum(s.carried for s in statements)
-    if supported < len(statements):
-        notes.append(f"The evidence carries {supported} of {len(statements)} statements.")
+    judged = [s.carried for s in statements if s.judged]
+    if not all(judged):
+        notes.append(f"The evidence carries {sum(judged)} of {len(judged)} statements.")
     return notes

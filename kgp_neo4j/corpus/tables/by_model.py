@@ -183,7 +183,7 @@ def answered_by_model(
         values=(reply,),
         sure=not against,
         found=True,
-        doubt=f"the language model's answer is not carried: {against}" if against else "",
+        doubt=f"the language model's answer is {against}" if against else "",
         confidence=0.0 if against else 0.5,
         citations=fetched.citations or tuple(cited),
         reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
@@ -195,8 +195,9 @@ def _against(question: str, reply: Parsed, given: str) -> str:
     lines = [line for line in given.splitlines() if line.strip()]
     passages = [Passage(str(n), "", "", n, 0, len(line), line) for n, line in enumerate(lines)]
     evidence = Evidence(question, passages, None)
-    supports = (
-        evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
-        for claim in reply.claims
-    )
-    return next((support.against for support in supports if not support.carried), "")
+    for claim in reply.claims:
+        support = evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
+        if not support.carried:
+            why = evidence.unjudged(claim.text)
+            return f"not checked: {why}" if why else f"not carried: {support.against}"
+    return ""

@@ -161,7 +161,7 @@ function showAnswer(made) {
   } else if (made.statements.length) {
     for (const each of made.statements) {
       const line = make("p", { class: each.carried ? "" : "not", dir: "auto" }, each.text, ...cites(each.passages));
-      if (!each.carried) line.append(make("small", {}, ` not carried: ${each.note || "the passages cited do not say so"}`));
+      if (!each.carried) line.append(make("small", {}, ` not ${each.judged ? "carried" : "checked"}: ${each.note || "the passages cited do not say so"}`));
       said.push(line);
     }
   } else if (made.tier === "stated" || made.tier === "probable") {
