@@ -104,6 +104,8 @@ def _print(account: LoadReport) -> None:
         click.echo("\n".join(f"  {what}" for what in account.left_out[:_SHOWN]))
     if len(account.left_out) > _SHOWN:
         click.echo(f"  and {len(account.left_out) - _SHOWN:,} more (--json lists them)")
+    if account.notes:
+        click.echo("\n".join([f"noted       {len(account.notes):,}", *account.notes[:_SHOWN]]))
     if account.errors:
         click.echo(f"not loaded  {len(account.errors):,}")
         click.echo("\n".join(f"  {error}" for error in account.errors))

@@ -128,8 +128,8 @@ class SourceDocument:
     the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
     the text of a document that has pages; `tables` and `sections` are in the order of the text.
     `left_out` lists in a few words each what of the file could not be used (a scanned page, a
-    locked sheet). Of a title over 300 characters, also a section's, the beginning is kept, since
-    passages have it.
+    locked sheet), `notes` what was kept and is worth telling (a guessed encoding). Of a title over
+    300 characters, also a section's, the beginning is kept, since passages have it.
     """
 
     title: str
@@ -141,6 +141,7 @@ class SourceDocument:
     tables: tuple[SourceTable, ...] = ()
     left_out: tuple[str, ...] = ()
     sections: tuple[SourceSection, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", _short_title(self.title))
@@ -157,7 +158,8 @@ class LoadReport:
     loaded, each with file, line and reason; `ignored` names files of other kinds found in folders.
     `recognised` counts those of the `pages` that are pictures and were read by text recognition.
     `left_out` lists what of the loaded documents could not be used, such as pages that are only
-    images. `language` is the one that full-text search stems.
+    images, `notes` what was kept and is worth telling. `language` is the one that full-text search
+    stems.
     """
 
     corpus: str
@@ -178,6 +180,7 @@ class LoadReport:
     seconds: float = 0.0
     recognised: int = 0
     language: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from scripts import letters_by_script
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
@@ -45,9 +46,11 @@ def _write(path: Path, data: bytes | str) -> Path:
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
-    text = "First.\r\n\r\nSecond \x00 \u200b 👍🏽.\n"
-    found = _read(_write(tmp_path / f"my_annual-report.txt{ending}", text))
-    assert [(d.title, d.text, d.whole) for d in found] == [("my annual-report", text, False)]
+    text = "First.\r\n\r\nSe\u00adcond 👍🏽 \u06cc\u200c\u062e o\ufb03ce.\n"
+    raw = text.replace("Se", "\x00S\u200be\x07")
+    [found] = _read(_write(tmp_path / f"my_annual-report.txt{ending}", raw))
+    shown = text.replace("\u00ad", "").replace("\ufb03", "ffi")
+    assert (found.title, found.text, found.whole) == ("my annual-report", shown, False)
     markdown = "```\n# not this\n```\n\n# The `real` *title* #\n\nBody\n"
     found = _read(_write(tmp_path / f"a.md{ending}", markdown))
     assert [(d.title, d.text) for d in found] == [("The real title", markdown)]
@@ -141,17 +144,41 @@ def test_the_end_of_a_chapter_keeps_its_heading() -> None:
     assert [part.path for part in short] == [()]
 
 
+_SAMPLES = {
+    "Die Fähre fährt um sieben Uhr nach Süden, der Schiffer heißt Jürgen.": "cp1252 latin-1",
+    "Le bac part à sept heures. Le passeur, né en été, s’appelle Lefèvre.": "cp1252",
+    "Prom odpływa o siódmej. Kapitan Łukasz Wiśniewski mieszka w Gdańsku.": "cp1250 iso8859-2",
+    "Паром отходит в семь часов. Шкипера зовут Иван Петров.": "cp1251 koi8-r utf-16-be",
+    "渡船早上七点开。船长叫王小明，住在北京。\n": "gb18030 utf-16-le",
+    "渡し船は七時に出ます。船長は山田さんです。\n": "shift_jis",
+    "나룻배는 일곱 시에 떠납니다. 선장의 이름은 김철수입니다.": "euc-kr",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [(text, name) for text, names in _SAMPLES.items() for name in names.split()],
+)
+def test_an_encoding_is_guessed_and_told(tmp_path: Path, text: str, encoding: str) -> None:
+    [found] = _read(_write(tmp_path / "a.txt", (text * 3).encode(encoding)))
+    assert found.text == text * 3
+    assert re.fullmatch("the text is read as .*, which is a guess", *found.notes)
+    assert letters_by_script(found.text) == letters_by_script(text * 3)
+
+
 def test_encodings(tmp_path: Path) -> None:
     for name in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
-        assert (
-            _read(_write(tmp_path / f"{name}.txt", "Grüße 你好".encode(name)))[0].text
-            == "Grüße 你好"
-        )
+        [found] = _read(_write(tmp_path / f"{name}.txt", "Grüße 你好".encode(name)))
+        assert (found.text, found.notes) == ("Grüße 你好", ())
     lines = '{"title": "é", "text": "你好"}\n'
     for name in ("utf-8-sig", "utf-16"):
         assert _read(_write(tmp_path / f"{name}.jsonl", lines.encode(name)))[0].text == "你好"
     page = '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251")
     assert _read(_write(tmp_path / "page.html", page))[0].text == "Привет"
+    mixed = ("Grüße 你好. " * 9).encode() + b"caf\xe9"
+    [found] = _read(_write(tmp_path / "mixed.txt", mixed))
+    assert found.text.endswith("你好. caf\ufffd")
+    assert found.notes == ("the text is read as UTF-8 with 1 bytes that are not, which is a guess",)
 
 
 def test_records(tmp_path: Path) -> None:
@@ -216,9 +243,14 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("a.txt", b"good\nb\xe9d", "a.txt:2: not utf-8 text"),
-        ("a.html", b"<p>\xff", "a.html:1: not utf-8 text"),
+        ("a.txt", bytes(range(256)) * 9, "a.txt: not text in any known encoding. Save"),
         ("a.txt", b" \n", "a.txt: the file holds no text"),
+        ("a.txt", b"\xef\xbb\xbf", "a.txt: the file holds no text"),
+        ("a.txt", "\u00a0\u00ad\u200b\x0c\u3164".encode(), "a.txt: the file holds no text"),
+        ("a.txt", b"\x00\x01\n", "a.txt: the file holds no text"),
+        ("a.md", b"# \n\n- \n", "a.md: the file holds no text"),
+        ("a.csv", "\u00a0,\u200b\n".encode(), "a.csv: the file holds no text"),
+        ("a.html", b"<p>&nbsp;&#8203;</p>", "a.html: the file holds no text"),
         ("a.html", b"<script>x</script>", "a.html: the file holds no text"),
         ("a.jsonl", b"", "a.jsonl: the file holds no record"),
         ("a.jsonl", b'\n{"title": "A", "text": }', "a.jsonl:2: not JSON (Expecting value, col"),

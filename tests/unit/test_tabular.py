@@ -79,20 +79,37 @@ def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
         ("6", "7", "8", "9,10"),
         ("11", "12", "13", ""),
     )
-    assert document.left_out == (
-        "line 3: 2 of 4 fields",
-        "line 6: 5 of 4 fields",
-        "line 8: 3 of 4 fields",
+    assert document.notes == (
+        "line 3 is kept with 2 of 4 fields",
+        "line 6 is kept, fields 4 to 5 as one",
+        "line 8 is kept with 3 of 4 fields",
     )
+    assert not document.left_out
     many = _read(tmp_path / "b.csv", "a,b,c\n" + "1,2,3\n" * 40 + "1,2\n" * 30)
-    assert len(many.left_out) == 11
-    assert many.left_out[-1] == "20 more lines with another number of fields"
+    assert len(many.notes) == 11
+    assert many.notes[-1] == "20 more lines with another number of fields are kept"
     short = _read(tmp_path / "c.csv", "a,b\n1,2,x\n3,4,y\n")
     assert short.tables[0].rows[0] == ("a", "b", "")
-    assert short.left_out == ("line 1: 2 of 3 fields",)
+    assert short.notes == ("line 1 is kept with 2 of 3 fields",)
     trailing = _read(tmp_path / "d.csv", "a,b,,\n1,2,,\n3,4,,\n")
     assert trailing.tables[0].rows == (("a", "b"), ("1", "2"), ("3", "4"))
-    assert not trailing.left_out
+    assert not trailing.notes
+
+
+def test_a_file_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
+    for text in (
+        "Trade\nFarming, forestry\nMining,Quarrying\nFishing\nTransport\n",
+        'Trade\nFarming; forestry\n"Mining,\nQuarrying"\nFishing\n',
+        "Trade\nOil; Gas\nMining; Coal\nFishing\n",
+    ):
+        document = _read(tmp_path / "a.csv", text)
+        assert {len(row) for row in document.tables[0].rows} == {1}
+        assert not document.notes
+        for value in text.replace('"', "").replace(",\n", ", ").splitlines():
+            assert f"| {value} |" in document.text
+    wide = _read(tmp_path / "b.csv", "id,trade\n1,Farming\n2,Oil, Gas,Coal\n3,Fishing\n")
+    assert wide.tables[0].rows[2] == ("2", "Oil, Gas,Coal")
+    assert wide.notes == ("line 3 is kept, fields 2 to 4 as one",)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +154,7 @@ def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:
     [
         (b"", "x.csv: the file holds no text"),
         (b"\n,,\n \n", "x.csv: the file holds no text"),
-        (b"a,b\n1,\x00\n", "x.csv:2: a NUL character"),
-        (b"a,b\n1,\xff\n", "x.csv:2: not utf-8 text"),
+        (bytes(range(256)) * 9, "x.csv: not text in any known encoding"),
         (b'a,b\n1,2\n3,"4\n5,6\n', "x.csv:3: a quote opens in this record and is never closed"),
     ],
 )

@@ -18,6 +18,7 @@ from kgp_neo4j.types.tables import SourceTable
 
 #: The surest first: few texts have the same number of tabs or bars in each line.
 _DELIMITERS = ("\t", "|", ";", ",")
+_NONE = "\x1f"  # stands in no text
 _SAMPLE = 1 << 16
 _MOST_REPORTED = 10  # ragged lines that are reported one by one
 _PREAMBLE = 10  # lines above the header that may be a title
@@ -31,20 +32,14 @@ Record = tuple[int, list[str]]
 
 
 def read_values(text: str, where: str) -> SourceDocument:
-    """Return a file of separated values: Markdown of its one table, and a list of corrections.
+    """Return a file of separated values: Markdown of its one table, and notes of corrections.
 
-    The separator (comma, semicolon, tab, bar) and the escape of quotes (doubled, or a backslash)
-    are detected from the text. Lines of one cell above the header become the caption, empty lines
-    are dropped, short ones padded; where a line has more fields than there are columns, the rest
-    goes into the last one. Raises InputError for NUL characters, a quote that is never closed, and
-    a file without values.
+    The separator (comma, semicolon, tab, bar, or none) and the escape of quotes (doubled, or a
+    backslash) are detected from the text. Lines of one cell above the header become the caption,
+    empty lines are dropped, short ones padded; where a line has more fields than there are columns,
+    the rest goes into the last one. Raises InputError for a quote that is never closed, and a file
+    without values.
     """
-    if (at := text.find("\0")) >= 0:
-        raise InputError(
-            "a NUL character, which is no text",
-            where=f"{where}:{text.count(chr(10), 0, at) + 1}",
-            hint="Save the file as UTF-8.",
-        )
     named = _SEP.match(text)
     text = text[named.end() :] if named else text
     limit = csv.field_size_limit(max(len(text), 1 << 17))
@@ -61,27 +56,29 @@ def read_values(text: str, where: str) -> SourceDocument:
     table, ragged = _table(records, separator)
     blocks = Blocks()
     blocks.add_table(table)
-    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables), left_out=ragged)
+    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables), notes=ragged)
 
 
 def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[str, ...]]:
     usual = Counter(len(fields) for _, fields in records).most_common(1)[0][0]
     above = records[: min(_PREAMBLE, len(records) - 2) if usual > 2 else 0]
-    titles = [fields[0] for _, fields in takewhile(lambda r: r[1][0] and not any(r[1][1:]), above)]
+    titles = [r[0].strip() for _, r in takewhile(lambda above: _filled(above[1]) == 1, above)]
     records = records[len(titles) :]
     longest = max(_filled(fields) for _, fields in records)
     width = min(longest, max(len(records[0][1]), usual))
     ragged = []
     rows = []
     for line, fields in records:
-        if len(fields) < width or _filled(fields) > width:
-            ragged.append(f"line {line}: {len(fields)} of {width} fields")
-        if _filled(fields) > width:
-            fields = [*fields[: width - 1], separator.join(fields[width - 1 :])]
-        rows.append((*fields[:width], *("",) * (width - len(fields))))
+        filled = _filled(fields)
+        if filled > width:
+            ragged.append(f"line {line} is kept, fields {width} to {filled} as one")
+            fields = [*fields[: width - 1], separator.join(fields[width - 1 : filled])]
+        elif len(fields) < width:
+            ragged.append(f"line {line} is kept with {len(fields)} of {width} fields")
+        rows.append((*map(str.strip, fields[:width]), *("",) * (width - len(fields))))
     if len(ragged) > _MOST_REPORTED:
         more = len(ragged) - _MOST_REPORTED
-        ragged[_MOST_REPORTED:] = [f"{more:,} more lines with another number of fields"]
+        ragged[_MOST_REPORTED:] = [f"{more:,} more lines with another number of fields are kept"]
     title = ". ".join(line.rstrip(".") for line in titles)
     table = SourceTable(
         rows=tuple(rows), header_rows=header_rows(rows), caption=title, number=number(title)
@@ -91,7 +88,7 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
 
 def _filled(fields: list[str]) -> int:
     """Return the number of fields up to the last non-empty one."""
-    return next((at for at in range(len(fields), 0, -1) if fields[at - 1]), 0)
+    return next((at for at in range(len(fields), 0, -1) if fields[at - 1].strip()), 0)
 
 
 def _records(
@@ -108,9 +105,8 @@ def _records(
             return
         if fields and fields[-1].endswith(_END):
             break
-        values = [field.strip().replace("\r\n", "\n") for field in fields]
-        if any(values):
-            yield began, values
+        if _filled(fields):
+            yield began, [field.replace("\r\n", "\n") for field in fields]
         began = line + reader.line_num
     raise InputError(
         "a quote opens in this record and is never closed",
@@ -126,20 +122,25 @@ def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -
         chain(io.StringIO(text, newline=""), [_END]),
         delimiter=separator,
         escapechar="\\" if escaped else None,
-        skipinitialspace=True,
+        skipinitialspace=f'{separator} "' in text,
         strict=strict,
     )
 
 
 def _separator(text: str) -> str:
-    """Return the separator that splits most of the first lines into the same number of fields."""
+    """Return the separator that splits most of the first lines into the same number of fields.
+
+    It splits half of them or more, the first one too; in a file of one column there is none, and
+    commas belong to its values.
+    """
     sample = text if len(text) <= _SAMPLE else text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE]
-    shares = {}
+    shares = {_NONE: 0.0}
     for separator in _DELIMITERS:
         reader = _reader(sample, separator, '\\"' in sample)
-        widths = Counter(len(fields) for fields in reader if any(fields) and fields != [_END])
-        width, count = widths.most_common(1)[0] if widths else (0, 0)
-        shares[separator] = count / widths.total() if width > 1 else 0
+        lines = [len(fields) for fields in reader if any(fields) and fields != [_END]]
+        wide = [width for width in lines if width > 1]
+        if wide and len(wide) >= (0.5 if lines[0] > 1 else 0.6) * len(lines):
+            shares[separator] = Counter(wide).most_common(1)[0][1] / len(lines)
     return max(shares, key=lambda separator: shares[separator])
 
 

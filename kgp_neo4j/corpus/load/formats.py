@@ -6,7 +6,6 @@ caller decides whether to stop at the first error.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,11 +14,11 @@ from typing import TypeAlias
 
 from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.datasets import documents_of_records
+from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
     json_values,
-    not_text,
     opened,
     read_whole,
     shown,
@@ -27,6 +26,7 @@ from kgp_neo4j.environment.files import (
 )
 from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -63,7 +63,7 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
             yield read_pdf(path, data)
             return
         document = read_office(kind, data, name) if packed else _read_text(kind, data, name)
-        if not document.text.strip():
+        if not is_visible(document.text):
             hint = f"It has {document.left_out[0]}." if document.left_out else None
             raise InputError("the file holds no text", where=name, hint=hint)
         yield replace(document, title=document.title or stem(path), source=path.as_posix())
@@ -72,7 +72,17 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
 
 
 def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
-    text = _decoded(data, name, is_html=kind in _PAGES)
+    declared = None
+    if kind in _PAGES:
+        from bs4.dammit import EncodingDetector
+
+        declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
+    text, notes = decoded(data, name, declared)
+    document = _text_document(kind, text, name)
+    return replace(document, notes=(*notes, *document.notes))
+
+
+def _text_document(kind: str, text: str, name: str) -> SourceDocument:
     if kind in (".md", ".markdown"):
         return read_markdown(text, name)
     if kind in (".csv", ".tsv"):
@@ -82,27 +92,6 @@ def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
 
         return read_page(text, name)
     return SourceDocument(_first_line(text), text, name)
-
-
-def _decoded(data: bytes, name: str, *, is_html: bool) -> str:
-    """Return the bytes of a file as text: UTF-8, or as its byte order mark or HTML head declares.
-
-    Raises InputError with the line of bytes that are not text in that encoding.
-    """
-    from bs4.dammit import EncodingDetector
-
-    data, encoding = EncodingDetector.strip_byte_order_mark(data)
-    if is_html and not encoding:
-        encoding = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
-        try:
-            codecs.lookup(encoding or "")
-        except (LookupError, ValueError):
-            encoding = None
-    try:
-        return data.decode(encoding or "utf-8")
-    except UnicodeError as error:
-        line = data.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise not_text(encoding or "utf-8", f"{name}:{line}") from error
 
 
 def _first_line(text: str) -> str:

@@ -55,6 +55,7 @@ def load(
     counts: Counter[str] = Counter()
     faulty: set[Path] = set()
     left_out: list[str] = []
+    notes: list[str] = []
     spoken = ""
 
     def documents(progress: Progress) -> Iterator[SourceDocument]:
@@ -63,6 +64,7 @@ def load(
                 if isinstance(reading, SourceDocument):
                     told = (*reading.left_out, *unusual_columns(reading.tables))
                     left_out.extend(f"{shown(path)}: {what}" for what in told)
+                    notes.extend(f"{shown(path)}: {what}" for what in reading.notes)
                     yield reading
                 elif keep_going:
                     errors.append(reading)
@@ -85,6 +87,7 @@ def load(
         errors=tuple(map(str, errors)),
         ignored=tuple(map(shown, inputs.ignored)),
         left_out=tuple(left_out),
+        notes=tuple(notes),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
         **dict[str, Any](counts),

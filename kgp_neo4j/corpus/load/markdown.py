@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.load.grid import captioned
+from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceSection, SourceTable
 
@@ -34,6 +35,8 @@ def read_markdown(text: str, where: str) -> SourceDocument:
     begin = front.end() if front else 0
     tokens = MarkdownIt("commonmark").enable("table").parse(text[begin:])
     starts = [begin, *(end.end() for end in _LINE_END.finditer(text, begin)), len(text)]
+    if not any(is_visible(t.content) for t in tokens) and not front:
+        text = ""  # "# " shows nothing
     sections, tables = [], []
     for at, token in enumerate(tokens):
         if token.type == "heading_open" and not token.level and token.map:

@@ -1,0 +1,36 @@
+"""What of a text can be seen: blank texts, and invisible characters within words."""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+from kgp_neo4j.text.shaped import plain_letters
+
+#: Letters, numbers, punctuation and symbols, without the fillers among them that show nothing.
+_SEEN = regex.compile("[^\\p{Z}\\p{C}\\p{M}\u115f\u1160\u2800\u3164\uffa0]")
+#: Control characters, soft hyphens and marks of direction.
+_UNSEEN = (
+    "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
+    "\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+)
+_MAYBE = re.compile(f"[{_UNSEEN}\u200b-\u200d]")
+#: Joiners go where they join nothing: beside letters whose shapes they change, and in emoji, they
+#: stay.
+_BARE = r"[\s\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}\p{P}]"
+_DROPPED = regex.compile(f"[{_UNSEEN}]+|(?<=^|{_BARE})[\u200b-\u200d]+(?={_BARE}|$)")
+
+
+def is_visible(text: str) -> bool:
+    """Return whether a text has a character that a reader sees."""
+    return _SEEN.search(text) is not None
+
+
+def seen(text: str) -> str:
+    """Return a text without invisible characters, and with printed shapes of letters as letters.
+
+    White space stays; an unpaired surrogate becomes a question mark.
+    """
+    text = text.encode(errors="replace").decode()
+    return plain_letters(_DROPPED.sub("", text) if _MAYBE.search(text) else text)
