@@ -7,9 +7,9 @@ Exit codes: 0 done, 1 failed (the message gives the reason), 2 wrong use, 130 in
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -136,6 +136,9 @@ def main() -> None:
     # Imports make many objects and hardly any garbage: collecting it took a tenth of a question's
     # time.
     gc.set_threshold(50_000, 20, 20)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a console cannot show ends nothing
+            stream.reconfigure(errors="replace")
     _leave(run(sys.argv[1:]))
 
 
@@ -155,16 +158,21 @@ def run(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
         code = 1
+    except OSError as error:  # a full disk
+        click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+        code = 1
     return code if isinstance(code, int) else 0
 
 
 def _leave(code: int) -> NoReturn:
     """Exit with a code, at once where models were loaded."""
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it was closed before
+            stream.flush()
+    except OSError:  # a closed pipe, a full disk
+        os._exit(code or 1)
     if "openvino" in sys.modules:
         # Everything is written and closed; unloading OpenVINO and Python takes a quarter of a
         # second.
-        with contextlib.suppress(OSError):  # a closed pipe: Python reports it as usual
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+        os._exit(code)
     sys.exit(code)

@@ -16,9 +16,10 @@ from kgp_neo4j.types.json_records import to_json
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def echo_json(value: Any) -> None:
-    """Print a record, or a list of records, as JSON on stdout."""
-    click.echo(to_json(value, indent=2))
+def echo_json(value: Any, indent: int | None = 2) -> None:
+    """Print a record, or a list of records, as JSON on stdout; in ASCII where that is not UTF-8."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    click.echo(to_json(value, indent=indent, ascii_only=encoding != "utf8"))
 
 
 def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object]) -> None:
@@ -41,7 +42,7 @@ def write_file(path: Path, text: str) -> None:
     from kgp_neo4j.types.errors import InputError
 
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(
             f"cannot be written ({error.strerror})", where=str(path), hint="Choose another file."

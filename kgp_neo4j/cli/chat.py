@@ -11,10 +11,9 @@ import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import corpus_option, retriever_options
-from kgp_neo4j.cli._output import json_option, say, written
+from kgp_neo4j.cli._output import echo_json, json_option, say, written
 from kgp_neo4j.show.terminal import by_whom, print_said, print_structural
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.json_records import to_json
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
@@ -115,12 +114,12 @@ def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
             turn = conversation.ask(said, on_text=on_text)
     except KgpError as error:
         if as_json:
-            click.echo(to_json({"said": said, "error": str(error)}))
+            echo_json({"said": said, "error": str(error)}, None)
         else:
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
         return False
     if as_json:
-        click.echo(to_json(turn))
+        echo_json(turn, None)
     else:
         _print(turn, conversation)
     return True

@@ -8,9 +8,10 @@ import click
 
 from kgp_neo4j.cli._options import corpus_option
 from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 
-#: Lines of what was left out that are printed.
+#: Lines of a list that are printed.
 _SHOWN = 20
 _ACCOUNT = """\
 corpus      {0.corpus}
@@ -27,7 +28,7 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j load report.md notes/ --corpus mine
-  kgp-neo4j load "papers/**/*.html" --corpus papers --keep-going
+  kgp-neo4j load "papers/**/*.html" --corpus papers --strict
   kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
   kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
   kgp-neo4j load notes/ --corpus notes --language german
@@ -68,7 +69,7 @@ changes nothing, replaces what has changed, and finishes what was cut short.
     metavar="NAME",
     help="What full-text search stems: english, german, ...; guessed from a new corpus's text.",
 )
-@click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
+@click.option("--strict", is_flag=True, help="Stop at the first file or line that is bad.")
 @json_option
 @click.pass_context
 def command(
@@ -81,8 +82,8 @@ def command(
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
 
-    Each document is stored wholly or not at all. With --keep-going the account says what was not
-    loaded, and the exit code is still 1.
+    Each document is stored wholly or not at all. The account names each file that is not loaded,
+    with the reason; the exit code is 1 where one of them should have been.
     """
     from kgp_neo4j.corpus.load.loading import load
     from kgp_neo4j.graphdb.open import open_database
@@ -90,8 +91,6 @@ def command(
     with open_database(echo=say) as database:
         account = load(database, paths, corpus, **options)
     print_result(account, as_json, _print)
-    if account.ignored:
-        say(f"Ignored: {len(account.ignored)} files of other kinds, {account.ignored[0]} for one.")
     if account.errors:
         ctx.exit(1)
 
@@ -99,13 +98,15 @@ def command(
 def _print(account: LoadReport) -> None:
     lost = account.characters_in - account.characters_out
     click.echo(_ACCOUNT.format(account, lost=lost))
-    if account.left_out:
-        click.echo(f"left out    {len(account.left_out):,}")
-        click.echo("\n".join(f"  {what}" for what in account.left_out[:_SHOWN]))
-    if len(account.left_out) > _SHOWN:
-        click.echo(f"  and {len(account.left_out) - _SHOWN:,} more (--json lists them)")
-    if account.notes:
-        click.echo("\n".join([f"noted       {len(account.notes):,}", *account.notes[:_SHOWN]]))
-    if account.errors:
-        click.echo(f"not loaded  {len(account.errors):,}")
-        click.echo("\n".join(f"  {error}" for error in account.errors))
+    _list("left out", account.left_out)
+    _list("noted", account.notes)
+    _list("not read", account.ignored)
+    _list("not loaded", account.errors)
+
+
+def _list(what: str, lines: tuple[str, ...]) -> None:
+    if lines:
+        click.echo(f"{what:11} {len(lines):,}")
+        click.echo("\n".join(f"  {plain(line)}" for line in lines[:_SHOWN]))
+    if len(lines) > _SHOWN:
+        click.echo(f"  and {len(lines) - _SHOWN:,} more (--json lists them)")

@@ -57,16 +57,19 @@ class Corpus(Store):
         *,
         passage_size: int | None = None,
         language: str | None = None,
-        keep_going: bool = False,
+        strict: bool = False,
     ) -> LoadReport:
-        """Load files, folders and globs; `passage_size` in characters, `language` as "german"."""
+        """Load files, folders and globs; `passage_size` in characters, `language` as "german".
+
+        The report lists what is not loaded; `strict` raises InputError at the first bad file.
+        """
         return load(
             self.database,
             [str(p) for p in paths],
             self.name,
             passage_size=passage_size,
             language=language,
-            keep_going=keep_going,
+            strict=strict,
         )
 
     def connect(

@@ -63,7 +63,7 @@ def prepare(database: Database, corpus: str) -> Prepared:
     """
     state = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if state else False
-    account = load(database, [DOCUMENTS], corpus)
+    account = load(database, [DOCUMENTS], corpus, strict=True)
     ready = (
         bool(state)
         and not (removed or account.new or account.replaced)
@@ -91,7 +91,7 @@ def _clear(database: Database, corpus: str) -> bool:
             f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one",
             hint="Choose another name for the demo: kgp-neo4j demo --corpus NAME.",
         )
-    here = {path.as_posix() for path in DOCUMENTS.iterdir()}
+    here = {path.resolve().as_posix() for path in DOCUMENTS.iterdir()}
     old = [d.source for d in documents if d.source not in here]
     for source in old:
         delete_document(database, corpus, source)

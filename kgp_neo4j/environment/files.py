@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kgp_neo4j.environment.kinds import EXTENSIONS, extension
+from kgp_neo4j.environment.kinds import EXTENSIONS, extension, unread_reason
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -31,33 +31,36 @@ _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 
 @dataclass(slots=True)
 class InputFiles:
-    """The files to load, in order, the files of other kinds, and the paths that do not exist."""
+    """The files to load, in order; what is not read, with its reason; and what should have been."""
 
     files: list[Path] = field(default_factory=list)
-    ignored: dict[Path, None] = field(default_factory=dict)
+    ignored: dict[Path, str] = field(default_factory=dict)
     errors: list[InputError] = field(default_factory=list)
 
 
 def find(paths: Iterable[str | Path]) -> InputFiles:
     """Return the files that `paths` name, each once, in a reproducible order.
 
-    Folders are searched recursively, without hidden files and folders. Globs (`*`, `?`, `[...]`,
-    `**`) are expanded unless a file of exactly that name exists. Files of an unknown kind are
-    ignored in folders and globs, and an error where they are named.
+    Folders are searched recursively, links to folders followed once, what is hidden named but not
+    searched. Globs (`*`, `?`, `[...]`, `**`) are expanded unless a file of exactly that name
+    exists. Files of a kind that is not read are ignored in folders and globs, and an error where
+    they are named.
     """
     inputs = InputFiles()
     seen: set[str] = set()
     for path in paths:
         try:
-            for member in _named(Path(path).expanduser()):
-                if not extension(member) or not member.is_file():
-                    inputs.ignored[member] = None
+            for member in _named(Path(path).expanduser(), inputs):
+                reason = unread_reason(member)
+                if reason and extension(member):  # it should have been read
+                    inputs.errors.append(InputError(reason, where=shown(member)))
+                elif reason:
+                    inputs.ignored[absolute(member)] = reason
+                elif not is_storable(str(member)):
+                    reason = "the file's name is not valid Unicode"
+                    inputs.errors.append(InputError(reason, where=shown(member)))
                 elif (real := os.path.realpath(member)) not in seen:
                     seen.add(real)
-                    if not is_storable(str(member)):
-                        raise InputError(
-                            "the file's name is not valid Unicode", where=shown(member)
-                        )
                     inputs.files.append(absolute(member))
         except InputError as error:
             inputs.errors.append(error)
@@ -68,46 +71,71 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
     return inputs
 
 
-def _named(path: Path) -> list[Path]:
+def _named(path: Path, inputs: InputFiles) -> list[Path]:
     """Return the files that one path names; raises InputError where none can be loaded."""
-    known = f"Known are {', '.join(EXTENSIONS)}, each also with .gz."
     if path.is_dir():
-        members = _members(path)
-        if not any(map(extension, members)):
-            reason = "the folder has no file that can be loaded"
-            raise InputError(reason, where=shown(path), hint=known)
+        failed, before = len(inputs.errors), len(inputs.ignored)
+        members = _members(path, inputs)
+        if all(map(unread_reason, members)) and len(inputs.errors) == failed:
+            skipped = [*list(inputs.ignored.items())[before:]]
+            skipped += [(member, unread_reason(member)) for member in members]
+            why = [f"{shown(each.relative_to(path))}: {reason}" for each, reason in skipped[:3]]
+            raise InputError(
+                "the folder has no file that can be loaded",
+                where=shown(path),
+                hint=f"{'; '.join(why) or 'It has no file at all'}.",
+            )
         return members
     if path.exists():
-        if not extension(path):
-            raise InputError("an unknown kind of file", where=shown(path), hint=known)
+        if reason := unread_reason(path):
+            raise InputError(reason, where=shown(path), hint=f"Read are {', '.join(EXTENSIONS)}.")
         return [path]
     if not glob.has_magic(str(path)):
         raise InputError("there is no such file or folder", where=shown(path))
     matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - absolute
-    members = [member for match in matches for member in _members(match)]
+    members = [member for match in matches for member in _members(match, inputs)]
     if not members:
         raise InputError("no file matches", where=shown(path))
     return members
 
 
-def _members(path: Path) -> list[Path]:
-    """Return a file, or all files under a folder that are not hidden, sorted by their path."""
+def _members(path: Path, inputs: InputFiles) -> list[Path]:
+    """Return a file, or all files under a folder, sorted by their path; note what is passed over.
+
+    A link to a folder is followed last, unless it leads to one searched before or back up.
+    """
     if not path.is_dir():
         return [path]
-    paths: list[Path] = []
-    for place, folders, names in os.walk(path, onerror=_refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted(paths, key=Path.as_posix)
-
-
-def _refuse(error: OSError) -> None:
-    # os.walk ignores errors by default: an unreadable folder would look empty.
-    raise error
+    root = os.path.realpath(path)
+    members: list[Path] = []
+    folders, links = [path], list[Path]()
+    searched: set[str] = set()
+    while folders or links:
+        place = folders.pop() if folders else links.pop(0)
+        real = os.path.realpath(place)
+        if real in searched or (real != root and Path(root).is_relative_to(real)):
+            inputs.ignored[absolute(place)] = "a link to a folder that is searched already"
+            continue
+        searched.add(real)
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError as error:
+            reason = f"the folder cannot be read ({error.strerror or error})"
+            inputs.errors.append(InputError(reason, where=shown(place)))
+            continue
+        for entry in entries:
+            member = place / entry.name
+            if entry.name.startswith("."):
+                inputs.ignored[absolute(member)] = "hidden"
+            elif os.path.isdir(member):  # noqa: PTH112 - Path's raises for no permission
+                (links if entry.is_symlink() else folders).append(member)
+            else:
+                members.append(member)
+    return sorted(members, key=Path.as_posix)
 
 
 def absolute(path: Path) -> Path:
-    """Return the absolute path without `..`, links not resolved: a document's source."""
+    """Return the absolute path without `..`, links not resolved."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
 
 

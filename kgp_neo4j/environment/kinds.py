@@ -50,7 +50,7 @@ def extension(path: Path) -> str:
     kind = _ending(path)
     if not kind:
         return ".txt" if _is_text(path) else ""
-    if kind in PICTURES and not is_installed("rapidocr"):
+    if path.name.startswith("~$") or (kind in PICTURES and not is_installed("rapidocr")):
         return ""
     return kind if kind in EXTENSIONS else ""
 
@@ -58,7 +58,7 @@ def extension(path: Path) -> str:
 def unread_reason(path: Path) -> str:
     """Return in a few words why a file is not loaded, and what to do; empty where it is."""
     kind = _ending(path)
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - Path's raises where it may not look
         return "a link to nothing" if path.is_symlink() else "it is not there"
     if not path.is_file():
         return "not a file that can be read"

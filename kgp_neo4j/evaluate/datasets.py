@@ -173,7 +173,7 @@ def _size(drawn: Iterable[GoldQuestion]) -> int | None:
 
 def _load(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
     """Load the file of a corpus, and connect it."""
-    account = load(database, [str(file)], corpus, passage_size=passage_size)
+    account = load(database, [str(file)], corpus, passage_size=passage_size, strict=True)
     _connect(database, corpus, changed=bool(account.new or account.replaced))
 
 

@@ -67,7 +67,7 @@ async def upload(
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
             file.replace(place)
-            report = load(service.database, [place], corpus)
+            report = load(service.database, [place], corpus, strict=True)
             tell("loaded", lambda: _report_record(report, folder))
             seconds = make_graphs(service.database, corpus).seconds["all"] if connect else None
         finally:

@@ -155,11 +155,11 @@ class LoadReport:
 
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
     error; `new`, `unchanged` and `replaced` add up to `documents`. `errors` lists what was not
-    loaded, each with file, line and reason; `ignored` names files of other kinds found in folders.
-    `recognised` counts those of the `pages` that are pictures and were read by text recognition.
-    `left_out` lists what of the loaded documents could not be used, such as pages that are only
-    images, `notes` what was kept and is worth telling. `language` is the one that full-text search
-    stems.
+    loaded, each with file, line and reason; `ignored` the other files found in folders, with
+    theirs. `recognised` counts those of the `pages` that are pictures and were read by text
+    recognition. `left_out` lists what of the loaded documents could not be used, such as pages that
+    are only images, `notes` what was kept and is worth telling. `language` is the one that
+    full-text search stems.
     """
 
     corpus: str

@@ -16,6 +16,8 @@ import pytest
 from commands import environment, kgp
 
 from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 
@@ -250,6 +252,52 @@ def test_an_interrupt_leaves_with_130() -> None:
     assert waiting.returncode == 130
     assert told[0] == ""
     assert told[1].strip() == "Interrupted."
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii:strict"])
+def test_no_console_breaks_what_is_printed(
+    encoding: str, connection: Connection, database: Database, corpus: str, tmp_path: Path
+) -> None:
+    text = "# Sign → 日本\n\nThe sign in the café “Zoë” was put up by Ada Holm © 1911.\n"
+    path = tmp_path / "Zoë → 日本.md"
+    path.write_text(text, encoding="utf-8")
+    load(database, [path], corpus)
+    connect(database, corpus, edges=("tfidf",))
+    ask = ("ask", "Who put up the sign → 日本?", "--corpus", corpus, "--method", "bm25")
+    given = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"}
+    for arguments in (
+        ("corpora", "--documents", corpus),
+        (*ask, "--html", str(tmp_path / "page.html")),
+        (*ask, "--json"),
+        ("chat", "--corpus", corpus, "--json"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "kgp_neo4j.cli", *arguments],
+            env=os.environ | environment(connection) | given,
+            input=b"Who put up the sign?\n",
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert b"Traceback" not in done.stderr
+        if "--json" in arguments:
+            told = json.loads(done.stdout.decode("ascii"))
+            assert told.get("answer", told)["passages"][0]["text"] == text
+    assert "Sign → 日本" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", ["/dev/full", None])
+def test_what_cannot_be_printed_ends_without_a_traceback(place: str | None) -> None:
+    closing = (lambda: os.close(1)) if place is None else None
+    with Path(place or os.devnull).open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "kgp_neo4j.cli", "load", "--help"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=closing,
+        )
+    assert done.returncode == (1 if place else 0)
+    assert len(done.stderr.splitlines()) == (1 if place else 0)
 
 
 def test_a_closed_pipe_ends_it_silently(connection: Connection) -> None:

@@ -81,15 +81,15 @@ def _run(database: Database, *args: str) -> Any:
 
 def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = write_folder(tmp_path)
-    (folder / "picture.png").write_bytes(b"x")
+    (folder / "picture.gif").write_bytes(b"x")
     done = _run(database, "load", str(folder), "--corpus", corpus)
     assert done.exit_code == 0, done.output
     assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in done.stdout
     assert ", 0 lost" in done.stdout
-    assert "Ignored: 1" in done.stderr
+    assert f"not read    1\n  {folder}/picture.gif: save this picture as .png" in done.stdout
     done = _run(database, "load", str(folder), "--corpus", corpus, "--json")
     assert json.loads(done.stdout)["unchanged"] == 6
-    done = _run(database, "load", str(folder), "nowhere", "--corpus", corpus, "--keep-going")
+    done = _run(database, "load", str(folder), "nowhere", "--corpus", corpus)
     assert done.exit_code == 1
     assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
     done = _run(database, "load", "nowhere", "--corpus", corpus)

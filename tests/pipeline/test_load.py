@@ -209,15 +209,15 @@ def test_data_set_paragraphs_are_one_document_each(
     assert load(database, [tmp_path / "x.json"], corpus).unchanged == 2
 
 
-def test_errors_stop_or_are_accounted_for(database: Database, corpus: str, tmp_path: Path) -> None:
+def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_path: Path) -> None:
     lines = '{"title": "A", "text": "a"}\n{"title": "B"}\n{"title": "C", "text": "c"}'
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "b.txt").write_bytes(b"\xff")
     (tmp_path / "c.txt").write_text("good")
     with pytest.raises(InputError, match=r'a\.jsonl:2: the record has no "text"') as raised:
-        load(database, [tmp_path], corpus)
-    assert "--keep-going" in str(raised.value)
-    account = load(database, [tmp_path, tmp_path / "none"], corpus, keep_going=True)
+        load(database, [tmp_path], corpus, strict=True)
+    assert "without --strict" in str(raised.value)
+    account = load(database, [tmp_path, tmp_path / "none"], corpus)
     assert (account.files, account.documents, account.new) == (1, 3, 3)
     assert account.characters_in == account.characters_out == 6
     assert [error.split(str(tmp_path))[1][:11] for error in account.errors] == [
@@ -226,7 +226,9 @@ def test_errors_stop_or_are_accounted_for(database: Database, corpus: str, tmp_p
         "/b.txt:1: n",
     ]
     with pytest.raises(InputError, match="no such file"):
-        load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus)
+        load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus, strict=True)
+    with pytest.raises(InputError, match="not utf-8"):
+        load(database, [tmp_path / "b.txt"], corpus)
     for name in ("", " \n", "x" * 201, "\ud800"):
         with pytest.raises(ConfigurationError):
             load(database, [tmp_path / "c.txt"], name)

@@ -180,7 +180,7 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     corpus = Corpus("test attacks fetching", database=database)
     try:
-        report = corpus.load([folder], keep_going=True)
+        report = corpus.load([folder])
         assert report.documents >= 5
         assert "hunter2" not in repr(corpus.passages())
     finally:

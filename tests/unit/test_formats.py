@@ -353,17 +353,45 @@ def test_find_files(tmp_path: Path) -> None:
     assert _read(tmp_path / "zlink.md")[0].title == "Linked"
     assert names(f"{tmp_path}/**/*.gz") == ["deep/er/z.html.gz"]
     assert names(tmp_path / "[1].txt") == ["[1].txt"]
-    assert [path.name for path in find([tmp_path, tmp_path]).ignored] == ["c.exe", "other.dat"]
+    ignored = find([tmp_path, tmp_path]).ignored
+    assert {path.name: reason for path, reason in ignored.items()} == {
+        **dict.fromkeys((".git", ".hidden.txt"), "hidden"),
+        "c.exe": "a program",
+        "other.dat": "text of an unknown kind (.dat): rename it to .txt to load it",
+    }
     assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.exe", "other.dat"]
     assert "cannot be looked up" in str(find(["x" * 5_000]).errors[0])
     wrong = [tmp_path / "none", tmp_path / "c.exe", f"{tmp_path}/*.xyz", tmp_path / ".git"]
     reasons = [str(error) for error in find([*wrong, tmp_path / "a.md"]).errors]
     assert "no such file or folder" in reasons[0]
-    assert "unknown kind of file" in reasons[1]
+    assert "c.exe: a program. Read are .txt" in reasons[1]
     assert "no file matches" in reasons[2]
     assert len(reasons) == 3
     (tmp_path / "empty").mkdir()
-    assert "no file that can be loaded" in str(find([tmp_path / "empty"]).errors[0])
+    assert "no file that can be loaded. It has no file" in str(find([tmp_path / "empty"]).errors[0])
+    (tmp_path / "empty" / "a.zip").write_text("x")
+    assert "loaded. a.zip: an archive" in str(find([tmp_path / "empty"]).errors[0])
+
+
+def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
+    for name in ("up/top/a.md", "up/top/b/b.md", "aside/c.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    top = tmp_path / "up" / "top"
+    for link, target in (
+        ("loop", "."), ("back", "../.."), ("b/again", "../../../aside"), ("c", "../../aside"),
+        ("self.md", "self.md"), ("gone.md", "nowhere"),
+    ):  # fmt: skip
+        (top / link).symlink_to(target)
+    (top / "b" / "back").symlink_to(top / "b")
+    os.mkfifo(top / "pipe.txt")
+    found = find([top])
+    names = [path.relative_to(top).as_posix() for path in found.files]
+    assert names == ["a.md", "b/b.md", "c/c.md"]
+    assert {path.name for path in found.ignored} == {"loop", "back", "again"}
+    assert [Path(error.where or "").name for error in found.errors] == [
+        "gone.md", "pipe.txt", "self.md",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -381,7 +409,7 @@ def test_find_files(tmp_path: Path) -> None:
         ("a.py", b"x = 1", "", "text of an unknown kind (.py): rename it to .txt to load it"),
         ("a.bin", b"\x00\x01", "", "not a kind of document that is known (.bin)"),
         ("a.zip", b"PK", "", "an archive: unpack it and load what is in it"),
-        ("~$a.docx1", b"x", "", "a program's temporary file"),
+        ("~$a.docx", b"x", "", "a program's temporary file"),
     ],
 )
 def test_which_files_are_read_and_why_not(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.delete import discard_import
-from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.formats import Reading, read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unusual_columns
@@ -20,7 +20,13 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import (
+    ConfigurationError,
+    InputError,
+    KgpError,
+    StoppedError,
+    first_line,
+)
 
 
 def load(
@@ -30,15 +36,16 @@ def load(
     *,
     passage_size: int | None = None,
     language: str | None = None,
-    keep_going: bool = False,
+    strict: bool = False,
 ) -> LoadReport:
     """Load files, folders and globs into a corpus and report the result.
 
     `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
     stay one passage. `language` is what full-text search stems, one of `languages()`; by default it
     is guessed from the first documents of a new corpus. Loading again changes nothing, and finishes
-    a load that was interrupted. The first bad file or line raises InputError, and everything
-    committed before stays; with `keep_going` the rest is loaded and the report lists the errors.
+    a load that was interrupted. The report lists files and lines that are bad; with `strict`, or
+    where it would list nothing else, the first one raises InputError, and what was committed before
+    stays.
     """
     began = time.monotonic()
     checked_corpus(corpus)
@@ -49,7 +56,7 @@ def load(
         check_choice("language", language, languages())
     inputs = find(paths)
     errors = inputs.errors
-    if errors and not keep_going:
+    if errors and strict:
         raise errors[0]
     discard_import(database, corpus)
     counts: Counter[str] = Counter()
@@ -60,38 +67,52 @@ def load(
 
     def documents(progress: Progress) -> Iterator[SourceDocument]:
         for path in inputs.files:
-            for reading in read(path, progress):
+            for reading in _readings(path, progress):
                 if isinstance(reading, SourceDocument):
                     told = (*reading.left_out, *unusual_columns(reading.tables))
                     left_out.extend(f"{shown(path)}: {what}" for what in told)
                     notes.extend(f"{shown(path)}: {what}" for what in reading.notes)
                     yield reading
-                elif keep_going:
-                    errors.append(reading)
-                    faulty.add(path)
-                else:
+                    continue
+                if strict:
                     on = (
                         f"{counts['documents']:,} documents are loaded; loading again goes on "
-                        "from there, and --keep-going loads the rest without this."
+                        "from there, and without --strict loads the rest."
                     )
                     hint = f"{reading.hint} {on}" if reading.hint else on
                     raise InputError(reading.what, where=reading.where, hint=hint) from reading
+                errors.append(reading)
+                faulty.add(path)
 
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
         for batch in batches(corpus, documents(progress)):
             spoken = spoken or language_of(database, corpus, language, batch.values())
             counts.update(write(database, corpus, batch, passage_size, spoken))
+    if len(errors) == 1 and not counts["documents"] and not inputs.ignored:
+        raise errors[0]
     return LoadReport(
         corpus=corpus,
         files=len(inputs.files) - len(faulty),
         errors=tuple(map(str, errors)),
-        ignored=tuple(map(shown, inputs.ignored)),
+        ignored=tuple(f"{shown(path)}: {reason}" for path, reason in inputs.ignored.items()),
         left_out=tuple(left_out),
         notes=tuple(notes),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
         **dict[str, Any](counts),
     )
+
+
+def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
+    """Yield what a file holds, and an InputError in place of whatever else its reader raises."""
+    try:
+        yield from read(path, progress)
+    except StoppedError:
+        raise
+    except KgpError as error:  # an extra that is not installed
+        yield InputError(error.what, where=error.where or shown(path), hint=error.hint)
+    except Exception as error:
+        yield InputError(f"cannot be read ({first_line(error)})", where=shown(path))
 
 
 def language_of(
