@@ -67,6 +67,39 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
 
 
+_TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "parts"),
+    [
+        ("<p>a<p hidden>b<p>c<p hidden=until-found>d", "a c", 2),
+        ("<p style='DISPLAY: none !important'>a</p><p style='visibility:hidden'>b<b style="
+         "'visibility:visible'>c</b></p>", "c", 2),
+        (f"{_TABS}<p class='tab on'>a</p><p class=tab>b</p><p id=x>c<i>d</i></p>", "a c", 2),
+        ("<style>@media print{p{display:none}} @media (max-width:99px){p{opacity:0}} @keyframes k{"
+         "from{opacity:0}} p::before{display:none}</style><p>a", "a", 0),
+        ("<b aria-hidden=true>a</b><template>b</template><noscript>c</noscript><dialog>d</dialog>"
+         "<dialog open>e</dialog><input type=hidden value=f><details>g</details>", "e g", 4),
+        ("<p style='color:#FFF'>a</p><div style='background:red'><p style='color:white'>b</p></div>"
+         "<font color=white>c</font><p style='color:rgba(0,0,0,0)'>d</p>", "b", 3),
+        ("<link rel=stylesheet href=a.css><p style='color:#fff'>a", "a", 0),
+        ("<p style='font-size:0'>a<i style='font-size:9px'>b</i></p><p style='opacity:0'>c</p>"
+         "<p style='position:absolute;left:-9999px'>d</p>", "b", 3),
+        ("<ul><li hidden>a<li>b</ul><table><tr hidden><td>c<td>d<tr><td>e<td>f<tr><td hidden>g<td>h"
+         "</table>", "b e f h", 3),
+        ("<body style='opacity:0'><noscript></noscript><p>a", "a", 0),
+    ],
+)  # fmt: skip
+def test_what_a_reader_of_a_page_cannot_see(
+    tmp_path: Path, page: str, text: str, parts: int
+) -> None:
+    [found] = _read(_write(tmp_path / "a.html", page))
+    assert re.findall(r"\w+", found.text) == text.split()
+    are = "part is" if parts == 1 else "parts are"
+    assert found.left_out == ((f"{parts} hidden {are} left out",) if parts else ())
+
+
 @pytest.mark.parametrize(
     ("name", "text", "title"),
     [

@@ -38,3 +38,8 @@ class Blocks:
         shown = markdown(table)
         start = self.add(shown)
         self.tables.append(replace(table, start=start, end=start + len(shown)))
+
+
+def hidden_parts(count: int) -> tuple[str, ...]:
+    """Return what is said of hidden parts that are left out of a document, nothing for none."""
+    return (f"{count:,} hidden part{' is' if count == 1 else 's are'} left out",) if count else ()

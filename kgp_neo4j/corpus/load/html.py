@@ -12,16 +12,15 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
+from kgp_neo4j.corpus.load.contents import hidden_parts
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
+from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
+from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
-_DROPPED = frozenset("head noscript script style template".split())
-_PARAGRAPHS = frozenset(
-    "address article aside blockquote body details div dl fieldset figure footer form h1 h2 h3 h4 "
-    "h5 h6 header hr main nav ol p pre section table ul".split()
-)
+_DROPPED = frozenset("head script style".split())
 _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _CELLS = frozenset("td th".split())
@@ -34,14 +33,14 @@ def read_page(markup: str, where: str) -> SourceDocument:
     """Return the contents of a page; paragraphs end in an empty line, data tables are Markdown.
 
     The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
-    first heading of any level. Scripts and styles are left out. A table with fewer than two rows or
-    columns, or with others in it, is layout: its cells end in a tab. Raises InputError for a page
-    that cannot be parsed.
+    first heading of any level. Scripts, styles and what is hidden are left out. A table with fewer
+    than two rows or columns, or with others in it, is layout: its cells end in a tab. Raises
+    InputError for a page that cannot be parsed.
     """
     try:
         page = BeautifulSoup(markup, "html.parser")
         tables: dict[int, SourceTable] = {}
-        left_out = []
+        left_out = list(hidden_parts(take_out_hidden(page)))
         for count, tag in enumerate(page.find_all("table"), 1):
             try:
                 if table := _data_table(tag):
@@ -74,7 +73,7 @@ class _Lines:
             self._space = "\t"
 
     def add(self, text: str) -> None:
-        words = _SPACE.sub(" ", text)
+        words = _SPACE.sub(" ", seen(text))
         if words.startswith(" ") and not self._space:
             self._space = " "
         if bare := words.strip(" "):
@@ -82,6 +81,7 @@ class _Lines:
             self._space = " " if words.endswith(" ") else ""
 
     def add_preformatted(self, text: str) -> None:
+        text = seen(text)
         if not self._parts:
             text = text.lstrip()
         if not text:
@@ -119,7 +119,7 @@ def _laid_out(
             continue
         if node.name == "pre":
             inside_pre += 1 if opens else -1
-        if node.name in _PARAGRAPHS:
+        if node.name in PARAGRAPHS:
             lines.end_line(2)
         elif node.name in _LINES:
             lines.end_line(1)
@@ -148,7 +148,7 @@ def _laid_out(
 
 def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
     tag = page.find("title")
-    named = _SPACE.sub(" ", tag.get_text()).strip() if tag else ""
+    named = _SPACE.sub(" ", seen(tag.get_text())).strip() if tag else ""
     first = [section.title for section in sections if section.level == 1]
     # A site's name may be a heading of level one above that of the page.
     begins = [title for title in first if named.casefold().startswith(title.casefold())]
@@ -239,7 +239,7 @@ def _rows(table: Tag) -> tuple[str, list[_Row]]:
                 rows.append((section, []))
             lines = _Lines()
             rows[-1][1].append((node, lines))
-        elif node.name in _PARAGRAPHS or node.name in _LINES:
+        elif node.name in PARAGRAPHS or node.name in _LINES:
             lines.end_line(1)
     return caption.one_line(), sorted(rows, key=lambda row: row[0])
 
