@@ -1,13 +1,69 @@
-"""Checks the addresses of chat servers, hides secrets in them, and reads the key."""
+"""Checks the addresses of databases and chat servers, hides secrets in them, and reads the key."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from kgp_neo4j.environment.disk import read_private
 from kgp_neo4j.types.errors import ConfigurationError
+
+_BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+#: What may stand before the host of an address, right or wrong, each scheme by itself.
+_SCHEME = re.compile(
+    r"([a-z][a-z0-9+.-]*)?(?::/+|//+)|(jdbc):|((?:bolt|neo4j)(?:\+s(?:sc)?)?):(?!\d+$)(?=[^@]+$)",
+    re.IGNORECASE,
+)
+#: Ports of Neo4j's HTTP and HTTPS, at which Browser is.
+_HTTP_PORTS = (7474, 7473)
+
+
+def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
+    """Return the address of a Neo4j server, without blanks and quotes round it.
+
+    Raises ConfigurationError for one that cannot be used; its hint has the one probably meant. No
+    user or password that stands in it is shown.
+    """
+    text, schemes, at = address.strip("\"'“”‘’ \t\r\n"), list[str](), 0
+    while found := _SCHEME.match(text, at):
+        schemes.append((found[1] or found[2] or found[3] or "").lower())
+        at = found.end()
+    _, sign, rest = text[at:].rpartition("@")
+    place, _, query = rest.partition("?")
+    place, _, path = place.partition("/")
+    host, port = re.fullmatch(r"(.*?)(?::([^:\]]*))?", place.split(",")[0], re.DOTALL).groups()  # type: ignore[union-attr]
+    number = int(port) if re.fullmatch(r"[0-9]{1,5}", port or "") else 0
+    is_port = 0 < number < 65_536
+    known = [scheme for scheme in schemes if scheme in _BOLT_SCHEMES]
+    scheme = known[-1] if known else "neo4j+s" if "https" in schemes else "neo4j"
+    if sign:
+        wrong = "holds a user or a password"
+    elif not known and ({"http", "https"} & {*schemes} or number in _HTTP_PORTS):
+        wrong = "is the address of Neo4j Browser, not of Bolt"
+    elif len(schemes) > 1:
+        wrong = "has two schemes"
+    elif not known:
+        wrong = "does not begin with neo4j://, bolt://, or one of these with +s or +ssc"
+    elif not re.fullmatch(r"[\w.-]+|\[[0-9a-f:.%]+\]", host, re.IGNORECASE) or "," in place:
+        wrong = "does not name one host"
+    elif port is not None and not is_port:
+        wrong = "has a port that is no number from 1 to 65535"
+    elif path or "#" in text:
+        wrong = "has a path; the name of a database goes into NEO4J_DATABASE"
+    elif query and not scheme.startswith("neo4j"):
+        wrong = "has a query, which only neo4j:// takes"
+    else:
+        return f"{scheme}://{place}{'?' if query else ''}{query}"
+    if host.count(":") > 1 and host[:1] != "[":
+        host = f"[{host}]"
+    elif host[:1] != "[":
+        host = next(iter(re.findall(r"[\w.-]+", host)), "localhost")
+    better = f"{scheme}://{host}:{number if is_port and number not in _HTTP_PORTS else 7687}"
+    shown = "" if sign or not text.isprintable() else f" ({text.partition('?')[0][:200]})"
+    beside = ", with NEO4J_USERNAME and NEO4J_PASSWORD beside it" if sign else ""
+    raise ConfigurationError(f"{where}{shown} {wrong}", hint=f"Set {where}={better}{beside}.")
 
 
 def checked_url(url: str, where: str | None = None) -> str:
@@ -39,10 +95,12 @@ def shown_url(text: str) -> str:
     """Return an address for display, without user, password and query."""
     try:
         parts = urlsplit(text)
-        if not (parts.username or parts.password or parts.query or parts.fragment):
+        if not ("@" in text or parts.query or parts.fragment):
             return text
     except ValueError:
         return "(no address)"
+    if "@" in text and parts.username is None:
+        return "***"  # a password with signs that end an address's host
     return f"{parts.scheme}://***@{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

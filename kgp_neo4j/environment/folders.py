@@ -9,15 +9,18 @@ from urllib.parse import quote, urlsplit
 
 import platformdirs
 
+from kgp_neo4j.environment.addresses import checked_bolt
 from kgp_neo4j.types.errors import ConfigurationError
 
 _APP = "kgp-neo4j"
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach a database; the password is never in a `repr`, a log or an error."""
+    """How to reach a database; the password is never in a `repr`, a log or an error.
+
+    Raises ConfigurationError for an address that cannot be used.
+    """
 
     uri: str
     username: str
@@ -27,6 +30,9 @@ class Connection:
     browser: str | None = None
     #: True for the server that kgp-neo4j starts and stops itself.
     embedded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "uri", checked_bolt(self.uri, "uri"))
 
     @property
     def browser_address(self) -> str | None:
@@ -74,11 +80,7 @@ def connection_from_environment() -> Connection | None:
     uri = os.environ.get("NEO4J_URI", "").strip()
     if not uri:
         return None
-    if uri.split("://")[0] not in _SCHEMES or "://" not in uri:
-        raise ConfigurationError(
-            f"NEO4J_URI is {uri!r}, which is not a Bolt address",
-            hint="Use neo4j://HOST:7687, bolt://HOST:7687, or neo4j+s://HOST for Aura.",
-        )
+    checked_bolt(uri)
     password = os.environ.get("NEO4J_PASSWORD")
     if password is None:
         raise ConfigurationError(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import socket
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Self, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record, RoutingControl
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
@@ -54,6 +56,12 @@ _REASONS: tuple[tuple[str, type[KgpError], str, str], ...] = (
         "Ask about less at once.",
     ),
 )
+#: What may follow a scheme, and what a server has that answers by it alone.
+_TLS = {
+    "s": "wants TLS",
+    "ssc": "has a certificate that is not trusted (+ssc takes any)",
+    "": "has no TLS (without it passwords go in the clear)",
+}
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
 # What the driver logs should not reach the user's terminal: its errors are raised too, and what
@@ -102,7 +110,9 @@ class Database:
         try:
             with _translated_errors(path):
                 self.driver.verify_connectivity()
-        except KgpError:
+        except KgpError as error:
+            if isinstance(error.__cause__, DriverError) and (reason := self._reason()):
+                raise DatabaseError(reason[0], hint=f"Set NEO4J_URI={reason[1]}.") from error
             raise
         except Exception as error:  # no common class: what the driver cannot read raises anything
             raise DatabaseError(
@@ -110,6 +120,34 @@ class Database:
                 where=path,
                 hint="Check that NEO4J_URI names a Neo4j server.",
             ) from error
+
+    def _reason(self) -> tuple[str, str] | None:
+        """Return why a server that is there does not answer, and the address by which it does.
+
+        It is tried without a login, so that no password goes out without TLS.
+        """
+        uri = urlsplit(self.connection.uri)
+        kind, _, tls = uri.scheme.partition("+")
+        there = f"the server at {uri.netloc}"
+        with contextlib.suppress(OSError):
+            socket.create_connection((uri.hostname, uri.port or 7687), timeout=3).close()
+            for other in (tls, *(each for each in _TLS if each != tls)):
+                way = f"+{other}://{uri.netloc}" if other else f"://{uri.netloc}"
+                try:
+                    with GraphDatabase.driver(f"bolt{way}", connection_timeout=3) as driver:
+                        driver.verify_connectivity()
+                except DriverError as error:
+                    if "HTTP" in str(error):
+                        bolt = self.connection.uri.replace(f":{uri.port}", ":7687")
+                        return f"{there} is one of HTTP, as Neo4j Browser's, not of Bolt", bolt
+                    continue
+                except Neo4jError:
+                    pass  # it wants a login
+                if other != tls:
+                    return f"{there} {_TLS[other if tls else 's']}", f"{kind}{way}"
+                routed = "routes to addresses that cannot be reached from here"
+                return (f"{there} {routed}", f"bolt{way}") if kind == "neo4j" else None
+        return None
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run the statement `cypher/<path>.cypher` in read access mode.
@@ -289,7 +327,7 @@ def _translated_errors(where: str) -> Iterator[None]:
 def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, ServiceUnavailable):
         return DatabaseError(
-            f"the server does not answer ({error})",
+            f"the server does not answer ({' '.join(str(error).split())})",
             hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
         )
     if isinstance(error, DriverError):

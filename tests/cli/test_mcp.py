@@ -190,13 +190,25 @@ def test_errors_are_the_protocols_own(
         assert "no knowledge graph 'x'" in await wrong("mind_map", question="?", graph="x")
         assert "the question is empty" in await wrong("ask", question=" ", corpus=demo_graph)
         half = await wrong("ask", question="half \ud800", corpus=demo_graph)
-        assert "unicode" in half
-        assert "limit" in await wrong("retrieve", question=QUESTION, limit=0)
-        assert "question" in await wrong("retrieve")
-        assert "at most 10000 characters" in await wrong("ask", question="x" * 10_001)
-        assert "at most 300 characters" in await wrong("explore", names=["x" * 301])
-        assert "at most 12 items" in await wrong("explore", names=["x"] * 13)
-        assert "nothing" in await wrong("nothing")
+        text = "it has to be a text of at most 10,000 characters"
+        assert half == f"`question` is no Unicode text; {text}"
+        assert await wrong("retrieve") == f"`question` is missing; {text}"
+        assert (
+            await wrong("ask", question="x" * 10_001) == f"`question` has 10,001 characters; {text}"
+        )
+        limit = await wrong("retrieve", question=QUESTION, limit=0)
+        assert limit == "`limit` is 0; it has to be a whole number of 1 to 100"
+        name = "a text of at most 300 characters"
+        long = await wrong("explore", names=["x", "x" * 301])
+        assert long == f"item 1 of `names` has 301 characters; it has to be {name}"
+        many = await wrong("explore", names=["x"] * 13, hops="far")
+        assert many == (
+            f"`names` has 13 items; it has to be a list of 1 to 12 items, each {name}. "
+            '`hops` is "far"; it has to be a whole number of 1 to 10'
+        )
+        assert "there is no tool 'nothing'; there are corpora, ask" in await wrong("nothing")
+        other = await wrong("ask", question="?", corpsu="mine")
+        assert other == "`ask` has no argument 'corpsu'; it has question, corpus, passages"
         near = await wrong("explore", names=["fatigues of war"], graph=demo_graph)
         assert "has none of fatigues of war" in near
         none = await wrong("explore", names=["no such thing"], corpus=demo_graph)

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli._language import opened_model
 from kgp_neo4j.corpus.traverse.agents.choice import AGENTS
-from kgp_neo4j.environment.addresses import read_key
+from kgp_neo4j.environment.addresses import checked_bolt, read_key, shown_url
 from kgp_neo4j.environment.configuration import (
     SETTINGS,
     LanguageSettings,
@@ -301,6 +301,43 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
         assert caught.value.where == where
         assert "hidden" not in str(caught.value)
     assert "hidden" not in _run("config").output
+
+
+# --- The database's address -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "better"),
+    [
+        ("bolt://bolt://db:7688", "bolt://db:7688"),
+        ("bolt://neo4j://db", "neo4j://db:7687"),
+        ("localhost:7687", "neo4j://localhost:7687"),
+        ("http://localhost:7474/browser/", "neo4j://localhost:7687"),
+        ("https://db.example:7473", "neo4j+s://db.example:7687"),
+        ("bolt://neo4j:hid/d@en@db:7687", "bolt://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
+        ("neo4j:hidden@db:7687", "neo4j://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
+        ("bolt://db:70000", "bolt://db:7687"),
+        ("bolt://db:", "bolt://db:7687"),
+        ("bolt://::1:7687", "bolt://[::1]:7687"),
+        ("bolt://a:1,b:2", "bolt://a:1"),
+        ("neo4j://db:7687/movies", "neo4j://db:7687"),
+        ("bolt://db?policy=eu", "bolt://db:7687"),
+        ("bolt://", "bolt://localhost:7687"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told_with_one_that_can(given: str, better: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"^NEO4J_URI ") as raised:
+        checked_bolt(given)
+    assert raised.value.hint is not None
+    assert raised.value.hint.startswith(f"Set NEO4J_URI={better}")
+    assert "hid" not in f"{raised.value} {shown_url(given)}"
+    assert checked_bolt(better.partition(",")[0]) == better.partition(",")[0]
+
+
+def test_an_address_is_taken_without_what_stands_round_it() -> None:
+    for given in ("BOLT://db:7687", " 'bolt://db:7687/' ", '"bolt://db:7687"', "bolt:/db:7687"):
+        assert checked_bolt(given) == "bolt://db:7687"
+    assert checked_bolt("neo4j://db:7687?policy=eu") == "neo4j://db:7687?policy=eu"
 
 
 # --- The command ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pty
 import signal
@@ -412,3 +413,16 @@ def test_a_database_that_sends_no_messages_of_bolt_is_an_error_of_ours(
     ):
         database.verify()
     assert str(raised.value).startswith("cypher/install/state.cypher")
+
+
+@pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
+def test_a_server_without_tls_is_told_with_the_address_that_works(
+    connection: Connection, scheme: str
+) -> None:
+    place = connection.uri.partition("://")[2]
+    works = f"{scheme.partition('+')[0]}://{place}"
+    with (
+        Database(dataclasses.replace(connection, uri=f"{scheme}://{place}")) as database,
+        pytest.raises(DatabaseError, match=f"{place} has no TLS .* Set NEO4J_URI={works}"),
+    ):
+        database.verify()
