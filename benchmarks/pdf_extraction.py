@@ -28,6 +28,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from pypdfium2 import PdfDocument
+
 from kgp_neo4j.corpus.load.pdf.document import read_pdf
 from kgp_neo4j.types.tables import SourceTable
 
@@ -44,13 +47,25 @@ def normal(text: str) -> str:
     return "".join(words(text))
 
 
-def true_texts(truth: dict[str, Any]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    """Return the texts of each page of the ground truth outside tables, and those of its cells."""
+def true_texts(
+    truth: dict[str, Any], path: Path
+) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """Return the texts of each page of the ground truth outside tables, and those of its cells.
+
+    A text whose place on the page, as PDFium shows it, is blank (white on white) is left out.
+    """
     outside: dict[int, list[str]] = {int(number): [] for number in truth["pages"]}
     cells: dict[int, list[str]] = {number: [] for number in outside}
+    pages = {number: page.render().to_numpy() for number, page in enumerate(PdfDocument(path), 1)}
     for item in truth["texts"]:
         for place in item["prov"][:1]:
-            outside[place["page_no"]].append(item.get("orig") or item["text"])
+            number, box = place["page_no"], {name: round(at) for name, at in place["bbox"].items()
+                                             if name != "coord_origin"}  # fmt: skip
+            assert place["bbox"]["coord_origin"] == "BOTTOMLEFT"
+            height = len(pages[number])
+            shown = pages[number][height - box["t"] : height - box["b"], box["l"] : box["r"]]
+            if not shown.size or np.ptp(shown) > 40:
+                outside[number].append(item.get("orig") or item["text"])
     for table in truth["tables"]:
         for place in table["prov"][:1]:
             cells[place["page_no"]] += [cell["text"] for cell in table["data"]["table_cells"]]
@@ -144,7 +159,7 @@ def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
     document = read_pdf(path, path.read_bytes())
     seconds = time.monotonic() - began
     counts: Counter[str] = Counter(pages=len(document.pages))
-    outside, in_tables = true_texts(truth)
+    outside, in_tables = true_texts(truth, path)
     for number, texts in outside.items():
         page = document.pages[number - 1]
         body = document.text[page.start : page.end]

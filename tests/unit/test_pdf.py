@@ -144,7 +144,7 @@ def test_marks_in_the_margin_are_not_in_the_text() -> None:
 
     document = read(pdf(draw))
     assert document.text == f"{prose(40)}\n\n"
-    assert document.pages[0].footer == ""
+    assert document.pages[0].footer == "stamp of the archive"
 
 
 def test_a_page_that_is_a_picture_is_kept_and_named() -> None:

@@ -6,8 +6,9 @@ import io
 import logging
 import os
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -57,6 +58,8 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         raise InputError("not a PDF file", where=where, hint="Rename it to what it is.")
     assembly, lexicon = _Assembly(), set[str]()
     left_out: list[str] = []
+    #: How many letters of which pages are not in the text as they are drawn.
+    counted: dict[str, list[tuple[int, int]]] = defaultdict(list)
     gutters: list[float] = []
     sizes = Counter[float]()
     title = largest = ""
@@ -75,7 +78,16 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         if not blocks and parts.has_picture:
             hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
-        assembly.add(parts, parts.label or number, _text(header), _text(footer), blocks)
+        above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
+        given = assembly.add(parts, parts.label or number, above, below, blocks)
+        lost = parts.characters - Counter(f"{above}{given}{below}")
+        for what, count in (
+            ("cannot be seen", parts.hidden),
+            ("have no text in their font", parts.unknown),
+            ("are in no text", sum(count for c, count in lost.items() if c.isalnum())),
+        ):
+            if count:
+                counted[what].append((parts.number, count))
     text = "".join(assembly.texts)
     if not text.strip():
         if not is_read:
@@ -95,9 +107,19 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         source=path.as_posix(),
         pages=tuple(assembly.pages),
         tables=tuple(assembly.tables),
-        left_out=tuple(left_out),
+        left_out=(*left_out, *(_told(what, counts) for what, counts in counted.items())),
         sections=sections,
     )
+
+
+def _told(what: str, counts: Sequence[tuple[int, int]]) -> str:
+    """Return in words how many letters of which pages are left out."""
+    count, pages = sum(n for _, n in counts), [str(page) for page, _ in counts]
+    more = f" and {len(pages) - 5} more" if len(pages) > 6 else ""
+    where = (
+        f"pages {', '.join(pages[: 5 if more else 6])}{more}" if pages[1:] else f"page {pages[0]}"
+    )
+    return f"{count:,} letter{'s' * (count > 1)} of {where} {what}"
 
 
 def _with_neighbours(
@@ -127,9 +149,11 @@ class _Assembly:
 
     def add(
         self, page: PageParts, label: str, header: str, footer: str, blocks: Sequence[Block]
-    ) -> None:
-        """Add a page; a table at its top may continue the one at the end of the page before."""
-        start = self._length
+    ) -> str:
+        """Add a page and return its text; a table at its top may continue the one at the end of
+        the page before.
+        """
+        start, first = self._length, len(self.texts)
         for index, block in enumerate(blocks):
             if isinstance(block, PageTable):
                 text = self._add_table(block, blocks[:index], page.number)
@@ -145,6 +169,7 @@ class _Assembly:
         self.pages.append(
             SourcePage(page.number, start, self._length, label, header, footer, page.recognised)
         )
+        return "".join(self.texts[first:])
 
     def _add_table(self, part: PageTable, before: Sequence[Block], page: int) -> str:
         """Add a table's rows; return its Markdown on this page."""
@@ -194,7 +219,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
-    from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
+    from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError
 
     try:
         pages = pdf.pages
@@ -219,14 +244,18 @@ def _opened(where: str, data: bytes) -> Any:
     """Return a file opened with pdfplumber."""
     import pdfplumber  # takes a while, and only PDF files need it
     from pdfminer.pdfdocument import PDFPasswordIncorrect
+    from pypdfium2 import PdfDocument
 
-    from kgp_neo4j.corpus.load.pdf.bounds import bound_streams
+    from kgp_neo4j.corpus.load.pdf.drawing import bound_streams
 
     bound_streams()
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     password = os.environ.get(PASSWORD_VARIABLE, "")
     try:
-        return pdfplumber.open(io.BytesIO(data), password=password)
+        pdf: Any = pdfplumber.open(io.BytesIO(data), password=password)
+        with suppress(Exception):  # PDFium cannot read it
+            pdf.shown = PdfDocument(data, password or None)
+        return pdf
     except Exception as error:  # a damaged file makes its library raise any error
         causes = (error, error.__cause__, *error.args)
         if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):

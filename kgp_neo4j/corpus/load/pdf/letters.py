@@ -1,4 +1,4 @@
-"""Words and shapes from what a page draws: ligatures resolved, turned text in its own direction."""
+"""Words and lines from the letters of a page: ligatures resolved, turned text in its direction."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from pdfminer.layout import LTChar, LTContainer, LTCurve, LTImage, LTRect
-from pdfminer.pdfinterp import PDFPageInterpreter
-
-from kgp_neo4j.corpus.load.pdf.bounds import BoundedDevice
+from kgp_neo4j.text.shaped import plain_letters
 
 
 class Box(NamedTuple):
@@ -51,27 +48,25 @@ class Box(NamedTuple):
         return Box(min(x0s), min(tops), max(x1s), max(bottoms))
 
     def turned(self, turn: int) -> Box:
-        """Return the box as it lies once text turned by 90 or 270 degrees is upright."""
+        """Return the box as it lies once text turned by 90, 180 or 270 degrees is upright."""
         if turn == 90:
             return Box(-self.bottom, self.x0, -self.top, self.x1)
         if turn == 270:
             return Box(self.top, -self.x1, self.bottom, -self.x0)
-        return self
+        return Box(-self.x1, -self.bottom, -self.x0, -self.top) if turn else self
 
 
 #: Anything with a place on a page.
 Placed: TypeAlias = "Box | Word | Line"
 
 
-# --- Objects ---
-
-_BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNORECASE)
-_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
+# --- Words ---
 
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards."""
+    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards, 180
+    upside down."""
 
     text: str
     x0: float
@@ -82,78 +77,27 @@ class Word:
     bold: bool = False
     mono: bool = False
     turn: int = 0
+    #: The space that the file sets between a letter and the next one of its string.
+    after: float = 0.0
     #: A space follows in the file, so nothing is joined to the word.
     spaced: bool = False
+    #: It is read from right to left; its text is as it stands, from left to right.
+    is_leftward: bool = False
 
+    def move(self, turn: int) -> None:
+        """Move it to where it lies once the page is turned."""
+        place = Box(self.x0, self.top, self.x1, self.bottom).turned(turn)
+        self.x0, self.top, self.x1, self.bottom = place
 
-@dataclass(slots=True)
-class PageObjects:
-    """The objects on a page, in points from its top left corner; `slanted` are curves and lines
-    that are neither level nor upright, `shapes` all other lines and rectangles.
-    """
-
-    width: float
-    height: float
-    letters: list[Word] = field(default_factory=list)
-    shapes: list[Box] = field(default_factory=list)
-    slanted: list[Box] = field(default_factory=list)
-    pictures: int = 0
-
-
-def objects_of(page: Any) -> PageObjects:
-    """Return the objects on a page of pdfplumber's, without letters and shapes outside it."""
-    objects = PageObjects(float(page.width), float(page.height))
-    # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
-    # everything else together.
-    device = BoundedDevice(page.pdf.rsrcmgr, pageno=page.page_number)
-    PDFPageInterpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
-    styles = {name: _style(str(name), font) for name, font in device.fonts.items()}
-    shown = Box(-2, -2, objects.width + 2, objects.height + 2)
-    waiting: list[Any] = [device.get_result()]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, LTContainer) and not isinstance(part, LTChar):
-            waiting += reversed(list(part))
-            continue
-        box = Box(part.x0, objects.height - part.y1, part.x1, objects.height - part.y0)
-        if isinstance(part, LTImage):
-            objects.pictures += 1
-        elif not shown.holds(box):  # nor is what has no numbers as its place
-            continue
-        elif isinstance(part, LTChar):
-            bold, mono = styles[part.fontname]
-            a, b = part.matrix[:2]
-            turn = 0 if abs(b) <= abs(a) else 90 if b > 0 else 270
-            objects.letters.append(Word(part.get_text(), *box, part.size, bold, mono, turn))
-        elif isinstance(part, LTCurve):
-            is_level = isinstance(part, LTRect) or all(
-                abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in pairwise(part.pts)
-            )
-            (objects.shapes if is_level else objects.slanted).append(box)
-    return objects
-
-
-def _style(name: str, font: Any) -> tuple[bool, bool]:
-    """Return whether a font is bold, and whether its letters are all of one width."""
-    widths = {width for width in font.widths.values() if width}
-    is_even = len(widths) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))
-    return bool(_BOLD.search(name)), is_even
-
-
-# --- Words ---
 
 #: A gap of this share of the letters' size separates two words; TeX's tightest space is 0.22.
 _GAP = 0.18
-#: Replaces a letter without a known meaning until its word is complete.
-_SIGN = "\ue000"
-_UNKNOWN = re.compile(r"\(cid:\d+\)")
-#: Replacements of letters: ligatures, and characters that only look like a hyphen or a bullet.
-_LETTERS = {
-    **{chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
-    "\xad": "-", "\u2010": "-", "\u2011": "-", "\ufffd": "",
-    "\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "►", "\uf0fc": "✓",
-}  # fmt: skip
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]")
+#: Letters set apart: the widest gap between them as a share of their size, and how much it varies.
+_APART, _EVEN = 0.6, 0.08
+#: A letter without a known meaning.
+UNKNOWN = "\ufffd"
+#: Characters that only look like a hyphen.
+_LETTERS = dict.fromkeys("\xad\u2010\u2011", "-")
 
 
 @dataclass(slots=True, eq=False)
@@ -177,10 +121,9 @@ class Line:
 
     @property
     def text(self) -> str:
-        """Return its text, from right to left where most words are such."""
-        texts = [word.text for word in self.words]
-        is_left = 2 * sum(bool(_RIGHT_TO_LEFT.search(text)) for text in texts) > len(texts)
-        return " ".join(reversed(texts) if is_left else texts)
+        """Return its text in the order in which it is read."""
+        text = " ".join(word.text for word in self.words)
+        return in_reading_order(text) if any(word.is_leftward for word in self.words) else text
 
     @property
     def bold(self) -> bool:
@@ -204,52 +147,88 @@ class Line:
 def words_of(letters: Sequence[Word]) -> list[Word]:
     """Return the words that a page's letters become, upright ones first.
 
-    Letters printed twice in one place (a shadow, imitated bold) count once; those without a known
-    meaning do not count.
+    Letters printed twice in one place (a shadow, imitated bold) count once. Letters set apart are
+    one word; a word's text may hold `UNKNOWN` for letters without a known meaning.
     """
     by_turn: dict[int, list[Word]] = {}
     seen: set[tuple[str, int, int]] = set()
     last: Word | None = None
     for letter in letters:
+        if letter.turn:
+            letter.move(letter.turn)
+    _close_up(letters)
+    for letter in letters:
         text = letter.text = _clean(letter.text)
         if text == " ":
             if last is not None:
-                last.spaced = True
+                last.spaced, last.x1 = True, last.x1 + letter.after
             last = None
             continue
-        if letter.turn:
-            place = Box(letter.x0, letter.top, letter.x1, letter.bottom).turned(letter.turn)
-            letter.x0, letter.top, letter.x1, letter.bottom = place
         keys = {(text, round(letter.x0 + shift), round(letter.top)) for shift in (-0.3, 0.3)}
-        if not text or keys & seen:
+        if text and keys & seen:
             continue
         seen |= keys
-        if (
+        is_beside = (
             last is not None
             and last.turn == letter.turn
             and abs(letter.bottom - last.bottom) < 0.25 * letter.size
             and -0.5 * letter.size < letter.x0 - last.x1 < _GAP * letter.size
-            and letter.x1 > last.x0
-        ):
+        )
+        if last is not None and is_beside and (not text or unicodedata.combining(text[0])):
+            last.text = text + last.text if last.is_leftward else last.text + text
+            last.x1 = max(last.x1, letter.x1)
+        elif _LEFTWARD.search(text):
+            # In reading order or as it stands: its place decides, when its line is whole.
+            letter.text, letter.is_leftward, last = text[::-1], True, letter
+            by_turn.setdefault(letter.turn, []).append(letter)
+        elif last is not None and is_beside and not last.is_leftward and letter.x1 > last.x0:
             last.text += text
             last.x1 = max(last.x1, letter.x1)
             last.top, last.bottom = min(last.top, letter.top), max(last.bottom, letter.bottom)
             last.bold, last.mono = last.bold and letter.bold, last.mono and letter.mono
-        else:
+        elif text:
             last = letter
             by_turn.setdefault(letter.turn, []).append(last)
     words = [word for _, parts in sorted(by_turn.items()) for word in _joined(parts)]
+    leftward = [word for word in words if word.is_leftward]
+    is_reversed = sum(_is_reversed(word.text) for word in leftward) >= 0
     for word in words:
-        place = Box(word.x0, word.top, word.x1, word.bottom).turned(-word.turn % 360)
-        word.x0, word.top, word.x1, word.bottom = place
+        word.move(-word.turn % 360)
         # A lone letter without a known meaning is a bullet.
-        text = "•" if word.text == _SIGN else word.text.replace(_SIGN, "")
-        word.text = unicodedata.normalize("NFC", text)
-        if _RIGHT_TO_LEFT.search(word.text):  # was read from left to right; numbers are so
-            parts = re.findall(r"\d[\d.,:/]*\d|\d|\D+", word.text)
-            texts = [part if part[0].isdecimal() else part[::-1] for part in reversed(parts)]
-            word.text = "".join(texts)
-    return [word for word in words if word.text]
+        text = "•" if word.text == UNKNOWN else word.text
+        if word.is_leftward:
+            shapes = (plain_letters(c) for c in text)
+            text = "".join(shape[::-1] if is_reversed else shape for shape in shapes)
+            word.is_leftward = is_reversed
+        word.text = unicodedata.normalize("NFC", plain_letters(text))
+    return words
+
+
+def _close_up(letters: Sequence[Word]) -> None:
+    """Widen letters that are set apart, so that those of a word touch.
+
+    They are set so by the file, for a whole string, or most gaps of a line are alike and too wide
+    for letters beside one another.
+    """
+    string = line = 0
+    for at, (one, two) in enumerate(zip(letters, [*letters[1:], None], strict=False), 1):
+        if not one.after:
+            pairs = list(pairwise(letters[string:at]))
+            apart = max(0.0, min((min(a.after, b.x0 - a.x1) for a, b in pairs), default=0.0))
+            for a, _ in pairs:
+                a.x1, a.after = a.x1 + apart, apart
+            string = at
+        is_on = two is not None and one.turn == two.turn and two.x0 >= one.x0
+        if is_on and two is not None and abs(one.bottom - two.bottom) < 0.1 * one.size:
+            continue
+        beside = ((a, b) for a, b in pairwise(letters[line:at]) if " " not in (a.text, b.text))
+        gaps = sorted((b.x0 - a.x1) / a.size for a, b in beside)
+        usual = gaps[len(gaps) // 2] if len(gaps) > 2 else 0.0
+        alike = sum(abs(gap - usual) < _EVEN for gap in gaps)
+        if 0.5 * _GAP < usual < _APART and alike >= 0.6 * len(gaps):
+            for letter in letters[line:at]:
+                letter.x1 += usual * letter.size
+        line = at
 
 
 def _clean(text: str) -> str:
@@ -257,8 +236,10 @@ def _clean(text: str) -> str:
         return text
     if text.isspace():
         return " "
-    text = _UNKNOWN.sub(_SIGN, _LETTERS.get(text, text))
-    return "".join(c for c in text if c.isprintable() or unicodedata.category(c) == "Co")
+    text = _LETTERS.get(text, text)
+    return (
+        text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in _JOINERS)
+    )
 
 
 def _joined(words: list[Word]) -> list[Word]:
@@ -270,13 +251,14 @@ def _joined(words: list[Word]) -> list[Word]:
             # In Hebrew or Arabic in reading order the space is on the other side.
             if (
                 last is not None
-                and (not last.spaced or _RIGHT_TO_LEFT.match(last.text[-1]))
+                and (not last.spaced or last.is_leftward)
                 and abs(word.size - last.size) < 0.1
                 and abs(word.bottom - last.bottom) < 0.15 * word.size
                 and -0.2 * word.size < word.x0 - last.x1 < 0.1 * word.size
             ):
                 last.text += word.text
                 last.x1, last.spaced = max(last.x1, word.x1), word.spaced
+                last.is_leftward = last.is_leftward or word.is_leftward
             else:
                 joined.append(word)
                 last = word
@@ -309,3 +291,40 @@ def segments(line: Line, gap: float = 0.6) -> list[Box]:
         else:
             pieces.append(Box(word.x0, word.top, word.x1, word.bottom))
     return pieces
+
+
+# --- From right to left ---
+
+_R = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
+_LEFTWARD = re.compile(f"[{_R}]")
+#: Words and numbers read from left to right, with what is between them.
+_RIGHTWARD = re.compile(
+    rf"[^\W{_R}]*[^\W\d_{_R}](?:[^{_R}]*(?:[^\W{_R}]|[%°)\]]))?"
+    r"|[+\-−$€£₪﷼]?\d(?:[\d.,:/٫٬-]*\d)?[%°€]?"
+)
+_PASSAGE = re.compile(f"[{_R}](?:[^\\W\\d_]|[^a-zA-Z\\u00c0-\\u058f])*[{_R}]")
+_MIRROR = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+#: Letters that stand only at the end of a word, and what joins or parts letters without a width.
+_LAST = frozenset("ةىךםןףץ")
+_JOINERS = "\u200c\u200d"
+
+
+def in_reading_order(line: str) -> str:
+    """Return a line with text from right to left, given as it stands from left to right."""
+    leftward = len(_LEFTWARD.findall(line))
+    if 2 * leftward < sum(map(str.isalpha, line)):
+        return _PASSAGE.sub(lambda passage: in_reading_order(passage[0]), line)
+    parts, at = [], 0
+    for run in _RIGHTWARD.finditer(line):
+        text = run[0]
+        while text[-1] in ")]" and text.count(text[-1]) > text.count("(["[text[-1] == "]"]):
+            text = text[:-1].rstrip()
+        parts += [line[at : run.start()][::-1].translate(_MIRROR), text]
+        at = run.start() + len(text)
+    return "".join(reversed([*parts, line[at:][::-1].translate(_MIRROR)]))
+
+
+def _is_reversed(word: str) -> int:
+    """Return 1 where a word's last letter is on its left, -1 where it is on its right, else 0."""
+    ends = [c in _LAST or "FINAL FORM" in unicodedata.name(c, "") for c in (word[0], word[-1])]
+    return ends[0] - ends[1]

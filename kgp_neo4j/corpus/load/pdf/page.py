@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -12,12 +13,13 @@ import regex
 
 from kgp_neo4j.corpus.load.grid import CAPTION, number
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
+from kgp_neo4j.corpus.load.pdf.drawing import PageObjects, objects_of, seen_words
 from kgp_neo4j.corpus.load.pdf.letters import (
+    UNKNOWN,
     Line,
     Placed,
     Word,
     lines_of,
-    objects_of,
     words_of,
 )
 from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_words
@@ -329,6 +331,10 @@ class PageParts:
     height: float = 0.0
     words: list[Word] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
+    #: The words and tables turned by 90, 180 and 270 degrees, in their own direction.
+    turned: list[tuple[list[Word], list[PageTable]]] = field(default_factory=list)
+    #: The text on its side in the margins: stamps, marks of the printer.
+    margin: str = ""
     #: The lines at its top and bottom, the outermost first.
     top: list[Line] = field(default_factory=list)
     bottom: list[Line] = field(default_factory=list)
@@ -336,32 +342,63 @@ class PageParts:
     has_picture: bool = False
     #: The words were recognised in a picture.
     recognised: bool = False
+    #: How many letters of it are not seen, and how many have no known meaning.
+    hidden: int = 0
+    unknown: int = 0
+    #: The characters of all words.
+    characters: Counter[str] = field(default_factory=Counter)
 
 
 def parts_of(page: Any) -> PageParts:
-    """Return the words, ruled tables and edges of a page of pdfplumber's.
+    """Return the words, tables and edges of a page of pdfplumber's.
 
-    Where it is only a picture, its words are recognised if the extra `ocr` is installed.
+    Where it is only a picture, or most of its letters have no known meaning, its words are
+    recognised if the extra `ocr` is installed.
     """
     objects = objects_of(page)
-    width, height = objects.width, objects.height
-    words = words_of(objects.letters)
+    drawn = words_of(objects.letters)
+    words = seen_words(page, drawn, objects.width) if drawn else []
+    parts = PageParts(page.page_number, page.page_obj.label or "", objects.height)
+    letters = sum(len(word.text) for word in words)
+    parts.hidden = sum(len(word.text) for word in drawn) - letters
+    parts.unknown = sum(word.text.count(UNKNOWN) for word in words)
+    words = [word for word in words if word.text.strip(UNKNOWN)]
+    parts.has_picture = objects.pictures > 0 or bool(objects.slanted)
+    is_picture = parts.has_picture and not words
+    if (is_picture or 2 * parts.unknown > letters > 0) and can_recognise():
+        words, parts.recognised, parts.unknown = recognised_words(page), True, 0
+    parts.characters = Counter("".join(word.text for word in words))
+    tables = _ruled(objects, words)
+    taken = {word for table in tables for word in table.words}
+    margins = 0.07 * objects.width, 0.93 * objects.width
+    aside = [w for w in words if w.turn and w not in taken
+             and not margins[0] < (w.x0 + w.x1) / 2 < margins[1]]  # fmt: skip
+    parts.margin = " ".join(word.text for word in aside)
+    taken |= {*aside}
+    parts.words = [word for word in words if not word.turn and word not in taken]
+    parts.tables = tables
+    for turn in sorted({word.turn for word in words if word.turn and word not in taken}):
+        side = [word for word in words if word.turn == turn and word not in taken]
+        for word in side:
+            word.move(turn)
+            word.turn = 0
+        level, slanted = ([box.turned(turn) for box in boxes]
+                          for boxes in (objects.shapes, objects.slanted))  # fmt: skip
+        turned = PageObjects(objects.width, objects.height, [], level, slanted)
+        tables = _ruled(turned, side)
+        taken |= {word for table in tables for word in table.words}
+        parts.turned.append(([word for word in side if word not in taken], tables))
+    lines = lines_of(parts.words)
+    parts.top = [line for line in lines if line.bottom < _TOP * parts.height][:_ROWS]
+    parts.bottom = [line for line in reversed(lines) if line.top > _BOTTOM * parts.height][:_ROWS]
+    return parts
+
+
+def _ruled(objects: PageObjects, words: Sequence[Word]) -> list[PageTable]:
+    """Return the ruled tables of a page whose words are, for the most part, upright."""
     rules = rules_of(objects, lines_of(word for word in words if not word.turn))
     tables = ruled_tables(words, rules)
-    taken = {word for table in tables for word in table.words}
-    # Text on its side in the margin is a stamp or the printer's marks.
-    words = [
-        w for w in words
-        if w not in taken and (not w.turn or 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width)
-    ]  # fmt: skip
-    parts = PageParts(page.page_number, page.page_obj.label or "", height, words, tables)
-    parts.has_picture = objects.pictures > 0 or bool(objects.slanted)
-    if parts.has_picture and not words and not tables and can_recognise():
-        parts.words, parts.recognised = recognised_words(page), True
-    lines = lines_of(word for word in parts.words if not word.turn)
-    parts.top = [line for line in lines if line.bottom < _TOP * height][:_ROWS]
-    parts.bottom = [line for line in reversed(lines) if line.top > _BOTTOM * height][:_ROWS]
-    return parts
+    return [t for t in tables if 2 * sum(not word.turn for word in t.words) >= len(t.words)]
 
 
 def blocks_of(
@@ -369,26 +406,59 @@ def blocks_of(
 ) -> list[Block]:
     """Return the paragraphs and tables of a page in reading order, without header and footer.
 
-    `lexicon` has the document's words, `gutters` the places of the gaps between its columns; those
-    of this page are added to both.
+    Turned text comes after the upright one, footnotes at the end. `lexicon` has the document's
+    words, `gutters` the places of the gaps between its columns; those of this page are added to
+    both.
     """
     taken = {word for line in left_out for word in line.words}
-    words = [word for word in parts.words if word not in taken]
-    aside = [word for word in words if word.turn]
-    words = [word for word in words if not word.turn]
-    lines = lines_of(words)
-    # Words at the ends of lines may be broken.
-    spelt = [word for line in lines for word in line.words[1:-1]]
-    spelt += [word for table in parts.tables for word in table.words]
-    lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
-    rest = _without_headings(lines, parts.tables)
-    words = [word for line in rest for word in line.words]
+    upright = [word for word in parts.words if word not in taken]
     blocks: list[Block] = []
-    for flow in _reading_order(words, parts.tables, gutters):
-        _add(blocks, _blocks(flow, lexicon), lexicon)
-    # Words on their side are in the order of their lines.
-    blocks += [" ".join(word.text for word in aside)] if aside else []
-    return _with_captions(blocks)
+    notes: list[Block] = []
+    for words, tables in ((upright, parts.tables), *parts.turned):
+        lines = lines_of(words)
+        # Words at the ends of lines may be broken.
+        spelt = [word for line in lines for word in line.words[1:-1]]
+        spelt += [word for table in tables for word in table.words]
+        lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
+        rest = _without_headings(lines, tables)
+        sizes = Counter[float]()
+        for line in rest:
+            sizes[round(line.size, 1)] += len(line)
+        side: list[Block] = []
+        own = gutters if words is upright else []
+        for flow in _reading_order([word for line in rest for word in line.words], tables, own):
+            end = _begin_of_notes(flow, parts.height, max(sizes, key=sizes.__getitem__, default=0))
+            _add(side, _blocks(flow[:end], lexicon), lexicon)
+            for note in _notes_of(flow[end:]):
+                notes += _paragraphs(note, lexicon)
+        blocks += _with_captions(side)
+    return blocks + notes
+
+
+# --- Footnotes ---
+
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶¹²³⁴-⁹]{1,3}|[a-z])[.)]?(?:\s|(?<![a-z])[^\W\d_])")
+
+
+def _begin_of_notes(flow: Flow, height: float, usual: float) -> int:
+    """Return where the footnotes of a column begin: smaller lines at its end with a mark."""
+    end = len(flow)
+    for at in range(len(flow) - 1, -1, -1):
+        line = flow[at]
+        if isinstance(line, PageTable) or line.size > 0.93 * usual or line.top < 0.4 * height:
+            break
+        end = at if _NOTE.match(line.text) else end
+    return end
+
+
+def _notes_of(lines: Flow) -> list[list[Line]]:
+    """Return the lines of each footnote."""
+    notes: list[list[Line]] = []
+    for line in lines:
+        if isinstance(line, Line):
+            notes += [[]] if not notes or _NOTE.match(line.text) else []
+            notes[-1].append(line)
+    return notes
 
 
 def _blocks(flow: Flow, lexicon: set[str]) -> list[Block]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
+from kgp_neo4j.corpus.load.pdf.drawing import picture_of
 from kgp_neo4j.corpus.load.pdf.letters import Word
 from kgp_neo4j.environment.extras import is_installed
 
@@ -24,13 +25,11 @@ def can_recognise() -> bool:
 
 def recognised_words(page: Any) -> list[Word]:
     """Return the words in the picture of one of pdfplumber's pages, in points from the top left."""
-    import numpy as np
-
-    picture = page.to_image(resolution=_DOTS_PER_INCH).original.convert("RGB")
-    result = _engine()(np.asarray(picture))
+    picture = picture_of(page, _DOTS_PER_INCH / 72)
+    result = _engine()(picture)
     if result.txts is None:
         return []
-    scale = 72 / _DOTS_PER_INCH
+    scale = float(page.width) / picture.shape[1]
     boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in result.boxes]
     usual = median(bottom - top for _, top, _, bottom in boxes)
     words = []

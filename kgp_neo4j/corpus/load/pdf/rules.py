@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pdfplumber.utils.clustering import cluster_objects
 
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, PageObjects, segments
+from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, segments
 
 #: Points within which two ruled lines are one, and within which they meet.
 NEAR = 3.0

@@ -1,0 +1,296 @@
+"""What a page of a PDF draws: letters with their meaning, shapes, and which of them are seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from pdfminer import pdftypes
+from pdfminer.converter import PDFLayoutAnalyzer
+from pdfminer.layout import LTRect
+from pdfminer.pdffont import TrueTypeFont
+from pdfminer.pdfinterp import PDFPageInterpreter
+from pdfminer.pdftypes import resolve1, stream_value
+from pdfminer.utils import apply_matrix_rect, decode_text
+
+from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
+
+#: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
+#: a page with so many has no ruled tables (`rules.py`), and its text is read all the same.
+_BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000
+_STEP = 512
+
+
+class TooMuchError(Exception):
+    """A stream unpacks to too much, or a page draws too much."""
+
+
+@dataclass(slots=True)
+class PageObjects:
+    """The objects on a page, in points from its top left corner; `slanted` are curves and lines
+    that are neither level nor upright, `shapes` all other lines and rectangles.
+    """
+
+    width: float
+    height: float
+    letters: list[Word] = field(default_factory=list)
+    shapes: list[Box] = field(default_factory=list)
+    slanted: list[Box] = field(default_factory=list)
+    pictures: int = 0
+
+
+def objects_of(page: Any) -> PageObjects:
+    """Return the objects on a page of pdfplumber's, also letters that are not seen on it."""
+    # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
+    # everything else together.
+    device = _Device(page.pdf.rsrcmgr)
+    PDFPageInterpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
+    return device.objects
+
+
+# --- What is seen ---
+
+#: The least difference in a colour's light (of 255) that is seen, and the most dots of a picture.
+_SEEN, _DOTS = 8, 8e6
+#: PDFium does one thing at a time.
+_DRAWING = Lock()
+
+
+def picture_of(page: Any, scale: float) -> Any:
+    """Return a page of pdfplumber's as PDFium shows it, as rows of dots in three colours.
+
+    `scale` is in dots a point, and is lowered for large pages.
+    """
+    with _DRAWING:
+        shown = page.pdf.shown[page.page_number - 1]
+        width, height = shown.get_size()
+        picture = shown.render(scale=min(scale, (_DOTS / max(width * height, 1)) ** 0.5))
+        return picture.to_numpy()[:, :, 2::-1].copy()
+
+
+def seen_words(page: Any, words: list[Word], width: float) -> list[Word]:
+    """Return the words that are seen on a page `width` points wide.
+
+    Where a page shows no difference in colour, a word is invisible, as the ground is, covered, cut
+    off, or in a hidden layer. The invisible text of a scan has its picture behind it.
+    """
+    try:
+        picture = picture_of(page, 1.0)
+    except Exception:  # PDFium cannot show it
+        return words
+    scale = picture.shape[1] / width
+
+    def is_seen(word: Word, around: float = 0.0) -> bool:
+        x0, top, x1, bottom = (
+            max(0.0, at * scale)
+            for at in (word.x0 - around, word.top - around, word.x1 + around, word.bottom + around)
+        )
+        part = picture[int(top) : int(bottom) + 1, int(x0) : int(x1) + 1]
+        return bool(part.size and np.ptp(part, axis=(0, 1)).max() > _SEEN)
+
+    seen = [word for word in words if is_seen(word)]
+    if 2 * len(seen) < len(words):  # a font may say wrongly where its letters are
+        seen = [word for word in words if is_seen(word, word.size)]
+    return seen
+
+
+# --- What is drawn ---
+
+_BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
+#: Letters at most for which one text of the file may stand.
+_ACTUAL = 30
+
+
+class _Device(PDFLayoutAnalyzer):
+    """Gathers what a page draws, up to the bounds; raises TooMuchError beyond them."""
+
+    objects: PageObjects
+
+    def __init__(self, manager: Any) -> None:
+        super().__init__(manager)
+        self._letters = self._forms = self._shapes = 0
+        #: The space set after each letter of a string, and the letter before in it.
+        self._spacing = 0.0
+        self._before: Word | None = None
+        #: The texts that stand for the letters of the open tags: "" where there is none, None
+        #: where it is taken.
+        self._tags: list[str | None] = [""]
+
+    def begin_page(self, page: Any, ctm: Any) -> None:
+        """Begin the page: what is shown of it is its crop box."""
+        x0, y0, x1, y1 = whole = apply_matrix_rect(ctm, page.mediabox)
+        a0, b0, a1, b1 = apply_matrix_rect(ctm, page.cropbox)
+        shown = max(x0, a0), max(y0, b0), min(x1, a1), min(y1, b1)
+        self._shown = shown if shown[0] < shown[2] and shown[1] < shown[3] else whole
+        self.objects = PageObjects(self._shown[2] - self._shown[0], self._shown[3] - self._shown[1])
+        self.cur_item: Any = self
+
+    def end_page(self, page: Any) -> None:
+        """End the page."""
+
+    def begin_tag(self, tag: Any, props: Any = None) -> None:
+        """Begin a marked part of the content."""
+        text = self._tags[-1]
+        known = resolve1(props)
+        given = resolve1(known.get("ActualText")) if isinstance(known, dict) else None
+        given = decode_text(given) if isinstance(given, bytes) else ""
+        if 0 < len(given) <= _ACTUAL and not any(map(str.isspace, given)):
+            text = given
+        self._tags.append(text)
+
+    def end_tag(self) -> None:
+        """End it."""
+        if len(self._tags) > 1:
+            self._tags.pop()
+
+    def begin_figure(self, name: str, bbox: Any, matrix: Any) -> None:
+        """Begin a form, which may lie in another one, or a picture."""
+        self._forms += 1
+        if self._forms > _FORMS:
+            raise TooMuchError
+
+    def end_figure(self, _: str) -> None:
+        """End it."""
+
+    def render_image(self, name: str, stream: Any) -> None:
+        """Draw a picture."""
+        self.objects.pictures += 1
+
+    def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
+        """Draw a string."""
+        spacing = textstate.charspace
+        self._spacing = spacing if 0 < spacing <= 2 * abs(textstate.fontsize) else 0.0
+        self._before = None
+        super().render_string(textstate, seq, ncs, graphicstate)
+
+    def render_char(
+        self, matrix: Any, font: Any, fontsize: Any, scaling: Any, rise: Any, cid: Any, *_: Any
+    ) -> float:
+        """Draw a letter."""
+        self._letters += 1
+        if self._letters > _LETTERS:
+            raise TooMuchError
+        known = vars(font).setdefault("known", {})
+        if cid not in known:
+            known[cid] = _text_of(font, cid), font.char_width(cid)
+        if "style" not in known:
+            known["style"] = _style(font)
+        text, width = known[cid]
+        if (actual := self._tags[-1]) != "":
+            text, self._tags[-1] = actual or "\u200b", None
+        advance = width * fontsize * scaling
+        a, b, c, d, e, f = matrix
+        if font.is_vertical():
+            vx, vy = font.char_disp(cid)
+            left = -0.5 * fontsize if vx is None else -vx * fontsize * 0.001
+            low = (1000 - vy) * fontsize * 0.001 + rise
+            right, high, turn = left + fontsize, low + advance, 270
+        else:
+            low = font.get_descent() * fontsize + rise
+            left, right, high = 0.0, advance, low + fontsize
+            turn = (0 if a >= 0 else 180) if abs(b) <= abs(a) else 90 if b > 0 else 270
+        xs = (a * left + c * low, a * right + c * low, a * left + c * high, a * right + c * high)
+        ys = (b * left + d * low, b * right + d * low, b * left + d * high, b * right + d * high)
+        x, y = e - self._shown[0], self._shown[3] - f
+        box = (x + min(xs), y - max(ys), x + max(xs), y - min(ys))
+        if all(abs(at) < 1e6 for at in box):  # else it has no numbers as its place
+            size = box[2] - box[0] if turn in (90, 270) else box[3] - box[1]
+            if self._before is not None:
+                self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
+            bold, mono = known["style"]
+            self._before = Word(text, *box, size, bold, mono, turn)
+            self.objects.letters.append(self._before)
+        return float(advance)
+
+    def paint_path(self, *args: Any, **kwargs: Any) -> None:
+        """Draw a shape."""
+        self._shapes += 1
+        if self._shapes <= _SHAPES:
+            super().paint_path(*args, **kwargs)
+
+    def add(self, shape: Any) -> None:
+        """Take a line or a shape that pdfminer made, unless it is outside the page."""
+        left, top = self._shown[0], self._shown[3]
+        box = Box(shape.x0 - left, top - shape.y1, shape.x1 - left, top - shape.y0)
+        if not Box(-2, -2, self.objects.width + 2, self.objects.height + 2).holds(box):
+            return
+        is_level = isinstance(shape, LTRect) or all(
+            abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in pairwise(shape.pts)
+        )
+        (self.objects.shapes if is_level else self.objects.slanted).append(box)
+
+
+def _style(font: Any) -> tuple[bool, bool]:
+    """Return whether a font is bold, and whether its letters are all of one width."""
+    widths, name = {width for width in font.widths.values() if width}, str(font.fontname)
+    is_even = len(widths) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))
+    return bool(_BOLD.search(name)), is_even
+
+
+# --- What letters mean ---
+
+#: Characters for private use that are signs of known forms.
+_SIGNS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "►", "\uf0fc": "✓"}
+
+
+def _text_of(font: Any, cid: int) -> str:
+    """Return the text of a letter: of those that the file gives for it (its table of texts, the
+    letters' names, the font's own table) the first that has a meaning.
+    """
+    for text in _texts_of(font, cid):
+        text = _SIGNS.get(text, text)
+        if text.isspace():
+            return " "
+        if text and all(unicodedata.category(c) not in ("Cc", "Co", "Cn", "Cs") for c in text):
+            return text
+    return UNKNOWN
+
+
+def _texts_of(font: Any, cid: int) -> Iterator[str]:
+    with suppress(Exception):  # it has none
+        yield font.to_unichr(cid)
+    yield getattr(font, "cid2unicode", {}).get(cid, "")
+    if font.is_multibyte():
+        if not hasattr(font, "own"):
+            font.own = {}
+            with suppress(Exception):  # the file lacks the font, or it is damaged
+                data = stream_value(font.descriptor["FontFile2"]).get_data()
+                font.own = TrueTypeFont("", BytesIO(data)).create_unicode_map().cid2unichr
+        yield font.own.get(cid, "")
+
+
+# --- Bounds ---
+
+
+class _Unpacking:
+    """What pdfminer uses of zlib, with a bound; of a damaged stream what comes before the fault."""
+
+    error = zlib.error
+
+    @staticmethod
+    def decompress(data: bytes) -> bytes:
+        unpack, parts, room = zlib.decompressobj(), [], _BYTES
+        for at in range(0, len(data), _STEP):
+            try:
+                parts.append(unpack.decompress(data[at : at + _STEP], room))
+            except zlib.error:
+                break
+            room -= len(parts[-1])
+            if room <= 0 or unpack.unconsumed_tail:
+                raise TooMuchError
+        return b"".join(parts)
+
+
+def bound_streams() -> None:
+    """Make pdfminer unpack streams within the bound, in this process."""
+    vars(pdftypes)["zlib"] = _Unpacking
