@@ -8,8 +8,6 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Checked", "check_choice", "check_ranges", "setting"]
-
 
 def setting(
     default: Any,

@@ -17,35 +17,6 @@ from kgp_neo4j.types.tables import (
     TypeDecision,
 )
 
-__all__ = [
-    "AgentName",
-    "Answer",
-    "Capabilities",
-    "ConnectReport",
-    "CorpusSummary",
-    "Document",
-    "Form",
-    "GraphName",
-    "InstallReport",
-    "LoadReport",
-    "Method",
-    "NextEvidence",
-    "Passage",
-    "Question",
-    "QuestionType",
-    "Reading",
-    "ReasoningPath",
-    "Rerank",
-    "Retrieval",
-    "SourceDocument",
-    "Span",
-    "Statement",
-    "Step",
-    "SupportingSentence",
-    "Tier",
-    "Trace",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -2,25 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "CapabilityError",
-    "ConfigurationError",
-    "ContextError",
-    "CorpusError",
-    "DatabaseError",
-    "EncoderError",
-    "GraphError",
-    "InputError",
-    "KgpError",
-    "ModelError",
-    "QueryFileError",
-    "ServerError",
-    "StoppedError",
-    "TraceError",
-    "first_line",
-    "no_corpus",
-]
-
 
 class KgpError(Exception):
     """The base of all errors: what happened, where, and what to do about it.

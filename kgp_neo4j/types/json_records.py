@@ -8,8 +8,6 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePath
 from typing import Any
 
-__all__ = ["parts", "to_json"]
-
 
 def parts(record: object, *names: str) -> dict[str, Any]:
     """Return some fields and properties of a record by name."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
-__all__ = ["LanguageModel", "ModelWrapper", "Reply", "ReplyOptions", "Usage"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:

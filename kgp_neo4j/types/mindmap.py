@@ -6,24 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-__all__ = [
-    "Candidate",
-    "EvidenceGraph",
-    "Facts",
-    "GraphLoadReport",
-    "GraphSummary",
-    "GroundedShare",
-    "LinkedEntity",
-    "MapEdge",
-    "MindMap",
-    "ModelReply",
-    "ReasoningGraph",
-    "RelationPath",
-    "Status",
-    "Support",
-    "Triple",
-]
-
 # --- load ---
 
 

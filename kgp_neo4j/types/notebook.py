@@ -9,8 +9,6 @@ from markupsafe import Markup, escape
 
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 
-__all__ = ["result_html"]
-
 _SHOWN = 10
 _EXCERPT = 400  # characters
 _TEMPLATES = Environment(

@@ -8,24 +8,6 @@ from typing import Any
 from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = [
-    "ALGORITHMS",
-    "EDGES",
-    "AgentSettings",
-    "EntitySettings",
-    "ExplorationSettings",
-    "KeywordSettings",
-    "LinkSettings",
-    "MdrSettings",
-    "MiningSettings",
-    "ServeSettings",
-    "SimilaritySettings",
-    "TraversalSettings",
-    "default_of",
-    "traversal_settings",
-]
-
-
 #: The relationship types that a traversal may follow.
 EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
 #: How a text-writing, searching or embedding agent walks: in a beam, or as KGP's Algorithm 1 says.

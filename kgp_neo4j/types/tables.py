@@ -6,12 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "PROBABLE", "Citation", "ShownQuery", "SourcePage", "SourceSection", "SourceTable", "Span",
-    "StructuralAnswer", "TableSummary", "TypeDecision",
-]  # fmt: skip
-
-
 #: Least confidence of an answer that is given as probable.
 PROBABLE = 0.5
 

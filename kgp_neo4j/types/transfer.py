@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Transfer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
