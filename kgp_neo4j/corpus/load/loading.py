@@ -69,9 +69,9 @@ def load(
         for path in inputs.files:
             for reading in _readings(path, progress):
                 if isinstance(reading, SourceDocument):
-                    told = (*reading.left_out, *unusual_columns(reading.tables))
-                    left_out.extend(f"{shown(path)}: {what}" for what in told)
-                    notes.extend(f"{shown(path)}: {what}" for what in reading.notes)
+                    told = (*reading.notes, *unusual_columns(reading.tables))
+                    notes.extend(f"{shown(path)}: {what}" for what in told)
+                    left_out.extend(f"{shown(path)}: {what}" for what in reading.left_out)
                     yield reading
                     continue
                 if strict:
