@@ -144,16 +144,21 @@ def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
 def _rows_by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int]:
     """Return the lines that begin a row where rows are clearly further apart than their lines;
     none where they are not, or where lines close together are no row (several have text in most
-    columns).
+    columns, with numbers where there are any).
     """
+    has_values = any(any(map(has_value, line.values())) for line in cells[1:])
     gaps = [b.top - a.bottom for a, b in pairwise(lines)]
     most = max(2, 0.6 * len(set().union(*cells)))
     for low, high in reversed(list(pairwise(sorted(gaps)))):
         if high - low < 0.25 * lines[0].size or low > 0.6 * lines[0].size:
             continue
         starts = [at for at, gap in enumerate(gaps, 1) if gap > (low + high) / 2]
+        full = [
+            len(line) >= most and (not has_values or any(map(has_value, line.values())))
+            for line in cells
+        ]
         groups = pairwise([0, *starts, len(lines)])
-        if all(b - a == 1 or sum(len(line) >= most for line in cells[a:b]) == 1 for a, b in groups):
+        if all(b - a == 1 or sum(full[a:b]) == 1 or (has_values and not a) for a, b in groups):
             return starts
     return []
 

@@ -17,7 +17,7 @@ import numpy as np
 from pdfminer import pdftypes
 from pdfminer.converter import PDFLayoutAnalyzer
 from pdfminer.layout import LTRect
-from pdfminer.pdffont import TrueTypeFont
+from pdfminer.pdffont import PDFType3Font, TrueTypeFont
 from pdfminer.pdfinterp import PDFPageInterpreter
 from pdfminer.pdftypes import resolve1, stream_value
 from pdfminer.utils import apply_matrix_rect, decode_text
@@ -95,12 +95,11 @@ def seen_words(page: Any, words: list[Word], width: float) -> list[Word]:
             for at in (word.x0 - around, word.top - around, word.x1 + around, word.bottom + around)
         )
         part = picture[int(top) : int(bottom) + 1, int(x0) : int(x1) + 1]
-        return bool(part.size and np.ptp(part, axis=(0, 1)).max() > _SEEN)
+        return bool(part.size and (word.unjudged or np.ptp(part, axis=(0, 1)).max() > _SEEN))
 
+    # Where none is seen, the fonts may say wrongly where their letters are.
     seen = [word for word in words if is_seen(word)]
-    if 2 * len(seen) < len(words):  # a font may say wrongly where its letters are
-        seen = [word for word in words if is_seen(word, word.size)]
-    return seen
+    return seen or [word for word in words if is_seen(word, word.size)]
 
 
 # --- What is drawn ---
@@ -186,6 +185,7 @@ class _Device(PDFLayoutAnalyzer):
         if "style" not in known:
             known["style"] = _style(font)
         text, width = known[cid]
+        bold, mono, height, is_embedded = known["style"]
         if (actual := self._tags[-1]) != "":
             text, self._tags[-1] = actual or "\u200b", None
         advance = width * fontsize * scaling
@@ -196,8 +196,8 @@ class _Device(PDFLayoutAnalyzer):
             low = (1000 - vy) * fontsize * 0.001 + rise
             right, high, turn = left + fontsize, low + advance, 270
         else:
-            low = font.get_descent() * fontsize + rise
-            left, right, high = 0.0, advance, low + fontsize
+            low = max(font.get_descent(), -0.5 * height) * fontsize + rise
+            left, right, high = 0.0, advance, low + height * fontsize
             turn = (0 if a >= 0 else 180) if abs(b) <= abs(a) else 90 if b > 0 else 270
         xs = (a * left + c * low, a * right + c * low, a * left + c * high, a * right + c * high)
         ys = (b * left + d * low, b * right + d * low, b * left + d * high, b * right + d * high)
@@ -207,8 +207,9 @@ class _Device(PDFLayoutAnalyzer):
             size = box[2] - box[0] if turn in (90, 270) else box[3] - box[1]
             if self._before is not None:
                 self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
-            bold, mono = known["style"]
             self._before = Word(text, *box, size, bold, mono, turn)
+            # PDFium has no letters of its own but Latin ones.
+            self._before.unjudged = not is_embedded and text > "\u0250"
             self.objects.letters.append(self._before)
         return float(advance)
 
@@ -230,11 +231,18 @@ class _Device(PDFLayoutAnalyzer):
         (self.objects.shapes if is_level else self.objects.slanted).append(box)
 
 
-def _style(font: Any) -> tuple[bool, bool]:
-    """Return whether a font is bold, and whether its letters are all of one width."""
-    widths, name = {width for width in font.widths.values() if width}, str(font.fontname)
-    is_even = len(widths) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))
-    return bool(_BOLD.search(name)), is_even
+def _style(font: Any) -> tuple[bool, bool, float, bool]:
+    """Return whether a font is bold, whether its letters are all of one width, their height (one
+    for all but fonts drawn in the file), and whether the file has its letters.
+    """
+    widths, name = [width for width in font.widths.values() if width], str(font.fontname)
+    is_even = len({*widths}) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))
+    height, is_drawn = 1.0, isinstance(font, PDFType3Font)
+    if is_drawn:
+        tall = abs(font.bbox[3] - font.bbox[1]) * abs(font.vscale)
+        height = tall or 2 * sum(widths) / max(len(widths), 1) * abs(font.hscale) or 1.0
+    is_embedded = is_drawn or any(str(key).startswith("FontFile") for key in font.descriptor)
+    return bool(_BOLD.search(name)), is_even, height, is_embedded
 
 
 # --- What letters mean ---

@@ -83,6 +83,8 @@ class Word:
     spaced: bool = False
     #: It is read from right to left; its text is as it stands, from left to right.
     is_leftward: bool = False
+    #: Its font is not in the file, so that a picture of the page need not show it.
+    unjudged: bool = False
 
     def move(self, turn: int) -> None:
         """Move it to where it lies once the page is turned."""

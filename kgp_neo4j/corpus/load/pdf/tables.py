@@ -50,8 +50,12 @@ def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
 def _end_of_columns(lines: Sequence[Line], start: int) -> int:
     """Return the end of the lines from `start` on that may be one table's rows."""
     end, single = start, 0 if len(segments(lines[start], 0.9)) > 1 else 2
+    left = lines[start].x0
     while end < len(lines) and single < 2:
-        single = single + 1 if len(segments(lines[end], 0.9)) < 2 else 0
+        line, left = lines[end], min(left, lines[end].x0)
+        # A lone text close below the line above, right of the first column, goes on in its cell.
+        is_cell = line.x0 > left + line.size and line.top - lines[end - 1].bottom < 0.5 * line.size
+        single = single + 1 if len(segments(line, 0.9)) < 2 and not is_cell else 0
         end += 1
     return end - single
 
@@ -149,12 +153,39 @@ def _tables_of_stack(
         while end + 1 < len(stack) and _is_tabular(words, stack[end], stack[end + 1]):
             end += 1
         if end > start:
-            box = Box(stack[0].start, stack[start].at, stack[0].end, stack[end].at)
+            top = _top_of_header(words, stack[start : end + 1])
+            box = Box(stack[0].start, top, stack[0].end, stack[end].at)
             inner = [r for r in across if box.top - 1 <= r.at <= box.bottom + 1]
             table = table_in(box, words, inner)
-            if table is not None and _is_open_table(table):
+            if table is not None and _is_open_table(table) and not _is_part(table, words):
                 yield table
         start = end + 1
+
+
+def _top_of_header(words: Sequence[Word], stack: Sequence[Rule]) -> float:
+    """Return the top of the line right above the first level line that names its columns, if there
+    is one, else of the level line.
+    """
+    top, box = stack[0].at, Box(stack[0].start, stack[0].at, stack[0].end, stack[-1].at)
+    above = Box(box.x0 - NEAR, top - 30, box.x1 + NEAR, top)
+    lines, inside = (lines_of(w for w in words if b.holds(w) and not w.turn) for b in (above, box))
+    if not lines or not inside or top - lines[-1].bottom > lines[-1].size:
+        return top
+    columns, pieces = gutters(inside), segments(lines[-1], 0.9)
+    places = {sum(x < (p.x0 + p.x1) / 2 for x in columns) for p in pieces}
+    is_header = 1 < len(pieces) == len(places) and len(places) >= len(columns)
+    return lines[-1].top - 1 if is_header else top
+
+
+def _is_part(table: PageTable, words: Sequence[Word]) -> bool:
+    """Return whether a table of numbers alone has the names of its rows on its left: the level
+    lines are those of sums in a larger table.
+    """
+    if not all(map(has_value, filter(None, (row[0] for row in table.rows)))):
+        return False
+    rows = lines_of(word for word in table.words if not word.turn)
+    bottoms = [word.bottom for word in words if word.x1 < table.box.x0 + NEAR]
+    return all(any(abs(bottom - row.bottom) < 1 for bottom in bottoms) for row in rows[1:])
 
 
 def _is_tabular(words: Sequence[Word], above: Rule, below: Rule) -> bool:
