@@ -57,25 +57,28 @@ def extension(path: Path) -> str:
 
 def unread_reason(path: Path) -> str:
     """Return in a few words why a file is not loaded, and what to do; empty where it is."""
-    kind = _ending(path)
-    if not os.path.exists(path):  # noqa: PTH110 - Path's raises where it may not look
+    if not path.exists():
         return "a link to nothing" if path.is_symlink() else "it is not there"
     if not path.is_file():
         return "not a file that can be read"
-    if extension(path):
-        return ""
+    if extension(path) or (reason := advice(path)):
+        return "" if extension(path) else reason
+    if not path.stat().st_size:
+        return "it is empty"
+    kind = _ending(path)
+    if _is_text(path):
+        return f"text of an unknown kind ({kind}): rename it to .txt to load it"
+    return f"not a kind of document that is known ({kind})" if kind else "it is not text"
+
+
+def advice(path: Path) -> str:
+    """Return what to do about a file by its name alone, an empty text where that is not known."""
+    kind = _ending(path)
     if kind in PICTURES:
         return 'a picture: pip install "kgp-neo4j[ocr]" recognises its text'
     if path.name.startswith("~$"):
         return "a program's temporary file"
-    for endings, advice in _ADVICE:
-        if kind in endings.split():
-            return advice
-    if not path.stat().st_size:
-        return "it is empty"
-    if _is_text(path):
-        return f"text of an unknown kind ({kind}): rename it to .txt to load it"
-    return f"not a kind of document that is known ({kind})" if kind else "it is not text"
+    return next((advice for endings, advice in _ADVICE if kind and kind in endings.split()), "")
 
 
 def _ending(path: Path) -> str:

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +327,214 @@ def test_slides(tmp_path: Path) -> None:
         assert document.text[table.start : table.end] == markdown(table)
 
 
+# --- What is not seen ---------------------------------------------------------------------------
+
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+
+
+def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
+    from docx import Document
+    from docx.oxml import parse_xml
+    from docx.shared import RGBColor
+
+    made = Document()
+    paragraph = made.add_paragraph("seen ")
+    paragraph.add_run("vanished").font.hidden = True
+    paragraph.add_run("white").font.color.rgb = RGBColor(255, 255, 255)
+    for part in (
+        "<w:del {}><w:r><w:delText>deleted</w:delText></w:r></w:del>",
+        "<w:ins {}><w:r><w:t>inserted </w:t></w:r></w:ins>",
+        '<m:oMath xmlns:m="math"><m:r><m:t>x=2</m:t></m:r></m:oMath>',
+        f"<w:r {{}}><w:drawing><a>{_BOX}</a></w:drawing></w:r>",
+    ):
+        paragraph._p.append(parse_xml(part.format(_W)))
+    made.add_comment(paragraph.runs, "a comment", "me", "m")
+    cell = made.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("a white name of a column")
+    cell.font.color.rgb = RGBColor(255, 255, 255)
+    document = _read(tmp_path / "a.docx", _bytes(made))
+    assert document.text.split("\n\n") == ["seen inserted x=2", "boxed", "a white name of a column"]
+    assert document.left_out == ("4 hidden parts are left out",)
+
+
+def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
+    from openpyxl.comments import Comment
+    from openpyxl.styles import Font
+
+    made = _excel()
+    other = made["Other"]
+    other["A3"].comment = Comment("a comment", "me")
+    other["A2"].font = Font(color="FFFFFFFF")
+    other.append(["gone", 1, 9])
+    other.row_dimensions[4].hidden = other.column_dimensions["B"].hidden = True
+    other["C3"].number_format = ";;;"
+    made.create_sheet("Kept away").append(["secret"])
+    made["Kept away"].sheet_state = "veryHidden"
+    document = _read(tmp_path / "a.xlsx", _bytes(made))
+    assert document.tables[1].rows == (("id", "code"), ("", "00007"), ("z", ""))
+    assert "comment" not in document.text
+    assert "secret" not in document.text
+    assert document.left_out == (
+        'sheet "Other": 3 hidden parts are left out',
+        'sheet "Other": 1 formulas without a stored result (open and save it in a spreadsheet '
+        "program)",
+        'sheet "Kept away" is hidden and left out',
+    )
+    made = _slides()
+    made.slides[0]._element.set("show", "0")
+    document = _read(tmp_path / "a.pptx", _bytes(made))
+    assert "First" not in document.text
+    assert document.left_out[0] == "page 1 is a hidden slide and left out"
+    assert [page.number for page in document.pages] == [1, 2, 3, 4]
+
+
+# --- OpenDocument, books, mail and pictures ---
+
+_NAMES = " ".join(
+    f'xmlns:{kind[:2]}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"'
+    for kind in ("office", "text", "table", "style")
+)
+_STYLES = (
+    '<st:style st:name="no"><st:text-properties te:display="none"/></st:style>'
+    '<st:style st:name="off"><st:table-properties ta:display="false"/></st:style>'
+)
+
+
+def _package(**parts: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", 8) as package:
+        for name, text in parts.items():
+            package.writestr(name.replace("__", "/").replace("_", "."), text)
+    return made.getvalue()
+
+
+def _open_document(body: str) -> bytes:
+    content = f"<of:c {_NAMES}>{_STYLES}<of:body>{body}</of:body></of:c>"
+    title = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Dues</dc:title></c>'
+    return _package(content_xml=content, styles_xml="<c/>", meta_xml=title)
+
+
+def _odf_row(*cells: str, said: str = "") -> str:
+    return f"<ta:table-row {said}>{''.join(cells)}</ta:table-row>"
+
+
+def _odf_cell(text: str, said: str = "") -> str:
+    return f"<ta:table-cell {said}><te:p>{text}</te:p></ta:table-cell>"
+
+
+def test_open_document_text(tmp_path: Path) -> None:
+    wide = _odf_cell("mm", 'ta:number-columns-spanned="2"')
+    rows = _odf_row(_odf_cell("Town"), wide) + _odf_row(*map(_odf_cell, ("Voss", "1", "2")))
+    body = f"""<of:text><te:tracked-changes><te:deletion><te:p>gone</te:p></te:deletion>
+</te:tracked-changes><te:h te:outline-level="2">Rain</te:h><te:p>One<te:s te:c="2"/>two
+<te:note><te:note-citation>1</te:note-citation><te:note-body><te:p>A note.</te:p></te:note-body>
+</te:note><te:span te:style-name="no">secret</te:span><of:annotation><te:p>a comment</te:p>
+</of:annotation>.</te:p><ta:table>{rows}</ta:table></of:text>"""
+    document = _read(tmp_path / "a.odt", _open_document(body))
+    assert document.title == "Dues"
+    assert [(s.title, s.level) for s in document.sections] == [("Rain", 2)]
+    table = markdown(document.tables[0])
+    assert document.text == f"Rain\n\nOne two [1].\n\n{table}\n\n[1] A note."
+    assert document.tables[0].rows == (("Town", "mm", "mm"), ("Voss", "1", "2"))
+    assert document.left_out == ("3 hidden parts are left out",)
+
+
+def test_open_document_sheets(tmp_path: Path) -> None:
+    row, cell = _odf_row, _odf_cell
+    money = cell("1.234,50 €", 'of:value-type="currency" of:value="1234.5"')
+    share = cell("2,5 %", 'of:value-type="percentage" of:value="0.025"')
+    empty = cell("", 'ta:number-columns-repeated="16384"')
+    body = f"""<of:spreadsheet><ta:table ta:name="Harbour"><ta:table-column
+ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
+{row(*map(cell, ("Port", "Dues", "Since", "x")))}
+{row(cell("Lyme"), money, cell("1.3.19", 'of:date-value="2019-03-01"'), cell("hidden"))}
+{row(cell("Bath"), share, cell("-"))}{row(cell("gone"), said='ta:visibility="filter"')}
+{row(empty, said='ta:number-rows-repeated="1048570"')}</ta:table>
+<ta:table ta:name="Away" ta:style-name="off">{row(cell("secret"))}</ta:table></of:spreadsheet>"""
+    document = _read(tmp_path / "a.ods", _open_document(body))
+    assert document.tables[0].rows == (
+        ("Port", "Dues", "Since"),
+        ("Lyme", "1,234.50 €", "2019-03-01"),
+        ("Bath", "2.5 %", "-"),
+    )
+    assert document.left_out == (
+        'sheet "Harbour": 2 hidden parts are left out',
+        'sheet "Away" is hidden and left out',
+    )
+    one = f"<of:spreadsheet><ta:table>{row(cell('alone'))}</ta:table></of:spreadsheet>"
+    assert "alone" in _read(tmp_path / "b.ods", _open_document(one)).text
+
+
+def test_books(tmp_path: Path) -> None:
+    book = """<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Coast
+</dc:title></metadata><manifest><item id="a" href="../a.xhtml"/><item id="b" href="b%2Exhtml"/>
+<item id="s" href="s.css" media-type="text/css"/></manifest><spine><itemref idref="b"/><itemref
+idref="a"/></spine></package>"""
+    parts = {
+        "META-INF__container_xml": '<container><rootfile full-path="in/c.opf"/></container>',
+        "in__c_opf": book,
+        "a_xhtml": "<html><body><h1>Last</h1><p class='h'>no</p></body></html>",
+        "in__b_xhtml": "<html><head><title/></head><body><h1>First</h1>Rain.</body></html>",
+        "in__s_css": ".h{display:none}",
+    }
+    document = _read(tmp_path / "a.epub", _package(**parts))
+    assert (document.title, document.text) == ("The Coast", "First\n\nRain.\n\nLast")
+    with pytest.raises(InputError, match="locked"):
+        _read(tmp_path / "b.epub", _package(**parts, **{"META-INF__rights_xml": "<x/>"}))
+
+
+def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
+    inner = EmailMessage()
+    inner["Subject"] = "Inner"
+    inner.set_content("Deep text.")
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "Åse Holm <ase@example.org>", "Größe"
+    mail.set_content("plain")
+    mail.add_alternative("<p>A <b>page</b>.</p><p hidden>secret</p>", subtype="html")
+    mail.add_attachment(b"Port,Dues\nLyme,12\n", maintype="text", subtype="csv", filename="d.CSV")
+    mail.add_attachment(inner)
+    mail.add_attachment(b"no", maintype="application", subtype="pdf", filename="bad.pdf")
+    mail.add_attachment(b"PK", maintype="application", subtype="zip", filename="../a.zip")
+    path = tmp_path / "a.eml"
+    path.write_bytes(mail.as_bytes())
+    first, table, nested, bad = read(path, bar("", None))
+    assert first.title == "Größe"
+    assert first.text == "Größe\n\nFrom: Åse Holm <ase@example.org>\n\nA page."
+    assert first.left_out == (
+        "1 hidden part is left out",
+        "attached a.zip: an archive: unpack it and load what is in it",
+    )
+    assert [(d.title, d.key, d.source) for d in (table, nested)] == [
+        ("d", "d.CSV", path.as_posix()),
+        ("Inner", "Inner.eml", path.as_posix()),
+    ]
+    assert "| Lyme | 12 |" in table.text
+    assert str(bad).startswith(f"{path}/bad.pdf: not a PDF file")
+    with pytest.raises(InputError, match="this is no mail"):
+        _read(tmp_path / "b.eml", b"no heading")
+
+
+def test_pictures_are_recognised(tmp_path: Path) -> None:
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("RGBA", (900, 200))
+    words = "The harbour opens at nine."
+    ImageDraw.Draw(picture).text((40, 60), words, "black", ImageFont.load_default(44))
+    document = _read(tmp_path / "A.PNG", _bytes_of(picture))
+    assert document.text.strip() == words
+    assert document.pages[0].recognised
+    blank = _bytes_of(Image.new("1", (90, 90), 1))
+    for data, expected in ((b"none", "no picture"), (blank, "no text is recognised")):
+        with pytest.raises(InputError, match=expected):
+            _read(tmp_path / "b.png", data)
+
+
+def _bytes_of(picture: Any) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
 # --- In the graph -------------------------------------------------------------------------------
 
 
@@ -452,9 +661,9 @@ def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
     doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
     asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")
     path = tmp_path / "a.docx"
-    document = _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
-    assert "After" in document.text
-    assert "a secret" not in document.text
+    with pytest.raises(InputError, match="damaged") as raised:
+        _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
+    assert "a secret" not in str(raised.value)
     bomb = (
         b'<!DOCTYPE x [<!ENTITY a "'
         + b"x" * 1000

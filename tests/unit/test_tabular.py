@@ -243,6 +243,41 @@ def test_captions_above_and_below(tmp_path: Path) -> None:
     assert windows[found.start : found.end].replace("\r", "") == table
 
 
+_ASCIIDOC = """= Harbour
+
+== Dues
+
+.Dues by port
+[cols="1,1"]
+|===
+|Port |Dues
+
+|Lyme
+|12
+|===
+
+----
+== not this
+----
+"""
+
+
+def test_headings_of_asciidoc_and_restructured_text(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.adoc", _ASCIIDOC)
+    assert (document.title, document.text) == ("Harbour", _ASCIIDOC)
+    assert [(s.title, s.level) for s in document.sections] == [("Harbour", 1), ("Dues", 2)]
+    [table] = document.tables
+    assert (table.rows, table.caption) == ((("Port", "Dues"), ("Lyme", "12")), "Dues by port")
+    assert document.text[table.start : table.end].startswith("|===\n|Port")
+    text = (
+        "=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n==  ==\n1   2\n==  ==\n\nEnd\n===\n"
+    )
+    document = _read(tmp_path / "a.rst", text)
+    assert [(s.title, s.level, text[s.start :][:4]) for s in document.sections] == [
+        ("Coast", 1, "===="), ("Dues", 2, "Dues"), ("Pilots", 3, "Pilo"), ("End", 2, "End\n"),
+    ]  # fmt: skip
+
+
 # --- HTML ---------------------------------------------------------------------------------------
 
 

@@ -6,8 +6,9 @@ caller decides whether to stop at the first error.
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,6 +17,7 @@ from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.datasets import documents_of_records
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markdown import read_markdown
+from kgp_neo4j.corpus.load.markup import read_asciidoc, read_restructured_text
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
     json_values,
@@ -24,7 +26,7 @@ from kgp_neo4j.environment.files import (
     shown,
     stem,
 )
-from kgp_neo4j.environment.kinds import PICTURES, extension
+from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -32,6 +34,8 @@ from kgp_neo4j.types.errors import InputError
 
 Reading: TypeAlias = SourceDocument | InputError
 
+_DEEPEST = 4
+_RECORDS = (".jsonl", ".json")
 _PAGES = (".html", ".htm", ".xhtml")
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
@@ -45,33 +49,79 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
-    kinds are one document. An error of the whole file (damaged, in a wrong encoding) ends it.
+    kinds are one document, and mails have the files attached to them. An error of the whole file
+    (damaged, no text) ends it.
     """
-    kind, name = extension(path), shown(path)
+    kind = extension(path)
     try:
         with opened(path, progress) as file:
-            if kind in (".jsonl", ".json"):
+            if kind in _RECORDS:
                 yield from documents_of_records(path, json_values(file, path))
                 return
-            if kind in (".ods", ".odt", ".epub", ".eml", *PICTURES):
-                raise InputError(f"{kind} files are not read yet", where=name)
-            packed = kind == ".pdf" or kind in OFFICE_KINDS
-            data = read_whole(file, name, _MOST_PACKED if packed else _MOST_TEXT)
-        if kind == ".pdf":
-            from kgp_neo4j.corpus.load.pdf.document import read_pdf
-
-            yield read_pdf(path, data)
-            return
-        document = read_office(kind, data, name) if packed else _read_text(kind, data, name)
-        if not is_visible(document.text):
-            hint = f"It has {document.left_out[0]}." if document.left_out else None
-            raise InputError("the file holds no text", where=name, hint=hint)
-        yield replace(document, title=document.title or stem(path), source=path.as_posix())
+            is_text = kind not in (".pdf", ".eml", *OFFICE_KINDS, *PICTURES)
+            data = read_whole(file, shown(path), _MOST_TEXT if is_text else _MOST_PACKED)
+        yield from _documents(kind, data, path)
     except InputError as error:
         yield error
 
 
-def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
+def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
+    name = shown(path)
+    files: list[tuple[str, bytes]] = []
+    if kind in _RECORDS:
+        file = io.BufferedReader(io.BytesIO(data))
+        yield from documents_of_records(path, json_values(file, path))
+        return
+    if kind == ".pdf":
+        from kgp_neo4j.corpus.load.pdf.document import read_pdf
+
+        document = read_pdf(path, data)
+    elif kind in PICTURES:
+        from kgp_neo4j.corpus.load.pictures import read_picture
+
+        document = read_picture(path, data)
+    elif kind == ".eml":
+        from kgp_neo4j.corpus.load.mail import read_mail
+
+        document, files = read_mail(data, name)
+        document = replace(document, left_out=(*document.left_out, *_unread(path, files)))
+    else:
+        document = (
+            read_office(kind, data, name) if kind in OFFICE_KINDS else _text(kind, data, name)
+        )
+    if not is_visible(document.text):
+        hint = f"Left out: {document.left_out[0]}." if document.left_out else None
+        raise InputError("the file holds no text", where=name, hint=hint)
+    yield replace(document, title=document.title or stem(path), source=path.as_posix())
+    for attached, content in files:
+        yield from _attached(path, attached, content)
+
+
+def _unread(mail: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[str]:
+    """Yield which files attached to a mail are not read, and why."""
+    for name, _ in files:
+        if not extension(mail / name) or name.lower().endswith(".gz"):
+            yield f"attached {name}: {advice(mail / name) or 'no kind of document that is known'}"
+
+
+def _attached(mail: Path, name: str, data: bytes) -> Iterator[Reading]:
+    """Yield the documents of a file attached to a mail, which is their source."""
+    kind = extension(mail / name)
+    if not kind or name.lower().endswith(".gz"):
+        return
+    try:
+        if str(mail).lower().count(".eml/") > _DEEPEST:
+            raise InputError("a mail within too many others", where=shown(mail / name))
+        for reading in _documents(kind, data, mail / name):
+            if isinstance(reading, SourceDocument):
+                key = " ".join(filter(None, (name, reading.key)))
+                reading = replace(reading, source=mail.as_posix(), key=key)
+            yield reading
+    except InputError as error:
+        yield error
+
+
+def _text(kind: str, data: bytes, name: str) -> SourceDocument:
     declared = None
     if kind in _PAGES:
         from bs4.dammit import EncodingDetector
@@ -85,6 +135,10 @@ def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
 def _text_document(kind: str, text: str, name: str) -> SourceDocument:
     if kind in (".md", ".markdown"):
         return read_markdown(text, name)
+    if kind in (".adoc", ".asciidoc"):
+        return read_asciidoc(text, name)
+    if kind == ".rst":
+        return read_restructured_text(text, name)
     if kind in (".csv", ".tsv"):
         return read_values(text, name)
     if kind in _PAGES:

@@ -121,7 +121,7 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
     """
     if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
         return 0
-    if not spans and _names_groups(rows):
+    if len(rows) > 3 and not spans and _names_groups(rows):
         return 2
     width = len(rows[0])
     top = [min(s.rows, _DEEPEST) for s in spans if s.row == 0 and s.rows < len(rows)]

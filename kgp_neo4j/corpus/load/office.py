@@ -14,21 +14,25 @@ from xml.etree import ElementTree
 from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
+from kgp_neo4j.corpus.load.word import read_word
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
-OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx")
+OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx", ".ods", ".odt", ".epub")
 
-_MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}
+_MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/", ".epub": "META-INF/container"}
+_MAIN_PARTS |= {".ods": "content.xml", ".odt": "content.xml"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _UNLOCK = "Give a copy that is saved without a password."
-_XML = (".xml", ".rels", ".vml")
+_XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
 #: Bytes of unpacked XML at most: texts and slides become a tree in memory, sheets are streamed.
-_MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB}
+_MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB, ".ods": 256 * _MIB}
+_MOST_XML |= {".odt": 128 * _MIB, ".epub": 128 * _MIB}
 _MOST_UNPACKED = 2048 * _MIB
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 #: Titles that programs set by default.
@@ -57,20 +61,6 @@ def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         what = f"this is no {kind} file, or a damaged one ({reason})"
         raise InputError(what, where=where) from error
-
-
-def _word(data: bytes, where: str) -> SourceDocument:
-    """Return title, text and tables of a Word file, converted to HTML first."""
-    import mammoth
-
-    from kgp_neo4j.corpus.load.html import read_page
-
-    page = mammoth.convert_to_html(
-        io.BytesIO(data),
-        style_map="p[style-name='Title'] => h1:fresh",
-        convert_image=lambda image: [],  # pictures are not read, especially not linked ones
-    )
-    return read_page(page.value, where)
 
 
 def _checked(data: bytes, kind: str) -> str:
@@ -103,10 +93,11 @@ def _checked(data: bytes, kind: str) -> str:
                 hint=f"Up to {_MOST_XML[kind] // _MIB:,} MiB are read; split the file.",
             )
         try:
-            core = ElementTree.fromstring(package.read("docProps/core.xml"))
+            part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
+            core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""
-    title = " ".join((core.findtext(_TITLE) or "").split())
+    title = " ".join((core.findtext(f".//{_TITLE}") or "").split())
     return "" if _NO_TITLE.fullmatch(title) else title
 
 
@@ -124,6 +115,10 @@ def _slides(data: bytes, where: str) -> SourceDocument:
 
     blocks, left_out, sections, ends, first = Blocks(), [], [], [0], ""
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
+        if slide._element.get("show") in ("0", "false"):
+            left_out.append(f"page {at} is a hidden slide and left out")
+            ends.append(blocks.length)
+            continue
         before = blocks.length
         title = slide.shapes.title
         named = " ".join(_text(title).split()) if title is not None else ""
@@ -132,7 +127,7 @@ def _slides(data: bytes, where: str) -> SourceDocument:
         for shape in shapes:
             _add_shape(blocks, shape, at)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
-            blocks.add(notes.text)
+            blocks.add(seen(notes.text))
         if blocks.length > before:
             sections.append(SourceSection(named or f"slide {at}", 1, before))
         elif shapes:
@@ -160,7 +155,8 @@ def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
     """Yield shapes from top to bottom, those of a group together."""
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+    shown = (shape for shape in shapes if not shape._element.xpath(".//p:cNvPr[@hidden='1']"))
+    for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             yield from _ordered(shape.shapes)
         else:
@@ -180,7 +176,7 @@ def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
 
 
 def _text(shape: Any) -> str:
-    return str(shape.text_frame.text).replace("\v", "\n")
+    return seen(str(shape.text_frame.text).replace("\v", "\n"))
 
 
 def _table(table: Any) -> SourceTable | None:
@@ -189,7 +185,7 @@ def _table(table: Any) -> SourceTable | None:
     for r, row in enumerate(table.rows):
         rows.append([])
         for c, cell in enumerate(row.cells):
-            rows[-1].append(" ".join(cell.text.split()))
+            rows[-1].append(" ".join(seen(cell.text).split()))
             if cell.is_merge_origin:
                 down = min(cell.span_height, len(table.rows) - r)
                 spans.append(Span(r, c, down, min(cell.span_width, len(row.cells) - c)))
@@ -218,4 +214,25 @@ def _chart(chart: Any) -> SourceTable | None:
     return SourceTable(rows=rows[: len(names) + 1], caption=" ".join(title.split()))
 
 
-_READERS = {".docx": _word, ".xlsx": read_sheets, ".xls": read_old_sheets, ".pptx": _slides}
+def _open_document(data: bytes, where: str) -> SourceDocument:
+    from kgp_neo4j.corpus.load.odf import read_open_document
+
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return read_open_document(package, where)
+
+
+def _book(data: bytes, where: str) -> SourceDocument:
+
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return read_book(package, where)
+
+
+_READERS = {
+    ".docx": read_word,
+    ".xlsx": read_sheets,
+    ".xls": read_old_sheets,
+    ".pptx": _slides,
+    ".ods": _open_document,
+    ".odt": _open_document,
+    ".epub": _book,
+}

@@ -8,84 +8,166 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.contents import Blocks
+from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
 from kgp_neo4j.corpus.load.grid import is_value, table_of, trimmed
 from kgp_neo4j.text.values import column_type
+from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
 
 #: Cells of one file at most, empty ones between others too: a cell in the last corner makes a sheet
 #: large.
-MOST_CELLS = 10_000_000
+MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
 
 Rows = list[list[str]]
+
+
+@dataclass(slots=True)
+class Layout:
+    """What a sheet has beside its texts: merged cells, hidden rows and columns by their place, the
+    number of cells whose text cannot be seen, and of formulas without a result.
+    """
+
+    merged: list[Span] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    columns: set[int] = field(default_factory=set)
+    cells: int = 0
+    unsolved: int = 0
+    has_colours: bool = False
+
+
+class Sheets:
+    """Gathers the sheets of a file; what is hidden in them is left out, and told."""
+
+    def __init__(self) -> None:
+        self._blocks = Blocks()
+        self._left_out: list[str] = []
+
+    def add(self, name: str, rows: Rows, layout: Layout) -> None:
+        """Add the contents of a sheet, a table or several that are apart."""
+        hidden, columns, merged = layout.rows, layout.columns, layout.merged
+        unseen = sum(any(row) for at, row in enumerate(rows) if at in hidden) + layout.cells
+        unseen += len({at for row in rows for at in columns if row[at : at + 1] > [""]})
+        if unseen:
+            rows, merged = _without(rows, merged, hidden, columns)
+        for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
+            title = table.caption or (f"{count}" if count > 1 else "")
+            self._blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
+        self._left_out += [f'sheet "{name}": {what}' for what in hidden_parts(unseen)]
+        if layout.unsolved:
+            self._left_out.append(
+                f'sheet "{name}": {layout.unsolved:,} formulas without a stored result (open and '
+                "save it in a spreadsheet program)"
+            )
+
+    def leave_out(self, name: str) -> None:
+        """Tell that a sheet is hidden."""
+        self._left_out.append(f'sheet "{name}" is hidden and left out')
+
+    def document(self, where: str) -> SourceDocument:
+        """Return text, tables and what was left out."""
+        tables, left_out = tuple(self._blocks.tables), tuple(self._left_out)
+        return SourceDocument("", self._blocks.text, where, tables=tables, left_out=left_out)
+
+
+def _without(
+    rows: Rows, merged: Iterable[Span], hidden: set[int], columns: set[int]
+) -> tuple[Rows, list[Span]]:
+    """Return rows and merged cells without hidden rows and columns."""
+    down = [at for at in range(len(rows)) if at not in hidden]
+    across = [at for at in range(max(map(len, rows))) if at not in columns]
+    spans = []
+    shown = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
+    for s in merged:
+        top, bottom = bisect_left(down, s.row), bisect_left(down, s.row + s.rows)
+        left, right = bisect_left(across, s.column), bisect_left(across, s.column + s.columns)
+        if top < bottom and left < right and s.column < len(rows[s.row]):
+            shown[top][left] = rows[s.row][s.column]
+            spans.append(Span(top, left, bottom - top, right - left))
+    return shown, spans
 
 
 def read_sheets(data: bytes, where: str) -> SourceDocument:
     """Return text, tables and what was left out of an .xlsx file.
 
     A sheet is a table with the sheet's name as its title; values are written as the sheet shows
-    them, results of formulas as they were stored.
+    them, results of formulas as they were stored. Hidden sheets, rows and columns and white text
+    where nothing is filled are left out.
     """
     from openpyxl import load_workbook
 
-    blocks, left_out = Blocks(), []
+    sheets = Sheets()
     visited = 0
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    white = {at for at, style in enumerate(book._cell_styles) if _is_white(book, style)}
     for sheet in book.worksheets:
+        if sheet.sheet_state != "visible":
+            sheets.leave_out(sheet.title)
+            continue
         sheet.reset_dimensions()  # the declared size may be wrong
-        rows = []
+        layout = _layout(sheet)
+        unseen = set() if layout.has_colours else white
+        rows: Rows = []
         for row in sheet.iter_rows():
             visited += len(row) + 1
             if visited > MOST_CELLS:
-                raise _too_large()
+                raise too_large()
             rows.append([shown_value(c.value, c.number_format) for c in row])
-        merged, unsolved = _merged_cells(sheet)
-        _add_sheet(blocks, sheet.title, rows, merged)
-        if unsolved:
-            left_out.append(
-                f'sheet "{sheet.title}": {unsolved:,} formulas without a stored result (open '
-                "and save it in a spreadsheet program)"
-            )
-    return SourceDocument(
-        "", blocks.text, where, tables=tuple(blocks.tables), left_out=tuple(left_out)
-    )
+            for at, cell in enumerate(row if unseen else ()):
+                if rows[-1][at] and cell._style_id in unseen:
+                    rows[-1][at] = ""
+                    layout.cells += 1
+        sheets.add(sheet.title, rows, layout)
+    return sheets.document(where)
 
 
-def _merged_cells(sheet: Any) -> tuple[list[Span], int]:
-    """Return a sheet's merged cells and the number of formulas without a result.
+def _is_white(book: Any, style: Any) -> bool:
+    colour, fill = book._fonts[style.fontId].color, book._fills[style.fillId]
+    is_white = colour is not None and (colour.rgb == "FFFFFFFF" or colour.theme == 0)
+    return is_white and fill.fill_type in (None, "none")
 
-    openpyxl gives neither of a sheet that is read row by row, as large ones must be.
+
+def _layout(sheet: Any) -> Layout:
+    """Return what openpyxl does not give of a sheet that is read row by row, as large ones must be.
+
+    Tables and conditions have colours of their own.
     """
     from openpyxl.utils import range_boundaries
 
-    merged: list[Span] = []
-    unsolved = 0
+    layout = Layout()
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
             name = part.tag.rpartition("}")[2]
+            is_hidden = part.get("hidden") in ("1", "true")
             if name == "mergeCell":
                 left, top, right, bottom = range_boundaries(part.get("ref", ""))
                 if left and top and right and bottom:
-                    merged.append(Span(top - 1, left - 1, bottom - top + 1, right - left + 1))
+                    span = Span(top - 1, left - 1, bottom - top + 1, right - left + 1)
+                    layout.merged.append(span)
             elif name == "c":
                 values = {child.tag.rpartition("}")[2]: child.text for child in part}
-                unsolved += "f" in values and not (values.get("v") or "").strip()
+                layout.unsolved += "f" in values and not (values.get("v") or "").strip()
+            elif name == "row" and is_hidden:
+                layout.rows.add(int(part.get("r", 0)) - 1)
+            elif name == "col" and is_hidden:
+                first, last = int(part.get("min", 1)), int(part.get("max", 1))
+                layout.columns.update(range(first - 1, min(last, _WIDEST)))
+            layout.has_colours |= name in ("tablePart", "conditionalFormatting")
             if name in ("c", "row"):
                 part.clear()
-    return merged, unsolved
+    return layout
 
 
 def read_old_sheets(data: bytes, where: str) -> SourceDocument:
-    """Return text and tables of an .xls file."""
+    """Return text, tables and what was left out of an .xls file."""
     import xlrd
 
     try:
@@ -96,15 +178,20 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
             raise InputError(f"this is no Excel file ({error})") from error
         hint = "Give a copy that is saved without a password."
         raise InputError("the file is encrypted", hint=hint) from error
-    blocks = Blocks()
+    sheets = Sheets()
     for sheet in book.sheets():
+        if sheet.visibility:
+            sheets.leave_out(sheet.name)
+            continue
         rows = [[_old_value(book, cell) for cell in row] for row in sheet.get_rows()]
         merged = [
             Span(top, left, bottom - top, right - left)
             for top, bottom, left, right in sheet.merged_cells
         ]
-        _add_sheet(blocks, sheet.name, rows, merged)
-    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables))
+        hidden = {at for at, info in sheet.rowinfo_map.items() if info.hidden}
+        columns = {at for at, info in sheet.colinfo_map.items() if info.hidden}
+        sheets.add(sheet.name, rows, Layout(merged, hidden, columns))
+    return sheets.document(where)
 
 
 def _old_value(book: Any, cell: Any) -> str:
@@ -121,19 +208,15 @@ def _old_value(book: Any, cell: Any) -> str:
         value = xlrd.error_text_from_code.get(value, "#ERROR")
     format_ = ""
     if cell.xf_index is not None and cell.xf_index < len(book.xf_list):
-        known = book.format_map.get(book.xf_list[cell.xf_index].format_key)
+        look = book.xf_list[cell.xf_index]
+        if look.background.fill_pattern == 0 and book.font_list[look.font_index].colour_index == 9:
+            return ""  # white
+        known = book.format_map.get(look.format_key)
         format_ = known.format_str if known else ""
     return shown_value(value, format_)
 
 
 # --- Tables of a sheet ---
-
-
-def _add_sheet(blocks: Blocks, name: str, rows: Rows, merged: Iterable[Span]) -> None:
-    """Add the contents of a sheet, a table or several that are apart."""
-    for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
-        title = table.caption or (f"{count}" if count > 1 else "")
-        blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
 
 
 def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
@@ -150,7 +233,7 @@ def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
         if s.row < len(rows) and s.column < len(rows[s.row]) and rows[s.row][s.column]
     ]
     if len(across) * (len(down) + sum(s.rows for s in filled)) > MOST_CELLS:
-        raise _too_large()
+        raise too_large()
     down.update(at for s in filled for at in range(s.row, s.row + s.rows))
     lines = sorted(down | {at + 1 for at in down})
     columns = sorted(across | {at + 1 for at in across})
@@ -167,7 +250,8 @@ def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     return grid, spans
 
 
-def _too_large() -> InputError:
+def too_large() -> InputError:
+    """Return the error for sheets of more cells than are read."""
     what = f"the sheets have more than {MOST_CELLS:,} cells"
     return InputError(what, hint="Save the sheets as .csv files.")
 
@@ -248,7 +332,7 @@ def shown_value(value: Any, format_: str = "") -> str:
 
     Dates and times come in ISO form, numbers of no special format with up to 15 digits.
     """
-    if value is None:
+    if value is None or format_ == ";;;":
         return ""
     if isinstance(value, bool):
         return str(value).upper()
@@ -258,7 +342,7 @@ def shown_value(value: Any, format_: str = "") -> str:
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     if not isinstance(value, int | float):
-        return str(value).strip()
+        return seen(str(value)).strip()
     if shape := _parsed(format_):
         shown = float(f"{abs(value) * (100 if shape.is_share else 1):.15g}")
         # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.

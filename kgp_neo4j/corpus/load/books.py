@@ -1,0 +1,37 @@
+"""Read the chapters of an electronic book (EPUB) as one page."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from urllib.parse import unquote
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+from kgp_neo4j.corpus.load.encodings import decoded
+from kgp_neo4j.corpus.load.html import read_page
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+
+
+def read_book(package: ZipFile, where: str) -> SourceDocument:
+    """Return the contents of a book's chapters in the order in which they are read.
+
+    Raises InputError for a book that is locked against copying.
+    """
+    if "META-INF/rights.xml" in package.namelist():
+        raise InputError("the book is locked", hint="Give a copy that is not.")
+    container = ElementTree.fromstring(package.read("META-INF/container.xml"))
+    place = next(root.get("full-path", "") for root in container.iter() if root.get("full-path"))
+    book = ElementTree.fromstring(package.read(place))
+    items = {item.get("id"): item for item in book.iterfind("{*}manifest/{*}item")}
+
+    def text(item: ElementTree.Element) -> str:
+        name = posixpath.join(posixpath.dirname(place), unquote(item.get("href", "")))
+        return decoded(package.read(posixpath.normpath(name)), where)[0]
+
+    styles = [text(item) for item in items.values() if item.get("media-type") == "text/css"]
+    chapters = [text(items[ref.get("idref")]) for ref in book.iterfind("{*}spine/{*}itemref")]
+    page = read_page("".join((*(f"<style>{style}</style>" for style in styles), *chapters)), where)
+    title = book.findtext("{*}metadata/{http://purl.org/dc/elements/1.1/}title") or page.title
+    return replace(page, title=" ".join(title.split()))

@@ -1,0 +1,162 @@
+"""Read OpenDocument texts and sheets (.odt, .ods), with the standard library's XML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import escape, unescape
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+from zipfile import ZipFile
+
+from kgp_neo4j.corpus.load.contents import hidden_parts
+from kgp_neo4j.corpus.load.html import read_page
+from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, Rows, Sheets, too_large
+from kgp_neo4j.text.visible import is_visible, seen
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.tables import Span
+
+#: Elements as those of a page, and those whose text no reader sees.
+_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table"}
+_TAGS |= {"table-header-rows": "thead", "table-row": "tr", "table-cell": "td", "text-box": "div"}
+_UNSEEN = frozenset("annotation desc hidden-text sequence-decls title tracked-changes".split())
+_HIDDEN = {
+    "visibility": ("collapse", "filter"),
+    "display": ("none", "false"),
+    "is-hidden": ("true",),
+}
+_NUMBER, _TAG = re.compile(r"\d[\d.,'’\s]*"), re.compile("<[^>]*>")
+#: Equal cells beside one another that are written at most.
+_MOST_REPEATED = 1000
+
+
+class _Package:
+    """The content of an OpenDocument file, and what of it is hidden.
+
+    Element and attribute names are without their namespaces.
+    """
+
+    def __init__(self, package: ZipFile) -> None:
+        self.content = _bare(package.read("content.xml"))
+        self._unseen: set[str] = set()
+        self.hidden = 0
+        self.notes: list[str] = []
+        for root in (_bare(package.read("styles.xml")), self.content):
+            for style in root.iter("style"):
+                if any(map(self.is_hidden, style)):
+                    self._unseen.add(style.get("name", ""))
+
+    def is_hidden(self, node: Element) -> bool:
+        """Return whether an element says that it is hidden, or has a style that does."""
+        said = any(node.get(name) in values for name, values in _HIDDEN.items())
+        return said or node.get("style-name") in self._unseen
+
+    def markup(self, node: Element) -> str:
+        """Return an element as a part of a page; notes are kept for its end."""
+        if node.tag in _UNSEEN or self.is_hidden(node):
+            unseen = node if node.tag == "tracked-changes" else [node]
+            self.hidden += sum(is_visible("".join(each.itertext())) for each in unseen)
+            return ""
+        if node.tag in ("s", "tab", "line-break"):
+            return "<br>" if node.tag == "line-break" else " " * min(_count(node, "c"), 100)
+        inner = [escape(node.text or "")]
+        for child in node:
+            inner += (self.markup(child), escape(child.tail or ""))
+        if node.tag == "note":
+            note = "".join(inner[2:]).replace("<p>", "", 1)
+            self.notes.append(f"<p>[{inner[1]}] {note}")
+            return f"[{inner[1]}]"
+        tag = (
+            f"h{min(_count(node, 'outline-level'), 6)}" if node.tag == "h" else _TAGS.get(node.tag)
+        )
+        across, down = (_count(node, f"number-{kind}-spanned") for kind in ("columns", "rows"))
+        spans = f" colspan={across} rowspan={down}" if tag == "td" else ""
+        return f"<{tag}{spans}>{''.join(inner)}</{tag}>" if tag else "".join(inner)
+
+
+def read_open_document(package: ZipFile, where: str) -> SourceDocument:
+    """Return the contents of a text, which is made a page first, or of sheets.
+
+    Notes come at the end of a text. Deletions that are tracked, comments, hidden text, sheets, rows
+    and columns are left out. Cells are as they are shown, dates in ISO form.
+    """
+    odf = _Package(package)
+    sheets = Sheets()
+    for table in odf.content.iterfind("body/spreadsheet/table"):
+        name = table.get("name", "")
+        if odf.is_hidden(table):
+            sheets.leave_out(name)
+        else:
+            sheets.add(name, *_grid(odf, table))
+    texts = [odf.markup(text) for text in odf.content.iterfind("body/text")]
+    if not texts:
+        return sheets.document(where)
+    document = read_page("".join((*texts, *odf.notes)), where)
+    return replace(document, left_out=(*document.left_out, *hidden_parts(odf.hidden)))
+
+
+def _bare(data: bytes) -> Element:
+    root = ElementTree.fromstring(data)
+    for node in root.iter():
+        node.tag = node.tag.rpartition("}")[2]
+        node.attrib = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
+    return root
+
+
+def _count(node: Element, name: str) -> int:
+    value = node.get(name, "1")
+    return int(value) if value.isdecimal() else 1
+
+
+def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
+    """Return a sheet's texts, and what else it has."""
+    rows: Rows = []
+    layout = Layout()
+    at = cells = 0
+    for column in table.iter("table-column"):
+        repeated = min(_count(column, "number-columns-repeated"), MOST_CELLS)
+        layout.columns.update(range(at, at + repeated) if odf.is_hidden(column) else ())
+        at += repeated
+    down = 0
+    for line in table.iter("table-row"):
+        texts: list[str] = []
+        across = 0
+        for cell in line:
+            repeated = _count(cell, "number-columns-repeated")
+            if text := _shown(odf, cell):
+                texts += [""] * (across - len(texts)) + [text] * min(repeated, _MOST_REPEATED)
+                size = (_count(cell, "number-rows-spanned"), _count(cell, "number-columns-spanned"))
+                if size != (1, 1):
+                    layout.merged.append(Span(down, across, *size))
+            across += repeated
+            cells += len(texts)
+        repeated = _count(line, "number-rows-repeated")
+        if texts:
+            repeated = min(repeated, _MOST_REPEATED)
+            cells += (down - len(rows)) + repeated * len(texts)
+            if cells > MOST_CELLS:
+                raise too_large()
+            layout.rows.update(range(down, down + repeated) if odf.is_hidden(line) else ())
+            rows += [[]] * (down - len(rows)) + [texts] * repeated
+        down += repeated
+    layout.cells, odf.hidden = odf.hidden, 0
+    return rows, layout
+
+
+def _shown(odf: _Package, cell: Element) -> str:
+    """Return the text of a cell; a number's separators are those of English."""
+    text = unescape(_TAG.sub("\n", odf.markup(cell))).strip()
+    if date := cell.get("date-value"):
+        return date.removesuffix("T00:00:00").replace("T", " ")
+    number = _NUMBER.search(text)
+    if not number or not cell.get("value"):
+        return seen(text)
+    value, shown = abs(float(cell.get("value", 0))), number[0].strip(" ,.")
+    value *= 100 if cell.get("value-type") == "percentage" else 1
+    digits = re.sub(r"\D", "", shown)
+    for decimals in range(len(digits)):
+        plain = format(value, f".{decimals}f")
+        if plain.replace(".", "") == digits:
+            is_grouped = len(shown) > len(plain)
+            return text.replace(shown, format(value, f",.{decimals}f") if is_grouped else plain, 1)
+    return seen(text)

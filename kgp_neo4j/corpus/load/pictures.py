@@ -1,0 +1,46 @@
+"""Recognise the text of a picture, as that of a scanned page."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from kgp_neo4j.corpus.load.pdf.document import read_pdf
+from kgp_neo4j.environment.files import shown
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+
+#: Dots per inch where a picture does not say; dots and pages at most.
+_USUAL, _MOST_DOTS, _MOST_PAGES = 150, 100_000_000, 100
+
+
+def read_picture(path: Path, data: bytes) -> SourceDocument:
+    """Return the text of a picture; each picture of a .tif file is a page.
+
+    Raises InputError for a damaged or too large picture, and for one without a text.
+    """
+    from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+    where = shown(path)
+    pages = []
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            if picture.width * picture.height * getattr(picture, "n_frames", 1) > _MOST_DOTS:
+                raise InputError("a picture too large to be read", where=where, hint="Split it.")
+            dots = float(picture.info.get("dpi", (_USUAL,))[0])
+            for frame, _ in zip(ImageSequence.Iterator(picture), range(_MOST_PAGES), strict=False):
+                turned = ImageOps.exif_transpose(frame).convert("RGBA")
+                paper = Image.new("RGBA", turned.size, "white")
+                pages.append(Image.alpha_composite(paper, turned).convert("RGB"))
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        raise InputError(f"no picture, or a damaged one ({error})", where=where) from error
+    scan = io.BytesIO()
+    dots = dots if 72 <= dots <= 600 else _USUAL
+    pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=dots, quality=95)
+    try:
+        return read_pdf(path, scan.getvalue())
+    except InputError as error:
+        what = "no text is recognised in the picture"
+        raise InputError(
+            what, where=where, hint=error.hint if "ocr" in str(error) else None
+        ) from error
