@@ -222,6 +222,7 @@ def _open_document(data: bytes, where: str) -> SourceDocument:
 
 
 def _book(data: bytes, where: str) -> SourceDocument:
+    from kgp_neo4j.corpus.load.books import read_book
 
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         return read_book(package, where)
