@@ -1,4 +1,4 @@
-// inspect.corpus_passages(corpus :: STRING, document = null :: STRING, limit = 1000 :: INT) :: (id :: STRING, document :: STRING, title :: STRING, position :: INT, start :: INT, end :: INT, text :: STRING, source :: STRING, page :: INT, section :: STRING, recognised :: BOOLEAN, columns :: LIST OF STRING)
+// inspect.corpus_passages(corpus :: STRING, document = null :: STRING, limit = 1000 :: INT) :: (id :: STRING, document :: STRING, title :: STRING, apart :: STRING, position :: INT, start :: INT, end :: INT, text :: STRING, source :: STRING, page :: INT, section :: STRING, recognised :: BOOLEAN, columns :: LIST OF STRING)
 // The passages of a corpus, or of its documents with this id, title or source, in their order.
 // mode: READ
 MATCH (d:Document {corpus: $corpus})

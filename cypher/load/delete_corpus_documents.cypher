@@ -8,7 +8,7 @@ CALL (d) {
   FOREACH (p IN gone | DETACH DELETE p)
   WITH d, gone
   CALL (d) {
-    MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION]->(part)
+    MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION|HAS_SOURCE]->(part)
     DETACH DELETE part
   }
   DETACH DELETE d

@@ -13,7 +13,7 @@ CALL (d) {
   // include: forget_passages
   WITH d, gone
   CALL (d) {
-    MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION]->(part)
+    MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION|HAS_SOURCE]->(part)
     DETACH DELETE part
   }
   DETACH DELETE d

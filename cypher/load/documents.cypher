@@ -13,7 +13,7 @@ WITH c
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 SET d.corpus = c.name, d.title = row.title, d.source = row.source, d.key = row.key,
-    d.sha256 = row.sha256, d.fingerprint = row.fingerprint, d.characters = row.characters,
+    d.sha256 = row.sha256, d.contents = row.contents, d.fingerprint = row.fingerprint, d.characters = row.characters,
     d.loadedAt = datetime(), d.pages = nullif(size(row.pages), 0),
     d.tables = nullif(size(row.tables), 0), d.cells = row.cellCount,
     d.structured = CASE WHEN row.cellCount > 0 THEN false END

@@ -11,6 +11,13 @@ CREATE CONSTRAINT kgp_document_id IF NOT EXISTS FOR (d:Document) REQUIRE d.id IS
 // The documents of one corpus are found without a scan.
 CREATE INDEX kgp_document_corpus IF NOT EXISTS FOR (d:Document) ON (d.corpus);
 
+// Documents of the same title are told apart, files of the same contents are one document.
+CREATE INDEX kgp_document_title IF NOT EXISTS FOR (d:Document) ON (d.corpus, d.title);
+CREATE INDEX kgp_document_contents IF NOT EXISTS FOR (d:Document) ON (d.corpus, d.contents);
+
+// A further source of a document is known by its id, the one that a document of its own would have.
+CREATE CONSTRAINT kgp_document_source_id IF NOT EXISTS FOR (s:DocumentSource) REQUIRE s.id IS UNIQUE;
+
 // A passage is known by its id, a hash of its document, position and text.
 CREATE CONSTRAINT kgp_passage_id IF NOT EXISTS FOR (p:Passage) REQUIRE p.id IS UNIQUE;
 

@@ -10,7 +10,7 @@ CALL () {
   UNION ALL
   MATCH (n:Page {corpus: $corpus}) RETURN 2 AS rank, n.id AS key, n
   UNION ALL
-  MATCH (:Document {corpus: $corpus})-[:HAS_SECTION]->(n:Section) RETURN 3 AS rank, n.id AS key, n
+  MATCH (:Document {corpus: $corpus})-[:HAS_SECTION|HAS_SOURCE]->(n) RETURN 3 AS rank, n.id AS key, n
   UNION ALL
   MATCH (n:Passage {corpus: $corpus}) RETURN 4 AS rank, n.id AS key, n
   UNION ALL

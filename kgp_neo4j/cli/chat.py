@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -140,8 +141,9 @@ def _command(said: str, conversation: Conversation) -> None:
     for number in numbers:
         if passage := known.get(number):
             click.echo(
-                f"[{number}] {click.style(plain(passage.heading), bold=True)}  "
-                f"{plain(passage.source)}, {passage.place}\n    {plain(passage.text)}"
+                f"[{number}] {click.style(plain(passage.cited), bold=True)}  "
+                f"{plain(PurePath(passage.source).name)}, {passage.place}\n"
+                f"    {plain(passage.text)}"
             )
         else:
             say(f"There is no source {plain(number)[:40]}; they go to {len(known)}.")
@@ -157,7 +159,7 @@ def _print(turn: Turn, conversation: Conversation) -> None:
     if answer.passages:
         print_said(conversation.shown(turn))
         for source in sorted(turn.sources, key=lambda source: source.number):
-            name = plain(conversation.sources[source.number - 1].heading)
+            name = plain(conversation.sources[source.number - 1].cited)
             click.echo(click.style(f"  [{source.number}] {name}", dim=True))
     elif answer.structural is None:
         click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")

@@ -59,7 +59,7 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
 
 def _print_documents(documents: list[Document]) -> None:
     for document in documents:
-        click.echo(f"{document.id}  {document.title}  ({document.source})")
+        click.echo(f"{document.id}  {document.title}  ({', '.join(document.sources)})")
 
 
 def _print_graphs(graphs: list[GraphSummary]) -> None:

@@ -42,6 +42,7 @@ def command(
 ) -> None:
     """Delete a document or a whole corpus, with its passages, keywords and edges.
 
+    A document with further sources of the same contents stays where one of them is named.
     With --graph, a knowledge graph with its entities and relationships; nodes that it was copied
     from stay.
     """
@@ -75,10 +76,13 @@ def command(
                 what = f"{documents[0].title!r} ({documents[0].source})"
                 if len(documents) > 1:
                     what = f"{len(documents):,} documents of {documents[0].source}"
+                elif others := [s for s in documents[0].sources if s != documents[0].source]:
+                    what += f", which is also {', '.join(others)}"
             click.confirm(f"Delete {what}?", abort=True, err=True)
         if document is None:
             done = delete_corpus(database, corpus)
         else:
             done = delete_document(database, corpus, document)
     counts = f"{done.documents:,} documents and {done.passages:,} passages"
-    print_result(done, as_json, f"Deleted {counts} from {done.corpus}.")
+    stay = f" {done.shared:,} with other sources stay." if done.shared else ""
+    print_result(done, as_json, f"Deleted {counts} from {done.corpus}.{stay}")

@@ -98,6 +98,8 @@ def command(
 def _print(account: LoadReport) -> None:
     lost = account.characters_in - account.characters_out
     click.echo(_ACCOUNT.format(account, lost=lost))
+    if account.copies:
+        click.echo(f"copies      {account.copies:,} (files with the contents of others)")
     _list("left out", account.left_out)
     _list("noted", account.notes)
     _list("not read", account.ignored)

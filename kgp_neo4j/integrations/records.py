@@ -12,7 +12,7 @@ from kgp_neo4j.types.tables import StructuralAnswer
 __all__ = ["described", "structural_record"]
 
 _FIELDS = (
-    *("id", "title", "section", "document", "source", "page", "recognised"),
+    *("id", "title", "name", "section", "document", "source", "page", "recognised"),
     *("position", "start", "end", "score"),
 )
 #: Cells and pages that are listed for one answer.
@@ -22,14 +22,14 @@ _CITATIONS = 50
 def described(result: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
     """Yield the passages, best first, each as a dictionary of plain values.
 
-    `rank` counts from 1; `title` is the document's, `section` the headings above the passage, empty
-    where there are none; `document` is an id, `source` its file or data set; `page` counts from 1
-    (None without pages), and `recognised` is true where its text was recognised on a picture;
-    `position` counts passages of the document from 0, `start` and `end` its characters. `path` is
-    the titles from the seed to the passage, `edges` what joins them, `reason` how the last step was
-    found.
+    `rank` counts from 1; `title` is the document's, `name` the same told apart from others,
+    `section` the headings above the passage, empty where there are none; `document` is an id,
+    `source` its file or data set; `page` counts from 1 (None without pages), and `recognised` is
+    true where its text was recognised on a picture; `position` counts passages of the document from
+    0, `start` and `end` its characters. `path` is the names from the seed to the passage, `edges`
+    what joins them, `reason` how the last step was found.
     """
-    titles = {passage.id: passage.title for passage in result.passages}
+    titles = {passage.id: passage.name for passage in result.passages}
     paths = {path.last: path.steps for path in result.paths}
     for rank, passage in enumerate(result.passages, 1):
         steps = paths.get(passage.id, ())

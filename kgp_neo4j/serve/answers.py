@@ -15,7 +15,7 @@ from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph
 
 def passage_record(passage: Passage) -> dict[str, Any]:
     """Return a passage; of its file only the name, since others see it."""
-    names = ("id", "document", "title", "position", "start", "end", "text")
+    names = ("id", "document", "title", "name", "position", "start", "end", "text")
     more = ("score", "page", "section", "recognised")
     return parts(passage, *names, *more) | {"source": PurePath(passage.source).name}
 
@@ -32,9 +32,10 @@ def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
 
 
 def document_record(document: Document) -> dict[str, Any]:
-    """Return a document; of its file only the name."""
+    """Return a document; of its files only the names."""
     record = parts(document, "id", "title", "characters", "passages")
-    return record | {"source": PurePath(document.source).name}
+    names = dict.fromkeys(PurePath(source).name for source in document.sources)
+    return record | {"source": ", ".join(names)}
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:

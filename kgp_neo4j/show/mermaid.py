@@ -32,7 +32,7 @@ def paths_mermaid(answer: Answer) -> str:
 
     At most 30 visits are drawn, as whole paths, the best first; a comment counts the others.
     """
-    titles = {passage.id: passage.title for passage in answer.passages}
+    titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     marked = rests_on(answer)
     shown, left = chosen(visits(answer), _MOST, marked)

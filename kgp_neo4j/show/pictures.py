@@ -102,7 +102,7 @@ def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
     the last line counts the missing ones. Returns an empty text where nothing was visited.
     """
     supporting = rests_on(answer)
-    titles = {passage.id: passage.title for passage in answer.passages}
+    titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     boxes: dict[int, _Box] = {}
     shown, left = chosen(visits(answer), most, supporting)

@@ -99,7 +99,7 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     shown = answer.passages[:show]
     page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for number, passage in enumerate(shown, 1):
-        title = (plain(passage.heading), "bold")
+        title = (plain(passage.cited), "bold")
         place = (passage.place, "dim")
         page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
         page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
@@ -171,7 +171,7 @@ def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
     """Print paths of an answer, each from its seed to its last passage."""
     page = _Page()
     names = {
-        passage.id: f"{plain(passage.heading)} [{number}]"
+        passage.id: f"{plain(passage.cited)} [{number}]"
         for number, passage in enumerate(answer.passages, 1)
     }
     for path in paths:

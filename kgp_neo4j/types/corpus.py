@@ -15,6 +15,7 @@ from kgp_neo4j.types.tables import (
     SourceTable,
     StructuralAnswer,
     TypeDecision,
+    cited_name,
 )
 
 
@@ -125,8 +126,9 @@ class LoadReport:
     """The result of a load; characters are counted before splitting and as stored.
 
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
-    error; `new`, `unchanged` and `replaced` add up to `documents`. `errors` lists what was not
-    loaded, each with file, line and reason; `ignored` the other files found in folders, with
+    error; `new`, `unchanged` and `replaced` add up to `documents`, and `copies` counts
+    files with the contents of others, which have no document of their own. `errors` lists what was
+    not loaded, each with file, line and reason; `ignored` the other files found in folders, with
     theirs. `recognised` counts those of the `pages` that are pictures and were read by text
     recognition. `left_out` lists what of the loaded documents could not be used, such as pages that
     are only images, `notes` what was kept and is worth telling. `language` is the one that
@@ -142,6 +144,7 @@ class LoadReport:
     new: int = 0
     unchanged: int = 0
     replaced: int = 0
+    copies: int = 0
     errors: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     pages: int = 0
@@ -156,13 +159,17 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a corpus: its source, length and number of passages."""
+    """A document of a corpus: its source, length and number of passages.
+
+    `sources` are all files of the same contents, the first of them the `source`.
+    """
 
     id: str
     title: str
     source: str
     characters: int = 0
     passages: int = 0
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +262,8 @@ class Question:
 class Passage:
     """A passage as evidence: its place in its document, its text and its score.
 
-    `title` is the document's. `section` is the path of the headings above the whole passage
+    `title` is the document's; where others have the same, `apart` is the end of its source's path
+    that they have not. `section` is the path of the headings above the whole passage
     ("Methods > Sampling"), empty where there are none. `page` counts from 1, and is None where the
     document has no pages; `recognised` is true where the page is a picture whose text was
     recognised. `columns` are the names of the columns of the table that the passage begins within.
@@ -274,6 +282,13 @@ class Passage:
     section: str = ""
     columns: tuple[str, ...] = ()
     recognised: bool = False
+    apart: str = ""
+    DERIVED: ClassVar = ("name",)
+
+    @property
+    def name(self) -> str:
+        """Return the title as citations show it: "Report", or "Report (north/report.md)"."""
+        return cited_name(self.title, self.apart)
 
     @property
     def place(self) -> str:
@@ -286,6 +301,11 @@ class Passage:
     def heading(self) -> str:
         """Return the title, followed by the section where there is one: "Report > Methods"."""
         return f"{self.title} > {self.section}" if self.section else self.title
+
+    @property
+    def cited(self) -> str:
+        """Return the name, followed by the section where there is one."""
+        return f"{self.name} > {self.section}" if self.section else self.name
 
 
 @dataclass(frozen=True, slots=True)

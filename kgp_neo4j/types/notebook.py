@@ -34,7 +34,7 @@ def result_html(result: Answer | Retrieval) -> str:
         seconds=result.seconds,
         shown=_SHOWN,
         numbers={passage.id: number for number, passage in enumerate(result.passages, 1)},
-        titles={passage.id: passage.heading for passage in result.passages},
+        titles={passage.id: passage.cited for passage in result.passages},
         paths={path.last: path.steps for path in result.paths},
         excerpt=lambda passage: _excerpt(passage, marks.get(passage.id, ())),
     )

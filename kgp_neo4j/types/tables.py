@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 #: Least confidence of an answer that is given as probable.
@@ -84,6 +85,15 @@ class TableSummary:
     pages: tuple[int, ...]
     rows: int
     columns: tuple[str, ...]
+
+
+def cited_name(title: str, apart: str) -> str:
+    """Return a document's title as a citation shows it, with what tells it from others.
+
+    `apart` is the end of its file's path, empty where no other document has the title.
+    """
+    named = PurePath(apart).name.replace("_", " ").startswith(title)
+    return f"{title} ({apart})" if apart and not named else apart or title
 
 
 @dataclass(frozen=True, slots=True)

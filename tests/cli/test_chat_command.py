@@ -260,7 +260,7 @@ def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) ->
     assert len(turns) == 4
     assert ["characters" in turn.get("error", "") for turn in turns] == [False, False, True, False]
     assert turns[0]["said"] == "caf\ufffd?"
-    assert turns[-1]["sources"][0].keys() == {"number", "id", "title", "section"}
+    assert turns[-1]["sources"][0].keys() == {"number", "id", "title", "section", "name"}
 
 
 @pytest.mark.slow

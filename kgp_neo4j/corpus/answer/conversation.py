@@ -22,6 +22,7 @@ class Source:
     id: str
     title: str
     section: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ class Conversation:
             answer = with_trace(self._pipeline.database, answer)
         support = sources(answer)
         numbers = self.numbered(support)
-        turn_sources = tuple(Source(numbers[p.id], p.id, p.title, p.section) for p in support)
+        turn_sources = tuple(
+            Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support
+        )
         turn = Turn(text, question, answer, turn_sources)
         self.turns.append(turn)
         return turn

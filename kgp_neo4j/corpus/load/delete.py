@@ -19,11 +19,12 @@ _LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What a deletion removed."""
+    """What a deletion removed; of `shared` documents one source, since they have others."""
 
     corpus: str
     documents: int
     passages: int
+    shared: int = 0
 
 
 def delete_corpus(database: Database, corpus: str) -> Deleted:
@@ -62,21 +63,33 @@ def _delete_content(database: Database, corpus: str) -> Row:
 def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     """Delete the document of that id or title, or all documents of that source.
 
-    A source is a file as it was loaded (a relative path works) or the name of a data set. Raises
-    CorpusError where nothing, or more than one document of that title, is found.
+    A source is a file as it was loaded (a relative path works) or the name of a data set; a
+    document that has others, too, stays under these. Raises CorpusError where nothing, or more than
+    one document of that title, is found.
     """
-    ids = [each.id for each in find_documents(database, corpus, document)]
+    found = _find(database, corpus, document)
+    shared = [row for row in found if row["by"] == "source" and len(row["sources"]) > 1]
+    left = [{"document": row["id"], "source": row["source"]} for row in shared]
+    if left:
+        database.write("load/place_sources", corpus=corpus, left=left, placed=[])
+    ids = [row["id"] for row in found if row not in shared]
     database.write_in_batches("load/remove_structure", documents=ids)
     done = database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids)
-    return Deleted(corpus, done["documents"], done["passages"])
+    return Deleted(corpus, done["documents"], done["passages"], len(shared))
 
 
 def find_documents(database: Database, corpus: str, document: str) -> list[Document]:
     """Return the documents that `delete_document` would delete; raises CorpusError as it does."""
+    return [
+        Document(id_, title, source or sources[0], sources=tuple(sources))
+        for id_, title, sources, _, source in map(dict.values, _find(database, corpus, document))
+    ]
+
+
+def _find(database: Database, corpus: str, document: str) -> list[Row]:
     require_corpus(database, corpus)
-    rows = database.read(
-        "load/find_documents", corpus=corpus, text=document, file=_absolute(document)
-    )
+    files = _paths(document)
+    rows = database.read("load/find_documents", corpus=corpus, text=document, files=files)
     # An id names one document, even where it is another one's title.
     named = [row for row in rows if row["by"] == rows[0]["by"]]
     if not named:
@@ -93,11 +106,12 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
             where=corpus,
             hint=f"Name one of them by its id: {ids}{more}.",
         )
-    return [Document(row["id"], row["title"], row["source"]) for row in named]
+    return named
 
 
-def _absolute(document: str) -> str:
+def _paths(document: str) -> list[str]:
     try:
-        return absolute(Path(document).expanduser()).as_posix()
+        path = absolute(Path(document).expanduser())
+        return [path.as_posix(), path.resolve().as_posix()]
     except (OSError, RuntimeError, ValueError):  # a title, not a path
-        return document
+        return []

@@ -18,12 +18,13 @@ from kgp_neo4j.types.transfer import Transfer
 _CJK = "CjkPassage"
 _LABELS = (
     *("Document", "Table", "Page", "Section", "Passage", "Column", "Row", "Cell"),
-    *("Keyword", "NamedEntity", "Question", "Graph"),
+    *("DocumentSource", "Keyword", "NamedEntity", "Question", "Graph"),
 )
 #: What orders and finds the nodes of a label, where that is no id.
 _KEYS = {"Keyword": "text", "NamedEntity": "name", "Graph": "type"}
 _TYPES = (
     *("HAS_PASSAGE", "HAS_PAGE", "HAS_SECTION", "HAS_TABLE", "HAS_ROW", "HAS_COLUMN", "HAS_CELL"),
+    "HAS_SOURCE",
     *("NEXT", "HAS_KEYWORD", "SHARES_KEYWORD", "MENTIONS", "SHARES_ENTITY", "SIMILAR_ST"),
     *("SIMILAR_MDR", "VISITED"),
 )
@@ -70,7 +71,7 @@ CORPUS = Kind(
     name="corpus",
     label="Corpus",
     properties={
-        "text": "agent answer caption corpus date details document edge encoder "
+        "text": "agent answer caption contents corpus date details document edge encoder "
         "fingerprint footer header heading id key keywordMarks label language linkedBy madeOf "
         "markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run scope "
         "section settings sha256 shelf source surface table text title type unit",

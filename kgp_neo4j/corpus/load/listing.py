@@ -17,7 +17,7 @@ def list_documents(database: Database, corpus: str) -> list[Document]:
     """Return the documents of a corpus by title; raises CorpusError where it does not exist."""
     require_corpus(database, corpus)
     return [
-        Document(row["id"], row["title"], row["source"], row["characters"], row["passages"])
+        Document(**row | {"sources": tuple(row["sources"])})
         for row in database.read("inspect/documents", corpus=corpus)
     ]
 

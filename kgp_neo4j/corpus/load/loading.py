@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
-from kgp_neo4j.environment.files import find, shown, size_on_disk
+from kgp_neo4j.environment.files import find, shown, size_on_disk, stem
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
@@ -63,12 +65,14 @@ def load(
     faulty: set[Path] = set()
     left_out: list[str] = []
     notes: list[str] = []
+    counted: set[str] = set()
     spoken = ""
 
     def documents(progress: Progress) -> Iterator[SourceDocument]:
         for path in inputs.files:
             for reading in _readings(path, progress):
                 if isinstance(reading, SourceDocument):
+                    reading = _with_real_source(reading, path)
                     told = (*reading.notes, *unusual_columns(reading.tables))
                     notes.extend(f"{shown(path)}: {what}" for what in told)
                     left_out.extend(f"{shown(path)}: {what}" for what in reading.left_out)
@@ -87,7 +91,7 @@ def load(
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
         for batch in batches(corpus, documents(progress)):
             spoken = spoken or language_of(database, corpus, language, batch.values())
-            counts.update(write(database, corpus, batch, passage_size, spoken))
+            counts.update(write(database, corpus, batch, passage_size, spoken, counted))
     if len(errors) == 1 and not counts["documents"] and not inputs.ignored:
         raise errors[0]
     return LoadReport(
@@ -101,6 +105,15 @@ def load(
         language=spoken,
         **dict[str, Any](counts),
     )
+
+
+def _with_real_source(document: SourceDocument, path: Path) -> SourceDocument:
+    """Return a file's document as that of the file which its path leads to over links."""
+    real = Path(os.path.realpath(path))
+    if real == path or document.source != path.as_posix():
+        return document
+    title = stem(real) if document.title == stem(path) else document.title
+    return replace(document, source=real.as_posix(), title=title)
 
 
 def _readings(path: Path, progress: Progress) -> Iterator[Reading]:

@@ -9,6 +9,7 @@ from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
+from kgp_neo4j.corpus.load.sources import place
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
@@ -51,23 +52,28 @@ def write(
     batch: dict[str, SourceDocument],
     passage_size: int | None,
     language: str,
+    counted: set[str] | None = None,
 ) -> Counter[str]:
     """Store what is new or changed in a batch; count what is stored of all of it.
 
-    The counts have the names of `LoadReport`. `passage_size` is in characters, None for the
-    defaults; `language` counts where the corpus is new. Raises DatabaseError where the database
-    does not have every character afterwards.
+    The counts have the names of `LoadReport`, without the documents `counted` in batches before.
+    `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
+    new. Raises DatabaseError where the database does not have every character afterwards.
     """
-    prints = {id_: _fingerprint(each, passage_size) for id_, each in batch.items()}
-    stored = database.read("load/stored", ids=list(batch))
-    results = [row for row in stored if row["whole"] and row["fingerprint"] == prints[row["id"]]]
+    placed = place(database, corpus, batch)
+    stored, documents = placed.stored, placed.documents
+    prints = {id_: _fingerprint(each, passage_size) for id_, each in documents.items()}
+    results = [
+        row for id_, row in stored.items() if row["whole"] and row["fingerprint"] == prints[id_]
+    ]
     unchanged = {row["id"] for row in results}
-    changed = {id_: document for id_, document in batch.items() if id_ not in unchanged}
-    replaced = [row["id"] for row in stored if row["id"] in changed]
+    changed = {id_: document for id_, document in documents.items() if id_ not in unchanged}
+    replaced = [id_ for id_ in stored if id_ in changed]
     if replaced:
         database.write_in_batches("load/remove_structure", documents=replaced)
     rows = (
         document_row(id_, document, prints[id_], _size(document, passage_size))
+        | {"contents": placed.contents[id_]}
         for id_, document in changed.items()
     )
     told = {"corpus": corpus, "scope": corpus_scope(corpus), "language": language}
@@ -75,22 +81,32 @@ def write(
         results += database.write("load/documents", **told, rows=group)
     make_own_indexes(database, corpus)
     _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
+    if placed.left or placed.placed:
+        sources = {"left": placed.left, "placed": placed.placed}
+        database.write("load/place_sources", corpus=corpus, **sources)
+    if placed.deserted:
+        gone = list(placed.deserted)
+        database.write_in_batches("load/delete_documents", corpus=corpus, ids=gone)
     for row in results:
-        document = batch[row["id"]]
+        document = documents[row["id"]]
         _check_stored(row["characters"], len(document.text), "characters", document)
-    documents = batch.values()
+    counted = counted if counted is not None else set()
+    results = [row for row in results if row["id"] not in counted]
+    new = [documents[row["id"]] for row in results]
+    counted.update(id_ for id_, content in placed.contents.items() if content)
     return Counter(
         documents=len(results),
         passages=sum(row["passages"] for row in results),
-        characters_in=sum(len(each.text) for each in documents),
+        characters_in=sum(len(each.text) for each in new),
         characters_out=sum(row["characters"] for row in results),
-        new=len(batch) - len(stored),
-        unchanged=len(unchanged),
-        replaced=len(replaced),
-        pages=sum(len(each.pages) for each in documents),
-        tables=sum(len(each.tables) for each in documents),
-        cells=sum(grid.cells(each.tables) for each in documents),
-        recognised=sum(page.recognised for each in documents for page in each.pages),
+        new=sum(row["id"] not in stored for row in results),
+        unchanged=sum(row["id"] in unchanged for row in results),
+        replaced=sum(row["id"] in stored and row["id"] in changed for row in results),
+        copies=placed.copies,
+        pages=sum(len(each.pages) for each in new),
+        tables=sum(len(each.tables) for each in new),
+        cells=sum(grid.cells(each.tables) for each in new),
+        recognised=sum(page.recognised for each in new for page in each.pages),
     )
 
 

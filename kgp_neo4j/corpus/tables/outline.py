@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,7 +12,7 @@ from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable
+from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, StructuralAnswer, cited_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,16 @@ def cite(
         page = page or next(iter(table.pages), None)
         more |= {"table": table.id, "table_name": table.name}
     return Citation(document=document.id, title=document.title, page=page, **more)
+
+
+def name_documents(database: Database, answer: StructuralAnswer) -> StructuralAnswer:
+    """Return an answer whose citations tell documents of the same title apart."""
+    ids = list({citation.document for citation in answer.citations})
+    apart = {row["id"]: row["apart"] for row in database.read("inspect/apart", ids=ids)}
+    named = (
+        replace(c, title=cited_name(c.title, apart.get(c.document, ""))) for c in answer.citations
+    )
+    return replace(answer, citations=tuple(named))
 
 
 def cite_cell(

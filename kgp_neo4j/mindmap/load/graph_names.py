@@ -13,8 +13,8 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 #: Texts for a missing value, in lower case.
 _MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 _OWN_LABELS = frozenset(
-    "Cell Column Corpus Document Entity Keyword KgpImport KgpInstallation KnowledgeGraph "
-    "NamedEntity Page Question Row Section Table".split()
+    "Cell Column Corpus Document DocumentSource Entity Keyword KgpImport KgpInstallation "
+    "KnowledgeGraph NamedEntity Page Question Row Section Table".split()
 )
 #: Longest texts: a longer name is a text in the wrong column, and the database keeps each relation
 #: and type for good.

@@ -255,7 +255,7 @@ function passageItem(passage, number, marks, found) {
       "div",
       { class: "head" },
       make("span", {}, `[${number}]`),
-      make("strong", { dir: "auto" }, passage.title),
+      make("strong", { dir: "auto" }, passage.name),
       make("span", { class: "small" }, place),
       make("button", { type: "button", class: "quiet", onclick: open, "aria-label": `Open passage ${number} in its document` }, passage.page === null ? "Open" : `Open page ${passage.page}`),
     ),
@@ -265,7 +265,7 @@ function passageItem(passage, number, marks, found) {
 }
 
 function way(passage, found) {
-  const titles = new Map(found.map(({ id, title }) => [id, title]));
+  const titles = new Map(found.map(({ id, name }) => [id, name]));
   if (passage.path.length < 2) return `Found by ${passage.path[0]?.reason || "the search"}.`;
   const last = passage.path.at(-1);
   const before = titles.get(passage.path.at(-2).passage) ?? "another passage";
@@ -274,7 +274,7 @@ function way(passage, found) {
 }
 
 function steps(found) {
-  const lines = found.map((passage, i) => make("li", { value: String(i + 1) }, `${passage.title}: ${way(passage, found)}`));
+  const lines = found.map((passage, i) => make("li", { value: String(i + 1) }, `${passage.name}: ${way(passage, found)}`));
   at("steps").replaceChildren(make("ol", { class: "small" }, ...lines));
 }
 

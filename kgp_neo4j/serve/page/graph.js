@@ -99,7 +99,7 @@ export function addPassages(passages) {
   later(() => {
     if (!drawn.nodes().length) return;
     passages.forEach((passage, at) => {
-      drawn.getElementById(passage.id).data({ number: String(at + 1), title: passage.title, called: `[${at + 1}] ${passage.title}` });
+      drawn.getElementById(passage.id).data({ number: String(at + 1), title: passage.name, called: `[${at + 1}] ${passage.name}` });
     });
     drawn.nodes("[hop]").forEach((node) => node.toggleClass("faded", !node.data("number")));
     drawn.edges().forEach((edge) => edge.toggleClass("faded", edge.target().hasClass("faded")));

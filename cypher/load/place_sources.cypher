@@ -1,0 +1,30 @@
+// load.placeSources(corpus :: STRING, placed :: LIST OF MAP, left :: LIST OF MAP) :: (sources :: INT)
+// Notes further sources of documents (placed: document, id, source), and the contents of a document stored before these
+// were kept (without an id). Then takes sources off documents (left: document, source), whose next one becomes their own.
+// mode: WRITE
+CALL () {
+  UNWIND $placed AS row
+  MATCH (d:Document {id: row.document})
+  SET d.contents = row.contents
+  WITH d, row WHERE row.id IS NOT NULL
+  MERGE (s:DocumentSource {id: row.id})
+  SET s.corpus = $corpus, s.source = row.source
+  WITH d, s
+  CALL (d, s) {
+    MATCH (s)<-[old:HAS_SOURCE]-(before) WHERE before <> d
+    DELETE old
+  }
+  MERGE (d)-[:HAS_SOURCE]->(s)
+}
+CALL () {
+  UNWIND $left AS row
+  MATCH (d:Document {id: row.document})
+  OPTIONAL MATCH (d)-[:HAS_SOURCE]->(s:DocumentSource)
+  WITH d, row, s ORDER BY s.source
+  WITH d, row, collect(s) AS all
+  WITH d, row, [s IN all WHERE s.source = row.source] AS gone,
+       [s IN all WHERE s.source <> row.source | s.source] AS rest
+  SET d.source = CASE d.source WHEN row.source THEN coalesce(rest[0], d.source) ELSE d.source END
+  FOREACH (s IN gone | DETACH DELETE s)
+}
+RETURN size($placed) AS sources

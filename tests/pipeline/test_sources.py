@@ -1,0 +1,173 @@
+"""Files of the same contents are one document with several sources; names tell others apart."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from graphs import broken_documents, rows, stored_texts, write_jsonl
+
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
+from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
+from kgp_neo4j.corpus.load.listing import list_documents, list_passages
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+
+pytestmark = pytest.mark.newest
+_ONE, _TWO, _THREE = "The lock is red.", "The lock is blue.", "The lock is green."
+
+
+def _listed(database: Database, corpus: str, folder: Path) -> list[tuple[str, ...]]:
+    """Return the sources of each document, which has its text and passages once."""
+    assert not broken_documents(database, corpus)
+    prefix = f"{folder.resolve().as_posix()}/"
+    found = [
+        tuple(s.removeprefix(prefix) for s in d.sources) for d in list_documents(database, corpus)
+    ]
+    assert len(stored_texts(database, corpus)) == len(found)
+    return sorted(tuple(sorted(each)) for each in found)
+
+
+def _write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text)
+
+
+def test_copies_are_further_sources(database: Database, corpus: str, tmp_path: Path) -> None:
+    _write(tmp_path, a=_ONE, b=_ONE, c=_TWO)
+    first = load(database, [tmp_path], corpus)
+    assert (first.files, first.documents, first.new, first.copies) == (3, 2, 2, 1)
+    assert first.characters_in == first.characters_out == len(_ONE + _TWO)
+    assert _listed(database, corpus, tmp_path) == [("a.md", "b.md"), ("c.md",)]
+    ids = {document.id for document in list_documents(database, corpus)}
+    # Later, under a compressed copy, a link, another working directory.
+    with gzip.open(tmp_path / "d.md.gz", "wt") as file:
+        file.write(_TWO)
+    (tmp_path / "link.md").symlink_to(tmp_path / "c.md")
+    (tmp_path / "folder").symlink_to(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        again = load(database, ["d.md.gz", "link.md", "folder/c.md", "b.md"], corpus)
+    assert (again.documents, again.unchanged, again.copies) == (2, 2, 2)
+    assert again.characters_in == again.characters_out == len(_ONE + _TWO)
+    assert _listed(database, corpus, tmp_path) == [("a.md", "b.md"), ("c.md", "d.md.gz")]
+    assert {document.id for document in list_documents(database, corpus)} == ids
+    size = load(database, [tmp_path / "b.md"], corpus, passage_size=5)
+    assert (size.replaced, size.copies) == (1, 1)
+    assert _listed(database, corpus, tmp_path) == [("a.md", "b.md"), ("c.md", "d.md.gz")]
+
+
+def test_records_and_titles_of_their_own_are_no_copies(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    write_jsonl(tmp_path / "a.jsonl", ("T", _ONE), ("U", _ONE))
+    write_jsonl(tmp_path / "b.jsonl", ("T", _ONE))
+    for name, title in (("c", "One"), ("d", "Two")):
+        (tmp_path / f"{name}.html").write_text(f"<title>{title}</title><p>{_ONE}")
+    assert load(database, [tmp_path], corpus).new == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        ({"a": _TWO}, [("a.md",), ("b.md", "c.md")]),
+        ({"b": _TWO}, [("a.md", "c.md"), ("b.md",)]),
+        ({"a": _TWO, "b": _TWO}, [("a.md", "b.md"), ("c.md",)]),
+        ({"a": _TWO, "b": _TWO, "c": _TWO}, [("a.md", "b.md", "c.md")]),
+        ({"a": _TWO, "b": _THREE, "c": _TWO}, [("a.md", "c.md"), ("b.md",)]),
+        ({"a": _TWO, "d": _ONE}, [("a.md",), ("b.md", "c.md", "d.md")]),
+    ],
+)
+def test_a_source_that_changes_leaves_the_others(
+    database: Database,
+    corpus: str,
+    tmp_path: Path,
+    changes: dict[str, str],
+    left: list[tuple[str, ...]],
+) -> None:
+    _write(tmp_path, a=_ONE, b=_ONE, c=_ONE)
+    load(database, [tmp_path], corpus)
+    _write(tmp_path, **changes)
+    load(database, [tmp_path / f"{name}.md" for name in changes], corpus)
+    assert _listed(database, corpus, tmp_path) == left
+    again = load(database, [tmp_path], corpus)
+    # A document whose own source has left it is renamed by the next load.
+    assert (again.new, again.documents) == (0, len(left))
+    assert _listed(database, corpus, tmp_path) == left
+    assert load(database, [tmp_path], corpus).unchanged == len(left)
+    _write(tmp_path, **dict.fromkeys("abc", _ONE))
+    load(database, [tmp_path], corpus)
+    names = "abcd" if "d" in changes else "abc"
+    assert _listed(database, corpus, tmp_path) == [tuple(f"{name}.md" for name in names)]
+    assert set(stored_texts(database, corpus).values()) == {_ONE}
+
+
+def test_a_renamed_file_keeps_its_document(database: Database, corpus: str, tmp_path: Path) -> None:
+    _write(tmp_path, a=_ONE)
+    load(database, [tmp_path], corpus)
+    (before,) = list_documents(database, corpus)
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    _write(tmp_path, a=_TWO)
+    load(database, [tmp_path], corpus)
+    kept = {each.id: each.sources for each in list_documents(database, corpus)}
+    assert kept[before.id] == ((tmp_path / "b.md").as_posix(),)
+    assert _listed(database, corpus, tmp_path) == [("a.md",), ("b.md",)]
+
+
+def test_a_source_that_is_deleted_leaves_the_others(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _write(tmp_path, a=_ONE, b=_ONE, c=_ONE)
+    load(database, [tmp_path], corpus)
+    export_corpus(database, corpus, tmp_path / "corpus.kgp")
+    import_corpus(database, tmp_path / "corpus.kgp", replace=True)
+    (found,) = find_documents(database, corpus, str(tmp_path / "b.md"))
+    assert (found.source, len(found.sources)) == (str(tmp_path / "b.md"), 3)
+    for name, left in (("a", [("b.md", "c.md")]), ("c", [("b.md",)])):
+        done = delete_document(database, corpus, str(tmp_path / f"{name}.md"))
+        assert (done.documents, done.shared) == (0, 1)
+        assert _listed(database, corpus, tmp_path) == left
+    # The document of a's id is b's now.
+    _write(tmp_path, a=_TWO)
+    assert load(database, [tmp_path / "a.md"], corpus).new == 1
+    assert load(database, [tmp_path / "c.md"], corpus).copies == 1
+    assert _listed(database, corpus, tmp_path) == [("a.md",), ("b.md", "c.md")]
+    assert delete_document(database, corpus, str(tmp_path / "a.md")).documents == 1
+    assert delete_document(database, corpus, "a").documents == 1
+    assert _listed(database, corpus, tmp_path) == []
+    assert load(database, [tmp_path], corpus).new == 2
+    delete_corpus(database, corpus)
+    assert rows(database, "MATCH (s:DocumentSource {corpus: $c}) RETURN s", c=corpus) == []
+
+
+def test_a_corpus_from_before_takes_sources_too(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _write(tmp_path, a=_ONE)
+    load(database, [tmp_path], corpus)
+    rows(database, "MATCH (d:Document {corpus: $c}) REMOVE d.contents", c=corpus)
+    assert load(database, [tmp_path], corpus).unchanged == 1
+    _write(tmp_path, b=_ONE)
+    assert load(database, [tmp_path / "b.md"], corpus).copies == 1
+    assert _listed(database, corpus, tmp_path) == [("a.md", "b.md")]
+
+
+def test_names_tell_documents_of_one_title_apart(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    texts = {
+        "x/a/readme.md": "one", "x/b/readme.md": "two", "readme.md": "three",
+        "n/two.md": "# Notes\n\nfour", "n/one.md": "# Notes\n\nfive", "other.md": "six",
+        "y/my_text.md": "seven", "z/my_text.md": "eight",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    load(database, [tmp_path], corpus)
+    names = {passage.text.split()[-1]: passage.name for passage in list_passages(database, corpus)}
+    assert names == {
+        "one": "a/readme.md", "two": "b/readme.md", "three": f"{tmp_path.name}/readme.md",
+        "four": "Notes (two.md)", "five": "Notes (one.md)", "six": "other",
+        "seven": "y/my_text.md", "eight": "z/my_text.md",
+    }  # fmt: skip
