@@ -41,26 +41,22 @@ if TYPE_CHECKING:
 
 #: The exported names of each module, and the module of each name.
 _EXPORTS = {
-    "corpus.corpus": ("Corpus",),
-    "corpus.pipeline": ("Answerer", "Pipeline", "Retriever"),
-    "corpus.traverse.algorithm": ("Agent",),
-    "graphdb.database": ("Database",),
-    "graphdb.install": ("install",),
-    "graphdb.open": ("open_database",),
-    "mindmap.knowledge_graph": ("KnowledgeGraph",),
-    "types.corpus": (
-        *("Answer", "ConnectReport", "Document", "LoadReport"),
-        *("Passage", "Question", "ReasoningPath", "Retrieval"),
-    ),
-    "types.errors": ("KgpError",),
-    "types.language": ("LanguageModel",),
-    "types.mindmap": ("MindMap",),
-    "types.settings": (
-        *("AgentSettings", "EntitySettings", "KeywordSettings"),
-        *("MiningSettings", "SimilaritySettings", "TraversalSettings"),
-    ),
+    "corpus.corpus": "Corpus",
+    "corpus.pipeline": "Answerer Pipeline Retriever",
+    "corpus.traverse.algorithm": "Agent",
+    "graphdb.database": "Database",
+    "graphdb.install": "install",
+    "graphdb.open": "open_database",
+    "mindmap.knowledge_graph": "KnowledgeGraph",
+    "types.corpus": "Answer ConnectReport Document LoadReport Passage Question ReasoningPath "
+    "Retrieval",
+    "types.errors": "KgpError",
+    "types.language": "LanguageModel",
+    "types.mindmap": "MindMap",
+    "types.settings": "AgentSettings EntitySettings KeywordSettings MiningSettings "
+    "SimilaritySettings TraversalSettings",
 }
-_HOMES = {name: module for module, names in _EXPORTS.items() for name in names}
+_HOMES = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 __all__ = [
     "Agent",

@@ -148,9 +148,7 @@ def _told(made: Replay, show: int) -> None:
 def _line(
     visit: Visit, titles: dict[str, str], ranks: dict[str, int], by_order: dict[int, Visit]
 ) -> str:
-    """Return one visit as a line: its place, the step before and the reason, the passage with its
-    rank, and the score.
-    """
+    """Return one visit as a line: place, step before, reason, passage with its rank, score."""
     step = visit.step
     rank = f" [{ranks[step.passage]}]" if step.passage in ranks else ""
     name = f"{titles.get(step.passage) or step.passage}{rank}"

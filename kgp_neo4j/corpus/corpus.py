@@ -12,13 +12,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.pipeline import (
-    Answerer,
-    Pipeline,
-    PipelineOptions,
-    Retriever,
-    make_pipeline,
-)
+from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
 from kgp_neo4j.corpus.projection import projected
 from kgp_neo4j.graphdb.store import Store
 from kgp_neo4j.types.corpus import (
@@ -92,15 +86,11 @@ class Corpus(Store):
         return list_documents(self.database, self.name)
 
     def passages(self, document: str | None = None, *, limit: int = 1000) -> list[Passage]:
-        """Return the passages in order; with `document`, only those of the one with this id or
-        title.
-        """
+        """Return the passages in order: all, or those of the `document` with this id or title."""
         return list_passages(self.database, self.name, document, limit)
 
     def tables(self, document: str | None = None) -> list[TableSummary]:
-        """Return the tables in order; with `document`, only those of the one with this id
-        or title.
-        """
+        """Return the tables in order: all, or those of the `document` with this id or title."""
         return list_tables(self.database, self.name, document)
 
     def traces(self, *, limit: int = 1000) -> list[Trace]:

@@ -75,9 +75,7 @@ class PassageRetriever:
 
     @property
     def encoder(self) -> Encoder | None:
-        """Return the encoder of the corpus's passages; None where it has no vectors, or
-        needs none.
-        """
+        """Return the encoder of the corpus's passages; None without vectors, or if not needed."""
         self.open()
         return self._encoder
 

@@ -113,10 +113,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
 
 
 def by_id(
-    path: Path,
-    read: Callable[[Any, str, int], Iterable[_Question]],
-    hint: str,
-    kind: type = dict,
+    path: Path, read: Callable[[Any, str, int], Iterable[_Question]], hint: str, kind: type = dict
 ) -> list[_Question]:
     """Return what `read` makes of each record, its place and its number; each id stands once."""
     questions: dict[str, _Question] = {}

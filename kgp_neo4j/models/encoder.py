@@ -63,8 +63,7 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
-    """Load an encoder: the offline ones for English (default) and Chinese, a folder, or a
-    sentence-transformers name.
+    """Load an encoder: an offline one (English by default, Chinese), a folder, or a published name.
 
     The offline ones run in the light engine; others need torch, which also runs the English one
     where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged. No

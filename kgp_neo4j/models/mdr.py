@@ -51,19 +51,14 @@ class MdrEncoder:
         self._encoder = encoder
 
     def encode_passages(
-        self,
-        passages: Sequence[tuple[str, str]],
-        *,
-        done: Callable[[int], object] | None = None,
+        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
     ) -> NDArray[np.float32]:
         """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
         texts = self._cut([passage_text(*p) for p in passages], _PASSAGE)
         return self._encoder.encode(texts, done=done)
 
     def encode_queries(self, queries: Sequence[Query]) -> NDArray[np.float32]:
-        """Return unit vectors, shape (queries, dimension); the passages nearest to one should come
-        next.
-        """
+        """Return unit vectors, (queries, dimension); the passages nearest to one come next."""
         return self._encoder.encode([self.query_text(*query) for query in queries])
 
     def query_text(self, question: str, before: Sequence[tuple[str, str]]) -> str:

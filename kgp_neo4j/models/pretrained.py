@@ -1,6 +1,4 @@
-"""The encoders that come without installing: downloaded once like the database's jars, and kept
-for the engine.
-"""
+"""The encoders that need no installing: downloaded once, as jars are, kept for the engine."""
 
 from __future__ import annotations
 

@@ -72,9 +72,7 @@ class Fitting:
         return losses
 
     def take_average(self) -> None:
-        """Make the moving average the weights: it does better than the last ones (Polyak and
-        Juditsky 1992).
-        """
+        """Make the average the weights: it does better than the last (Polyak and Juditsky 1992)."""
         import torch
 
         with torch.no_grad():

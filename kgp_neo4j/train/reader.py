@@ -154,9 +154,7 @@ def train_reader(
 
 
 def trainable(network: TrainedNetwork, rate: float, lowest: int = 0) -> list[dict[str, Any]]:
-    """Return the network's own weights from a layer on, and freeze all others: matrices, vectors,
-    heads.
-    """
+    """Return a network's own weights from a layer on: matrices, vectors, heads. Freeze others."""
     for part in network.body.parameters():
         part.requires_grad_(False)
     groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])

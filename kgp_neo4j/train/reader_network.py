@@ -37,9 +37,7 @@ _LAYERS = 6
 
 
 class TrainedNetwork:
-    """The default encoder's upper layers with heads on them, a reader's or a verifier's, and its
-    tokenizer.
-    """
+    """The default encoder's upper layers with a reader's or a verifier's heads; its tokenizer."""
 
     def __init__(self, heads: Sequence[str] = HEADS[WEIGHTS_FILE]) -> None:
         with needs("torch", "training a reader", ModelError):

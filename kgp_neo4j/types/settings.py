@@ -151,8 +151,7 @@ class MdrSettings:
 
 @dataclass(frozen=True, slots=True)
 class LinkSettings(Checked):
-    """When a mention is linked by its embedding: the least cosine, and the least lead over the
-    next.
+    """When a mention is linked by its embedding: the least cosine, and lead over the next.
 
     `entities` is the most that a question may have. A mention that a model extracted needs 0.1
     less.

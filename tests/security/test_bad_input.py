@@ -1,6 +1,4 @@
-"""Input that nobody would want: odd texts in files and questions, and files that unpack to more
-than there is memory for.
-"""
+"""Input that nobody wants: odd texts in files and questions, files that unpack to too much."""
 
 from __future__ import annotations
 

@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.corpus.answer.check import Evidence, check
-from kgp_neo4j.corpus.answer.prompt import (
-    TASK,
-    TOKENS,
-    passage_block,
-    prompt_for,
-    without_prompt,
-)
+from kgp_neo4j.corpus.answer.prompt import TASK, TOKENS, passage_block, prompt_for, without_prompt
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder

@@ -45,8 +45,7 @@ _SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The answer chosen: `spans` are (passage id, start, end); `signals` are its confidence's
-    inputs.
+    """The answer chosen: `spans` are (passage id, start, end), `signals` its confidence's inputs.
 
     `sentences` are (score, passage's index, start, end), the most relevant to the question first.
     """

@@ -50,10 +50,7 @@ class OfflineReader:
         self._calibration = Calibration.of(card.get("calibration") or {})
 
     def read(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        paths: Sequence[ReasoningPath] = (),
+        self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath] = ()
     ) -> Reading:
         """Return the answer found in the passages, given best first; `paths` led to them.
 
@@ -62,7 +59,7 @@ class OfflineReader:
         question, passages and paths give the same reading.
         """
         selected = passages_to_read(passages, paths)
-        choice = self._choose(question, selected)
+        choice = self.choose(question, selected)
         confidence = self._calibration.confidence(choice)
         judged = max((p.judged for p in paths if p.judged is not None), default=None)
         match = max((path.steps[-1].match for path in paths), default=0.0)
@@ -74,16 +71,8 @@ class OfflineReader:
         supporting = _supporting(selected, choice.sentences, spans[:1])
         return Reading(choice.text, choice.kind, confidence, spans, stated, supporting)
 
-    def choose(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        paths: Sequence[ReasoningPath] = (),
-    ) -> Choice:
+    def choose(self, question: str, passages: Sequence[Passage]) -> Choice:
         """Return the chosen answer, whatever its confidence, with the inputs of that confidence."""
-        return self._choose(question, passages_to_read(passages, paths))
-
-    def _choose(self, question: str, passages: Sequence[Passage]) -> Choice:
         if not passages or not question.strip():
             return Choice("none")
         read = self.candidates(question, passages)

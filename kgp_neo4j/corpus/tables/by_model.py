@@ -77,9 +77,7 @@ def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Conte
         documents.append(" ".join(line.split())[:_LINE])
     kinds = [f"- {k} (part: {', '.join(kind.parts)}): {kind.gives}" for k, kind in KINDS.items()]
     prompt = _CHOOSE.format(
-        documents="\n".join(documents),
-        kinds="\n".join(kinds),
-        question=context.references.question,
+        documents="\n".join(documents), kinds="\n".join(kinds), question=context.references.question
     )
     wrong = ""
     for _ in range(2):
@@ -148,10 +146,7 @@ _CUT = re.compile(r"^\(((?:rows 1-|the first ).* shown)\)$", re.MULTILINE)
 
 
 def answered_by_model(
-    context: Context,
-    write: Write,
-    fetched: StructuralAnswer,
-    tables: Sequence[TableOutline] = (),
+    context: Context, write: Write, fetched: StructuralAnswer, tables: Sequence[TableOutline] = ()
 ) -> StructuralAnswer | None:
     """Return the model's answer from the fetched content; None where it gives none.
 

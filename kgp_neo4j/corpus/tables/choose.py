@@ -307,9 +307,7 @@ _NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
 def _column_named(references: References, *, quoted: bool = False) -> str:
-    """Return the column's name in "the column X", "an X column", "under X"; any that is `quoted`
-    comes first.
-    """
+    """Return X in "the column X", "an X column", "under X"; one that is `quoted` goes first."""
     if quoted and (name := _quoted(references)):
         return name
     text = " ".join(_IN_TABLE.sub(" ", references.plain).split())

@@ -193,9 +193,7 @@ _LONGEST = 25
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name at `text[start:end]`, with several documents where they share it; `whole` if it is
-    all.
-    """
+    """A name at `text[start:end]` and the documents that share it; `whole` if it is all."""
 
     documents: tuple[DocumentOutline, ...]
     start: int

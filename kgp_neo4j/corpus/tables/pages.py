@@ -149,9 +149,7 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
 
 
 def count_mentions(context: Context) -> StructuralAnswer:
-    """Return the number of pages with a phrase, or of its occurrences, on the named pages or on
-    all.
-    """
+    """Return how many pages have a phrase, or how often it occurs, on the named pages or on all."""
     phrase, hits = _hits(context)
     if context.pages:
         hits = _on_named_pages(context, hits)

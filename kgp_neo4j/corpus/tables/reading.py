@@ -68,9 +68,7 @@ class Reading(StructuralReading):
             self.decision, self.chosen = choice
 
     def answer(self, write: Write | None = None) -> StructuralAnswer:
-        """Answer by the look-up that the model chose; where that gives nothing, by the
-        words' one.
-        """
+        """Answer by the look-up that the model chose; if that gives nothing, by the words' one."""
         if write is not None and not self.asked:
             self.ask(write)
         context = self.chosen or self.context
@@ -108,9 +106,7 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
 def _from_tables(
     context: Context, named: list[TableOutline], write: Write | None
 ) -> StructuralAnswer:
-    """Answer a question within one table by the table parser, then by a model where there
-    is one.
-    """
+    """Answer a question within one table by the table parser, then by a model if there is one."""
     if len(named) > 1 and not context.named:
         names = joined([table.called for table in named[:9]])
         return unsure(f"several tables fit: {names}; name the document")

@@ -146,7 +146,9 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
         return _no_column(context, table)
     numbers, name = context.references.rows, context.look_up.row
     if name:
-        numbers = [row.number for _, row in _rows_named(context, table, {normal(name)})]
+        first = context.library.rows(table, columns=[1], limit=_LISTED)
+        wanted = normal(name)
+        numbers = [row.number for row in first for cell in row.cells if cell.norm == wanted]
     orders = [column.order for column in columns]
     rows = context.library.rows(table, numbers=numbers, columns=orders) if numbers else []
     if not rows:
@@ -177,14 +179,6 @@ def _row(row: TableRow, columns: Sequence[Column]) -> str:
         for column, cell in zip(columns, row.cells, strict=True)
         if cell.text
     )
-
-
-def _rows_named(
-    context: Context, table: TableOutline, names: set[str]
-) -> list[tuple[str, TableRow]]:
-    """Return the rows whose first cell is one of the names (in normal form)."""
-    rows = context.library.rows(table, columns=[1], limit=_LISTED)
-    return [(cell.norm, row) for row in rows for cell in row.cells if cell.norm in names]
 
 
 # --- Lists of tables ---

@@ -47,10 +47,7 @@ class NextEvidenceAgent(ABC):
 
     @abstractmethod
     def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return the next evidence of each path; `passages` is empty unless `reads_passages`."""
 
@@ -176,9 +173,7 @@ class NextEvidenceAgent(ABC):
 
 
 def _improve(
-    rows: Sequence[Row],
-    frontier: Sequence[ReasoningPath],
-    visited: dict[str, ReasoningPath],
+    rows: Sequence[Row], frontier: Sequence[ReasoningPath], visited: dict[str, ReasoningPath]
 ) -> None:
     """Replace the path to a visited passage where one over another passage scores higher."""
     for row in rows:

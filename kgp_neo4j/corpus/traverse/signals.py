@@ -22,16 +22,9 @@ _MOST_WORDS = 64
 _MOST_PHRASES = 400
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
-_KINDS = (
-    ("names", NAMES),
-    ("named_by", NAMED_BY),
-    ("shares", SHARES),
-    ("similar", SIMILAR),
-    ("next", NEXT),
-)
+#: The first five of them, as the features name them.
+_KINDS = ("names", "named_by", "shares", "similar", "next")
 _NO_RANK = 50.0
-
-Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +257,7 @@ class Candidates:
             **{
                 f"{kind}_{part}": values[at]
                 for part, values in parts.items()
-                for kind, at in _KINDS
+                for at, kind in enumerate(_KINDS)
             },
         }
 
@@ -321,6 +314,6 @@ FEATURES = (
     *"title_named out_degree in_degree length asked_entity asked_entities coverage".split(),
     *"bridge bridge_gain bridge_union bridge_coverage bridge_rank bridge_first".split(),
     *"first_gain before visited bridge_likely bridge_likely_gain links links_rank".split(),
-    *(f"{kind}_{part}" for kind, _ in _KINDS for part in _OF_LINKS),
+    *(f"{kind}_{part}" for kind in _KINDS for part in _OF_LINKS),
     *"titled titled_rare title_share".split(),
 )

@@ -1,6 +1,4 @@
-"""Explores a knowledge graph round the entities of a question and prunes what it finds to a size
-(MindMap, section 3.1).
-"""
+"""Explores a graph round a question's entities, and prunes to a size (MindMap, section 3.1)."""
 
 from __future__ import annotations
 

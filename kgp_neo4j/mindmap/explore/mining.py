@@ -115,9 +115,7 @@ def _around(
 def _entities(
     graph: StoredGraph, triples: Sequence[Triple], explored: set[str]
 ) -> list[Mapping[str, Any]]:
-    """Return the entities of triples: names and types, of those explored aliases and embeddings
-    too.
-    """
+    """Return the entities of triples: name, type, of those explored aliases and embedding too."""
     entities: dict[str, Mapping[str, Any]] = {}
     for triple in triples:
         entities[triple.head_id] = {"name": triple.head, "type": triple.head_type}

@@ -144,9 +144,7 @@ def read_judge(folder: Path) -> Judge | None:
 
 
 def _upon_default(weights: Path) -> tuple[Path, Path]:
-    """Return the whole network's file, made from the default encoder and trained weights, and the
-    tokenizer's.
-    """
+    """Return the file of the default encoder with trained weights in it, and the tokenizer's."""
     data = weights.read_bytes()
 
     def change(model: Any) -> Any:

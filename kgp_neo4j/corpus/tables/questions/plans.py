@@ -42,9 +42,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A set of rows: those of all conditions; then `like`, others with the same cell; pick;
-    shift.
-    """
+    """A set of rows: of all conditions; then `like`, others with the same cell; pick; shift."""
 
     conditions: tuple[Condition, ...] = ()
     like: int = 0

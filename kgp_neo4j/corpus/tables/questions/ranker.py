@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
-from kgp_neo4j.types.errors import ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,15 +39,13 @@ class Ranker:
             {name: at for at, name in enumerate(card[kind], 1)}
             for kind in ("grams", "signatures", "headers")
         )
-        self.trees = Trees(CONFIDENCE, card.get("confidence", []))
-        self.threshold = float(card.get("threshold", 0.5))
+        self.trees = Trees(CONFIDENCE, card["confidence"])
+        self.threshold = float(card["threshold"])
         #: Slope and shift that make a probability of the trees' log odds.
-        self.calibration: tuple[float, float] = tuple(card.get("calibration", (1.0, 0.0)))
+        self.calibration: tuple[float, float] = tuple(card["calibration"])
 
     def scores(self, example: Example) -> NDArray[np.float64]:
-        """Return one score for each candidate; their softmax is the network's probability
-        of each.
-        """
+        """Return a score for each candidate; their softmax is the network's probability of each."""
         import numpy as np
 
         w = self.weights
@@ -124,27 +120,12 @@ def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple
     return best, [*map(float, row), *example.features[best].tolist()]
 
 
-def read_ranker(folder: Traversable) -> Ranker:
-    """Read a ranker from a folder with `ranker.safetensors` and `ranker.json`.
-
-    Raises ModelError where these are no ranker's.
-    """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        weights = load(folder.joinpath("ranker.safetensors").read_bytes())
-        card = json.loads(folder.joinpath("ranker.json").read_text(encoding="utf-8"))
-        return Ranker({name: array.astype("float32") for name, array in weights.items()}, card)
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"this is no ranker of questions over tables ({error!r})",
-            where=str(folder),
-            hint="The package is not whole: install it again.",
-        ) from error
-
-
 @cache
 def load_ranker() -> Ranker:
     """Read the ranker that comes with the package (once)."""
-    return read_ranker(resources.files("kgp_neo4j.corpus.tables.questions"))
+    from safetensors.numpy import load
+
+    folder = resources.files("kgp_neo4j.corpus.tables.questions")
+    weights = load(folder.joinpath("ranker.safetensors").read_bytes())
+    card = json.loads(folder.joinpath("ranker.json").read_text(encoding="utf-8"))
+    return Ranker({name: array.astype("float32") for name, array in weights.items()}, card)

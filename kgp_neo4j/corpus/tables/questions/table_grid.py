@@ -83,9 +83,7 @@ class Grid:
 
     @cached_property
     def folded(self) -> tuple[dict[str, tuple[str, ...]], ...]:
-        """Return each column's texts without accents, with the texts (normal form) that they stand
-        for.
-        """
+        """Return each column's texts without accents, with the normal forms of each."""
         columns: list[dict[str, tuple[str, ...]]] = []
         for cells in self.cells:
             texts: dict[str, tuple[str, ...]] = {}
@@ -105,9 +103,7 @@ class Grid:
 
     @cached_property
     def words(self) -> dict[str, list[tuple[int, tuple[str, ...], int]]]:
-        """Return the places of words: by their first four letters, (column, words of the cell,
-        place).
-        """
+        """Return, by the first four letters of words, their (column, words of the cell, place)."""
         places: dict[str, list[tuple[int, tuple[str, ...], int]]] = {}
         for column, texts in zip(self.columns, self.folded, strict=True):
             for words in (tuple(text.split()) for text in texts):

@@ -55,10 +55,7 @@ class GeneratingAgent(TfidfAgent):
         """Return the next evidence after each list of evidence; empty where there is none."""
 
     def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return the generated evidence for each path, the question where there is none.
 

@@ -158,11 +158,7 @@ def candidates_of(
 
 def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0) -> Step:
     """Return the step to a passage as a seed that no hop has scored."""
-    lists = {
-        "words": signals.lexical_rank,
-        "meaning": signals.cosine_rank,
-        "title": signals.named,
-    }
+    lists = {"words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named}
     return Step(
         passage,
         "seed",

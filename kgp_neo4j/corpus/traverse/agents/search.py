@@ -29,10 +29,7 @@ class TfidfAgent(NextEvidenceAgent):
         return self._last[1]
 
     def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return the question for every path."""
         return [self.begin(question)] * len(paths)
@@ -65,10 +62,7 @@ class RandomAgent(TfidfAgent):
         self._seed = seed
 
     def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return a random order for every path."""
         return [NextEvidence(draw=f"{self._seed} {question}")] * len(paths)
@@ -89,10 +83,7 @@ class MdrAgent(TfidfAgent):
         self._mdr = load_mdr()
 
     def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return the query vector of every path; all are encoded in one batch."""
         queries = []
