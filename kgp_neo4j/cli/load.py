@@ -34,17 +34,19 @@ Examples:
   kgp-neo4j load notes/ --corpus notes --language german
 
 \b
-What is read, each also with .gz:
-  .txt .md .html         one document a file, in UTF-8 (or as its mark says), with
-                         the tables of Markdown and HTML
-  .pdf                   text, pages and tables; of scanned pages with
+What is read, each also with .gz (docs/structure.md tells more):
+  .txt .md .adoc .rst    text and headings; README and the like, too
+  .html .xhtml .epub     what a reader of the page sees
+  .eml                   mails, and the files attached to them
+  .docx .odt .pptx       texts, tables and slides
+  .xlsx .xls .ods .csv .tsv   tables, as they are shown
+  .pdf                   text, pages and tables
+  .png .jpg .tif .webp .bmp   pictures, as scanned pages of .pdf files with
                          pip install "kgp-neo4j[ocr]"
-  .csv .tsv              one table a file
-  .docx .xlsx .xls .pptx text, tables, sheets and slides; these need
-                         pip install "kgp-neo4j[office]"
   .jsonl                 a {"title", "text"} record a line ("body" is a text too)
   .json .jsonl           questions of HotpotQA, 2WikiMultihopQA and MuSiQue;
                          their contexts become documents
+.docx .pptx .xlsx .xls need pip install "kgp-neo4j[office]".
 
 \b
 A document's title is its first heading (what a PDF or Office file gives as its
