@@ -98,6 +98,32 @@ def pdf(*pages: Draw, **options: Any) -> bytes:
     return buffer.getvalue()
 
 
+def stream(entries: str, content: bytes) -> bytes:
+    """Return a stream object of a PDF."""
+    return f"<<{entries}/Length {len(content)}>>\nstream\n".encode() + content + b"\nendstream"
+
+
+def written(content: str, *objects: bytes, font: str = "", **entries: str) -> bytes:
+    """Return a PDF of one page with `content`, whose font is F; `objects` have the numbers 6, 7...
+
+    `entries` are added to the page, its `resources` and the `catalog`.
+    """
+    page, resources, catalog = (entries.get(key, "") for key in ("page", "resources", "catalog"))
+    parts = [
+        f"<</Type/Catalog/Pages 2 0 R{catalog}>>".encode(),
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R{page}"
+        f"/Resources<</Font<</F 5 0 R>>{resources}>>>>".encode(),
+        stream("", content.encode("latin-1")),
+        f"<</Type/Font/Subtype/Type1{font or '/BaseFont/Helvetica'}>>".encode(),
+        *objects,
+    ]
+    whole = b"%PDF-1.7\n"
+    for number, part in enumerate(parts, 1):
+        whole += b"%d 0 obj\n%b\nendobj\n" % (number, part)
+    return whole + b"trailer\n<</Root 1 0 R>>\n%%EOF"
+
+
 def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
     """Return a PDF's document, its pages and tables checked to fit its text."""
     document = read_pdf(Path(name), data)

@@ -16,7 +16,7 @@ from itertools import pairwise, product
 from pdfplumber.utils.clustering import cluster_list
 
 from kgp_neo4j.corpus.load.grid import header_rows
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, is_leftward, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, column_gaps
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
@@ -205,13 +205,15 @@ class _Cells:
         down, beside = (sorted({place[axis] for place in self.words}) for axis in (0, 1))
         if len(down) < 2 or len(beside) < 2:
             return None
+        if is_leftward(inside):
+            beside.reverse()  # the first column is on the right
         rows = [tuple(texts[r, c] for c in beside) for r in down]
         spans = [span for each in spans for span in _span_among(each, down, beside)]
         first, last = _body(rows, spans)
         bottom = self.ys[down[last - 1] + 1]
         edges = [(self.xs[c], self.xs[c + 1]) for c in beside]
         table = PageTable(
-            box=Box(edges[0][0], self.ys[down[first]], edges[-1][1], bottom),
+            box=Box(min(edges)[0], self.ys[down[first]], max(edges)[1], bottom),
             rows=rows[first:last],
             edges=edges,
             is_ruled=any(self.xs[c] not in self.soft_x for c in beside[1:]),

@@ -75,7 +75,9 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             sizes[round(word.size, 1)] += len(word.text)
         header, footer, number = furniture(parts, neighbours)
         blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
-        if not blocks and parts.has_picture:
+        if parts.is_damaged:
+            left_out.append(f"page {parts.number}: damaged, what could be read of it is kept")
+        elif not blocks and parts.has_picture:
             hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
@@ -89,12 +91,13 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             if count:
                 counted[what].append((parts.number, count))
     text = "".join(assembly.texts)
+    told = [_told(what, counts) for what, counts in counted.items()]
     if not text.strip():
         if not is_read:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         raise InputError(
-            "the PDF holds no text, only pictures",
+            f"the PDF holds no text{f': {told[0]}' if told else ', only pictures'}",
             where=where,
             hint=None if can_recognise() else hint,
         )
@@ -107,7 +110,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         source=path.as_posix(),
         pages=tuple(assembly.pages),
         tables=tuple(assembly.tables),
-        left_out=(*left_out, *(_told(what, counts) for what, counts in counted.items())),
+        left_out=(*left_out, *told),
         sections=sections,
     )
 

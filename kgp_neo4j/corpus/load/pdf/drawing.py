@@ -19,8 +19,9 @@ from pdfminer.converter import PDFLayoutAnalyzer
 from pdfminer.layout import LTRect
 from pdfminer.pdffont import PDFType3Font, TrueTypeFont
 from pdfminer.pdfinterp import PDFPageInterpreter
-from pdfminer.pdftypes import resolve1, stream_value
-from pdfminer.utils import apply_matrix_rect, decode_text
+from pdfminer.pdftypes import dict_value, list_value, resolve1, stream_value
+from pdfminer.psparser import literal_name
+from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
 
 from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
 
@@ -28,6 +29,8 @@ from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
 #: a page with so many has no ruled tables (`rules.py`), and its text is read all the same.
 _BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000
 _STEP = 512
+#: The flags of annotations that are hidden, or not for the screen.
+_UNSEEN = 0b100010
 
 
 class TooMuchError(Exception):
@@ -45,16 +48,44 @@ class PageObjects:
     letters: list[Word] = field(default_factory=list)
     shapes: list[Box] = field(default_factory=list)
     slanted: list[Box] = field(default_factory=list)
-    pictures: int = 0
+    pictures: list[Box] = field(default_factory=list)
+    #: A part of it could not be read.
+    is_damaged: bool = False
 
 
 def objects_of(page: Any) -> PageObjects:
     """Return the objects on a page of pdfplumber's, also letters that are not seen on it."""
     # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
     # everything else together.
-    device = _Device(page.pdf.rsrcmgr)
-    PDFPageInterpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
+    device, faults = _Device(page.pdf.rsrcmgr), _Unpacking.faults
+    interpreter = PDFPageInterpreter(page.pdf.rsrcmgr, device)
+    interpreter.process_page(page.page_obj)
+    own = len(device.objects.letters)
+    for note in list_value(page.page_obj.annots or []):
+        with suppress(Exception):  # it is damaged
+            _draw_note(dict_value(note), interpreter, device)
+    for letter in device.objects.letters[own:]:
+        letter.unjudged = True  # PDFium shows not all of them
+    is_lost = "Contents" in page.page_obj.attrs and not page.page_obj.contents
+    device.objects.is_damaged = is_lost or _Unpacking.faults > faults
     return device.objects
+
+
+def _draw_note(note: Any, interpreter: PDFPageInterpreter, device: _Device) -> None:
+    """Draw an annotation as it looks on its page: the text of a form's field, of a stamp."""
+    look = resolve1(dict_value(note["AP"])["N"])
+    if isinstance(look, dict):
+        look = resolve1(look[literal_name(note["AS"])])
+    if int(resolve1(note.get("F", 0))) & _UNSEEN or literal_name(note["Subtype"]) == "Popup":
+        return
+    x0, y0, x1, y1 = map(resolve1, list_value(note["Rect"]))
+    form = tuple(map(resolve1, list_value(look.get("Matrix", MATRIX_IDENTITY))))
+    a0, b0, a1, b1 = apply_matrix_rect(form, tuple(map(resolve1, list_value(look["BBox"]))))
+    wide, high = abs(x1 - x0) / ((a1 - a0) or 1), abs(y1 - y0) / ((b1 - b0) or 1)
+    place = (wide, 0, 0, high, min(x0, x1) - a0 * wide, min(y0, y1) - b0 * high)
+    matrix = mult_matrix(mult_matrix(form, place), device.page_matrix)
+    resources = dict_value(look.get("Resources", {}))
+    interpreter.subinterp().render_contents(resources, [look], ctm=matrix)
 
 
 # --- What is seen ---
@@ -77,17 +108,17 @@ def picture_of(page: Any, scale: float) -> Any:
         return picture.to_numpy()[:, :, 2::-1].copy()
 
 
-def seen_words(page: Any, words: list[Word], width: float) -> list[Word]:
-    """Return the words that are seen on a page `width` points wide.
+def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]:
+    """Return the words that are seen on a page.
 
     Where a page shows no difference in colour, a word is invisible, as the ground is, covered, cut
-    off, or in a hidden layer. The invisible text of a scan has its picture behind it.
+    off, or in a hidden layer. Invisible text on a picture is that of a scan.
     """
     try:
         picture = picture_of(page, 1.0)
     except Exception:  # PDFium cannot show it
         return words
-    scale = picture.shape[1] / width
+    scale = picture.shape[1] / objects.width
 
     def is_seen(word: Word, around: float = 0.0) -> bool:
         x0, top, x1, bottom = (
@@ -95,7 +126,10 @@ def seen_words(page: Any, words: list[Word], width: float) -> list[Word]:
             for at in (word.x0 - around, word.top - around, word.x1 + around, word.bottom + around)
         )
         part = picture[int(top) : int(bottom) + 1, int(x0) : int(x1) + 1]
-        return bool(part.size and (word.unjudged or np.ptp(part, axis=(0, 1)).max() > _SEEN))
+        if not part.size or word.unjudged:
+            return bool(part.size)
+        is_scan = word.inkless and any(scan.holds(word) for scan in objects.pictures)
+        return is_scan or bool(np.ptp(part, axis=(0, 1)).max() > _SEEN)
 
     # Where none is seen, the fonts may say wrongly where their letters are.
     seen = [word for word in words if is_seen(word)]
@@ -114,6 +148,8 @@ class _Device(PDFLayoutAnalyzer):
     """Gathers what a page draws, up to the bounds; raises TooMuchError beyond them."""
 
     objects: PageObjects
+    ctm: Any
+    page_matrix: Any
 
     def __init__(self, manager: Any) -> None:
         super().__init__(manager)
@@ -121,12 +157,14 @@ class _Device(PDFLayoutAnalyzer):
         #: The space set after each letter of a string, and the letter before in it.
         self._spacing = 0.0
         self._before: Word | None = None
+        self._is_inkless = False
         #: The texts that stand for the letters of the open tags: "" where there is none, None
         #: where it is taken.
         self._tags: list[str | None] = [""]
 
     def begin_page(self, page: Any, ctm: Any) -> None:
         """Begin the page: what is shown of it is its crop box."""
+        self.page_matrix = ctm
         x0, y0, x1, y1 = whole = apply_matrix_rect(ctm, page.mediabox)
         a0, b0, a1, b1 = apply_matrix_rect(ctm, page.cropbox)
         shown = max(x0, a0), max(y0, b0), min(x1, a1), min(y1, b1)
@@ -157,19 +195,22 @@ class _Device(PDFLayoutAnalyzer):
         self._forms += 1
         if self._forms > _FORMS:
             raise TooMuchError
+        self._figure = mult_matrix(matrix, self.ctm)
 
     def end_figure(self, _: str) -> None:
         """End it."""
 
     def render_image(self, name: str, stream: Any) -> None:
         """Draw a picture."""
-        self.objects.pictures += 1
+        x0, y0, x1, y1 = apply_matrix_rect(self._figure, (0, 0, 1, 1))
+        left, top = self._shown[0], self._shown[3]
+        self.objects.pictures.append(Box(x0 - left, top - y1, x1 - left, top - y0))
 
     def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
         """Draw a string."""
         spacing = textstate.charspace
         self._spacing = spacing if 0 < spacing <= 2 * abs(textstate.fontsize) else 0.0
-        self._before = None
+        self._before, self._is_inkless = None, textstate.render == 3
         super().render_string(textstate, seq, ncs, graphicstate)
 
     def render_char(
@@ -208,6 +249,7 @@ class _Device(PDFLayoutAnalyzer):
             if self._before is not None:
                 self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
             self._before = Word(text, *box, size, bold, mono, turn)
+            self._before.inkless = self._is_inkless
             # PDFium has no letters of its own but Latin ones.
             self._before.unjudged = not is_embedded and text > "\u0250"
             self.objects.letters.append(self._before)
@@ -284,6 +326,8 @@ class _Unpacking:
     """What pdfminer uses of zlib, with a bound; of a damaged stream what comes before the fault."""
 
     error = zlib.error
+    #: How many streams were damaged.
+    faults = 0
 
     @staticmethod
     def decompress(data: bytes) -> bytes:
@@ -291,7 +335,8 @@ class _Unpacking:
         for at in range(0, len(data), _STEP):
             try:
                 parts.append(unpack.decompress(data[at : at + _STEP], room))
-            except zlib.error:
+            except zlib.error as error:  # a wrong sum at the end takes nothing away
+                _Unpacking.faults += "data check" not in str(error)
                 break
             room -= len(parts[-1])
             if room <= 0 or unpack.unconsumed_tail:

@@ -83,8 +83,10 @@ class Word:
     spaced: bool = False
     #: It is read from right to left; its text is as it stands, from left to right.
     is_leftward: bool = False
-    #: Its font is not in the file, so that a picture of the page need not show it.
+    #: A picture of the page need not show it: its font is not in the file, or it is in a field.
     unjudged: bool = False
+    #: It is drawn without ink, as the text of a scan is.
+    inkless: bool = False
 
     def move(self, turn: int) -> None:
         """Move it to where it lies once the page is turned."""
@@ -114,7 +116,7 @@ class Line:
     size: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.words.sort(key=lambda word: word.x0)
+        self.words.sort(key=lambda word: (word.x0, word.x1))
         self.x0, self.top, self.x1, self.bottom = Box.around(self.words)
         sizes: Counter[float] = Counter()
         for word in self.words:
@@ -162,7 +164,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
     for letter in letters:
         text = letter.text = _clean(letter.text)
         if text == " ":
-            if last is not None:
+            if last is not None and letter.x1 > last.x1:  # else it is on the left
                 last.spaced, last.x1 = True, last.x1 + letter.after
             last = None
             continue
@@ -307,7 +309,7 @@ _RIGHTWARD = re.compile(
 _PASSAGE = re.compile(f"[{_R}](?:[^\\W\\d_]|[^a-zA-Z\\u00c0-\\u058f])*[{_R}]")
 _MIRROR = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 #: Letters that stand only at the end of a word, and what joins or parts letters without a width.
-_LAST = frozenset("ةىךםןףץ")
+_LAST, _FIRST = frozenset("ةىךםןףץ"), re.compile("^(?:ال|می\u200c)")
 _JOINERS = "\u200c\u200d"
 
 
@@ -326,7 +328,15 @@ def in_reading_order(line: str) -> str:
     return "".join(reversed([*parts, line[at:][::-1].translate(_MIRROR)]))
 
 
+def is_leftward(words: Iterable[Word]) -> bool:
+    """Return whether most of some words, numbers aside, are read from right to left."""
+    ways = [word.is_leftward for word in words if any(map(str.isalpha, word.text))]
+    return 2 * sum(ways) > len(ways)
+
+
 def _is_reversed(word: str) -> int:
-    """Return 1 where a word's last letter is on its left, -1 where it is on its right, else 0."""
+    """Return whether a word's letters that are always its first or last ones stand as they do where
+    it is read from the right (1) or from the left (-1), 0 where there are none.
+    """
     ends = [c in _LAST or "FINAL FORM" in unicodedata.name(c, "") for c in (word[0], word[-1])]
-    return ends[0] - ends[1]
+    return ends[0] - ends[1] + bool(_FIRST.search(word[::-1])) - bool(_FIRST.search(word))

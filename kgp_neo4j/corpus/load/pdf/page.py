@@ -19,6 +19,7 @@ from kgp_neo4j.corpus.load.pdf.letters import (
     Line,
     Placed,
     Word,
+    is_leftward,
     lines_of,
     words_of,
 )
@@ -65,7 +66,7 @@ def _reading_order(
             continue
         lines = [part for part in parts[at:end] if isinstance(part, Line)]
         inside = [part for part in parts[at:end] if isinstance(part, PageTable)]
-        for x0, x1 in pairwise([-_EVER, *gaps, _EVER]):
+        for x0, x1 in list(pairwise([-_EVER, *gaps, _EVER]))[:: -1 if is_leftward(words) else 1]:
             column = [w for line in lines for w in _between(line.words, x0, x1)]
             tables = [table for table in inside if _between([table.box], x0, x1)]
             flows += _reading_order(column, tables, known, depth + 1)
@@ -345,6 +346,7 @@ class PageParts:
     #: How many letters of it are not seen, and how many have no known meaning.
     hidden: int = 0
     unknown: int = 0
+    is_damaged: bool = False
     #: The characters of all words.
     characters: Counter[str] = field(default_factory=Counter)
 
@@ -357,13 +359,13 @@ def parts_of(page: Any) -> PageParts:
     """
     objects = objects_of(page)
     drawn = words_of(objects.letters)
-    words = seen_words(page, drawn, objects.width) if drawn else []
+    words = seen_words(page, drawn, objects) if drawn else []
     parts = PageParts(page.page_number, page.page_obj.label or "", objects.height)
-    letters = sum(len(word.text) for word in words)
+    parts.is_damaged, letters = objects.is_damaged, sum(len(word.text) for word in words)
     parts.hidden = sum(len(word.text) for word in drawn) - letters
     parts.unknown = sum(word.text.count(UNKNOWN) for word in words)
     words = [word for word in words if word.text.strip(UNKNOWN)]
-    parts.has_picture = objects.pictures > 0 or bool(objects.slanted)
+    parts.has_picture = bool(objects.pictures or objects.slanted)
     is_picture = parts.has_picture and not words
     if (is_picture or 2 * parts.unknown > letters > 0) and can_recognise():
         words, parts.recognised, parts.unknown = recognised_words(page), True, 0
