@@ -214,6 +214,17 @@ def test_encodings(tmp_path: Path) -> None:
     assert found.notes == ("the text is read as UTF-8 with 1 bytes that are not, which is a guess",)
 
 
+def test_text_from_right_to_left_is_in_the_order_of_reading(tmp_path: Path) -> None:
+    for text in (
+        "הנמל נפתח בשעה 18:30 ליד הרציף Dock 7.\nהשומר גר במגדל הישן עם הילדים שלו.\n",
+        "الميناء يفتح في الساعة 18:30 عند Dock 7\nالمدينة القديمة في الجزيرة\n",
+    ):
+        lines = text.replace("18:30", "03:81").replace("Dock 7", "7 kcoD").splitlines()
+        visual = "".join(f"{line[::-1]}\n" for line in lines)
+        for written in (text, visual):
+            assert _read(_write(tmp_path / "a.txt", written))[0].text == text
+
+
 def test_records(tmp_path: Path) -> None:
     lines = [
         {"title": "A", "text": " one\u2028still one "},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kgp_neo4j.corpus.load.pdf.letters import in_reading_order, word_way
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.errors import InputError
 
@@ -16,6 +17,8 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 #: Letters of other alphabets, and those that a wrong guess shows: half-width ones, parts of Hangul.
 _OTHER = re.compile("[\u0370-\uffff]")
 _ODD = re.compile("[\u3130-\u318f\uff61-\uffdc\ue000-\uf8ff]")
+#: Words from right to left.
+_LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2,}")
 _USUAL = (
     "big5 cp1251 cp1253 cp1255 cp1256 cp874 cp932 cp949 euc_jis_2004 gb18030 koi8_r koi8_u".split()
 )
@@ -27,11 +30,15 @@ _SHORT = 12
 _SAMPLE = 100_000
 
 
-def decoded(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
+def decoded(
+    data: bytes, name: str, declared: str | None = None, *, is_prose: bool = False
+) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and what was assumed about its encoding.
 
     That is the one of its byte order mark, else the one `declared`, else UTF-8, else a guess.
-    Invisible characters are left out. Raises InputError for bytes that are no text.
+    Invisible characters are left out. Of prose from right to left, lines that stand as they look
+    from the left are turned, where the letters that end words tell. Raises InputError for bytes
+    that are no text.
     """
     from bs4.dammit import EncodingDetector
 
@@ -42,7 +49,7 @@ def decoded(data: bytes, name: str, declared: str | None = None) -> tuple[str, t
                 continue
             text = data.decode(encoding)
             if marked or _controls(text) < _MOST_CONTROLS:  # UTF-16 without a mark has many
-                return seen(text), ()
+                return seen(_turned(text) if is_prose else text), ()
         except (LookupError, ValueError):
             continue
     text, encoding = _guessed(data)
@@ -51,7 +58,18 @@ def decoded(data: bytes, name: str, declared: str | None = None) -> tuple[str, t
     if not text or _controls(text) >= _MOST_CONTROLS:
         hint = "Save it as text in UTF-8, or give its name the ending of its kind."
         raise InputError("not text in any known encoding", where=name, hint=hint)
-    return seen(text), (f"the text is read as {encoding}, which is a guess",)
+    return seen(_turned(text) if is_prose else text), (
+        f"the text is read as {encoding}, which is a guess",
+    )
+
+
+def _turned(text: str) -> str:
+    words = _LEFTWARD.findall(text[:_SAMPLE])
+    ways = [word_way(word) for word in words]
+    turned, right = sum(way > 0 for way in ways), sum(way < 0 for way in ways)
+    if turned < 2 or turned < 4 * right:
+        return text
+    return "\n".join(map(in_reading_order, text.split("\n")))
 
 
 def _controls(text: str) -> float:

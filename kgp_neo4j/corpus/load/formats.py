@@ -127,7 +127,8 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
         from bs4.dammit import EncodingDetector
 
         declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
-    text, notes = decoded(data, name, declared)
+    is_prose = kind not in (*_PAGES, ".csv", ".tsv")
+    text, notes = decoded(data, name, declared, is_prose=is_prose)
     document = _text_document(kind, text, name)
     return replace(document, notes=(*notes, *document.notes))
 

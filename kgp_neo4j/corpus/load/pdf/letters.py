@@ -195,7 +195,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             by_turn.setdefault(letter.turn, []).append(last)
     words = [word for _, parts in sorted(by_turn.items()) for word in _joined(parts)]
     leftward = [word for word in words if word.is_leftward]
-    is_reversed = sum(_is_reversed(word.text) for word in leftward) >= 0
+    is_reversed = sum(word_way(word.text) for word in leftward) >= 0
     for word in words:
         word.move(-word.turn % 360)
         # A lone letter without a known meaning is a bullet.
@@ -334,7 +334,7 @@ def is_leftward(words: Iterable[Word]) -> bool:
     return 2 * sum(ways) > len(ways)
 
 
-def _is_reversed(word: str) -> int:
+def word_way(word: str) -> int:
     """Return whether a word's letters that are always its first or last ones stand as they do where
     it is read from the right (1) or from the left (-1), 0 where there are none.
     """
