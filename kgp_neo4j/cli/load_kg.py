@@ -19,6 +19,8 @@ entities       {0.entities:,} ({0.embedded:,} embedded){types}
 relationships  {0.relationships:,}{relations}
 time           {0.seconds:.1f} s"""
 
+#: Skipped rows that are shown.
+_SHOWN = 20
 _EPILOG = """
 \b
 Examples:
@@ -53,6 +55,12 @@ adds what is new, and finishes what was cut short.
     metavar="RELATION=HEAD:TAIL",
     help="Types of the head and tail of a relation; can be repeated. By default a relation such as "
     "has_symptom says the type of its tail.",
+)
+@click.option(
+    "--missing",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that is no value, exactly so; can be repeated (default: an empty one alone).",
 )
 @click.option(
     "--from-label",
@@ -128,7 +136,13 @@ def _print(account: GraphLoadReport) -> None:
         for name in ("types", "relations")
     }
     click.echo(_ACCOUNT.format(account, **counts))
-    if account.errors:
-        click.echo(f"not loaded     {len(account.errors):,}")
-        for error in account.errors:
-            click.echo(f"  {error}")
+    for title, count, lines in (
+        ("skipped   ", account.skipped, account.skipped_rows[:_SHOWN]),
+        ("not loaded", len(account.errors), account.errors),
+    ):
+        if lines:
+            click.echo(f"{title}     {count:,}")
+        for line in lines:
+            click.echo(f"  {line}")
+        if count > len(lines):
+            click.echo(f"  … and {count - len(lines):,} more, which --json lists")

@@ -14,8 +14,8 @@ class GraphLoadReport:
     """The result of `load-kg`: counts of what was read, and of what the graph has now.
 
     `triples` were read without error, `duplicates` of them were seen before, `skipped` rows had an
-    empty or missing value; `new` relationships were made. `errors` lists what was not loaded, each
-    with file, line and reason.
+    empty or missing value; `new` relationships were made. `skipped_rows` and `errors` list what was
+    not loaded, each with file, line and reason.
     """
 
     graph: str
@@ -29,6 +29,7 @@ class GraphLoadReport:
     relations: Mapping[str, int] = field(default_factory=dict)
     types: Mapping[str, int] = field(default_factory=dict)
     embedded: int = 0
+    skipped_rows: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -51,7 +52,8 @@ class LinkedEntity:
     """A mention in a question, and the entity of the graph that it was linked to.
 
     `surface` is the mention as written in the question, `id` and `name` the entity; `score` is a
-    cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `embedding` or `model`.
+    cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `spelling` (all but a letter or
+    two of the name), `embedding` or `model`.
     `alternatives` are the next best names with their scores. An entity below the threshold has no
     `id`.
     """

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
@@ -59,6 +64,69 @@ def test_meanings(graph: StoredGraph) -> None:
     assert sick.score < 1
     assert len(sick.alternatives) == 3
     assert belly.name == "Stomach cramps"
+
+
+_SYMBOLS = (
+    "C",
+    "C++",
+    "C#",
+    "TB-12",
+    "TB-120",
+    "A/B (x)",
+    "Node.js",
+    "AT&T",
+    "A+",
+    "A-",
+    "维生素B12",
+)
+
+
+@pytest.fixture(scope="module")
+def symbols(
+    database: Database, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    lines = [f"{name}\tmade_by\tMaker {at} Strond" for at, name in enumerate(_SYMBOLS)]
+    lines += [
+        "Vitamin B1\tcures\tBeriberi",
+        "Type 1\tis\tOne",
+        "TB\tis\tIllness",
+        "F\tis\tA letter",
+    ]
+    path: Path = tmp_path_factory.mktemp("symbols") / "symbols.tsv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    load_graph(database, [path], "test symbols")
+    yield "test symbols"
+    delete_graph(database, "test symbols")
+
+
+@pytest.mark.parametrize("name", _SYMBOLS)
+def test_symbols_tell_names_apart(database: Database, symbols: str, name: str) -> None:
+    for question in (f"Who made {name}?", f"who is behind {name.lower()} today", f"谁做了{name}？"):
+        assert [each for _, each, _ in _linked(database, symbols, question)] == [name]
+    maker = f"Maker {_SYMBOLS.index(name)} Strond"
+    assert maker in ask_graph(database, symbols, f"Who made {name}?").text.splitlines()[0]
+    for text in (name, f"Who made {name}?"):
+        rows = database.read("procedures/link_entities", text=text, graph=symbols, limit=5)
+        assert [row["entity"]["name"] for row in rows if row["by"] == "name"] == [name]
+
+
+@pytest.mark.parametrize(
+    "name", ["F#", "F++", "TB-1", "TB-13", "vitamin B12", "Type 2", "Node", "AT", "维生素B1", ".F"]
+)
+def test_a_name_with_other_symbols_is_another(database: Database, symbols: str, name: str) -> None:
+    assert not any(entity for _, entity, _ in _linked(database, symbols, f"Who made {name}?"))
+    rows = database.read("procedures/link_entities", text=f"{name}?", graph=symbols, limit=5)
+    assert "name" not in {row["by"] for row in rows}
+
+
+def test_slips_of_spelling_are_linked_and_told(database: Database, english: str) -> None:
+    assert _linked(database, english, "Is it a foood poisonnig?") == [
+        ("foood poisonnig", "Food poisoning", "spelling")
+    ]
+    made = ask_graph(database, english, "I take paracetmol.")
+    assert made.notices == ("Linked by spelling: paracetmol → Paracetamol (Panadol).",)
+    # Short names are not guessed at, nor is a word that a name has so.
+    assert not any(by == "spelling" for _, _, by in _linked(database, english, "Fu, feve and foot"))
 
 
 def test_nothing_is_forced(graph: StoredGraph, database: Database) -> None:

@@ -159,14 +159,26 @@ def test_names_duplicates_and_missing_values(
         "panic  disorder\thas_symptom\tＩnsomnia",
         "Panic_disorder\thas_symptom\tnan",
         "\thas_symptom\tInsomnia",
-        "Insomnia\tNone\tPanic_disorder",
+        "Insomnia\t \tPanic_disorder",
         "Insomnia\tpossible_disease\tPanic disorder",
+        "N/A\tNull\tNaN",
     ]
-    account = load_graph(
-        database, [_write(tmp_path, "a.tsv", "\n".join(lines))], graph, embed=False
-    )
-    assert (account.triples, account.duplicates, account.skipped) == (3, 1, 3)
+    path = _write(tmp_path, "a.tsv", "\n".join(lines))
+    account = load_graph(database, [path], graph, embed=False, missing=["nan", "N/A"])
+    assert (account.triples, account.duplicates, account.skipped) == (3, 1, 4)
     assert (account.new, account.entities, account.relationships) == (2, 2, 2)
+    assert account.skipped_rows == (
+        f"{path}:3: no tail (nan)",
+        f"{path}:4: no head",
+        f"{path}:5: no relation",
+        f"{path}:7: no head (N/A)",
+    )
+    # Whatever a name says, it is one, unless it was said that it is none.
+    account = load_graph(database, [path], graph, embed=False)
+    assert (account.triples, account.new, account.skipped) == (5, 2, 2)
+    assert {("N/A", "Null", "nan"), ("Panic disorder", "has_symptom", "nan")} <= _triples(
+        database, graph
+    )
     found = _entities(database, graph)
     assert found["Panic disorder"]["aliases"] == ["panic disorder"]
     assert found["Insomnia"]["aliases"] == ["Ｉnsomnia"]
@@ -176,7 +188,7 @@ def test_names_duplicates_and_missing_values(
     ("name", "line", "reason"),
     [
         ("a.tsv", "A\tto", "2 fields where head, relation and tail are expected"),
-        ("a.tsv", f"A\tto\t{'x' * 1001}", "a name of 1,001 characters"),
+        ("a.tsv", f"A\tto\t{'x' * 1001}", "a name of 1,001 characters, more than 1,000"),
         ("a.tsv", f"A\t{'x' * 201}\tB", "a relation of 201 characters"),
         ("a.tsv", "A\x01\tto\tB", r"a control character \(U\+0001\)"),
         ("a.tsv", "A\t__\tB", None),
@@ -605,6 +617,9 @@ def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:
     account = json.loads(done.stdout)
     assert (account["new"], account["relations"]["to"]) == (1, 1)
     assert "bad.tsv:1: 2 fields" in account["errors"][0]
+    many = str(_write(tmp_path, "many.tsv", "A\tto\tNA\n" * 25 + "A\tto\tB\n"))
+    done = run("load-kg", many, "--graph", graph, "--no-embed", "--missing", "NA")
+    assert "many.tsv:20: no tail (NA)\n  … and 5 more, which --json lists" in done.stdout
     done = run("load-kg", bad, "--graph", graph, "--no-embed")
     assert isinstance(done.exception, InputError)
     types = ("--types", "to=Letter:Letter", "--no-embed")

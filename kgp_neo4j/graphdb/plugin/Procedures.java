@@ -152,7 +152,7 @@ public final class Procedures {
     }
 
     @Procedure(name = "custom.kgp.linkEntities", mode = Mode.READ)
-    @Description("The entities of a knowledge graph that a text names: those whose name stands in it (`by` is name, and the longest counts), then those whose name or alias shares most words or pairs of Chinese characters with it (`by` is words, `score` a share of the best). Python also links word forms and meanings. Configuration: limit (10; 0 to 10000), how many at most.")
+    @Description("The entities of a knowledge graph that a text names: those whose name stands in it with all its symbols (`by` is name, the longest counts), then those whose name or alias shares most words or pairs of Chinese characters with it (`by` is words, `score` a share of the best). Python links word forms, slips and meanings too. Configuration: limit (10; 0 to 10000), how many at most.")
     public Stream<LinkEntitiesRow> linkEntities(
             @Name("text") String text,
             @Name("graph") String graph,
@@ -416,7 +416,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "f9ade84f59c0e998";
+        public final String statements = "3785165137273b38";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)

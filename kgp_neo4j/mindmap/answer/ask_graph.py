@@ -37,6 +37,7 @@ _TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON
 _BROWSER_LIMIT = 60
 #: What an answer says beside the evidence, in English and in Chinese.
 _TEXTS = {
+    "spelling": ("Linked by spelling: {}.", "按拼写链接：{}。"),
     "composed": (
         "{}; this answer is composed from the evidence alone.",
         "{}；以下答案只根据证据得出。",
@@ -158,6 +159,7 @@ def answer_from(
     text = composed_text(question, reasoning, candidates)
     if not is_han(question) and (by_path := answer_by_path(question, reasoning, candidates)):
         text, edges = by_path[0], by_path[1] or edges
+    slips = [f"{e.surface} → {e.name}" for e in reasoning.entities if e.id and e.by == "spelling"]
     answer = MindMap(
         question=question,
         graph=graph,
@@ -166,6 +168,7 @@ def answer_from(
         edges=edges,
         candidates=candidates,
         reasoning=reasoning,
+        notices=(_text("spelling", question, "; ".join(slips)),) if slips else (),
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:
@@ -191,7 +194,7 @@ def _from_model(
     reply = replace(reply, edges=edges, problem=problem)
     if problem:
         notice = _fallback_notice(composed.question, reply)
-        return replace(composed, reply=reply, notices=(notice,))
+        return replace(composed, reply=reply, notices=(*composed.notices, notice))
     return replace(
         composed,
         text=reply.answer,

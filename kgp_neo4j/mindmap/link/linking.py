@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import regex
+
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.extraction import extract
-from kgp_neo4j.mindmap.link.matching import Match, Names
+from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips
 from kgp_neo4j.mindmap.link.name_forms import (
     Phrase,
+    agree,
     content_stems,
     content_words,
     is_han,
@@ -23,7 +26,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.text.words import MAX_WORD, stem
+from kgp_neo4j.text.words import MAX_WORD, WORD, stem
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
@@ -79,7 +82,9 @@ class _Linker:
     def link_question(self, question: str) -> list[LinkedEntity]:
         """Link the phrases of a question by name, and the remaining ones by embedding."""
         mentions = phrases(question)
-        named = Names(self._candidates(mentions, question)).match(mentions)
+        candidates = self._candidates(mentions, question)
+        named = Names(candidates).match(mentions)
+        named += self._by_spelling(mentions, named, candidates)
         near, suggestions = self._by_embedding(mentions, named, question)
         matches = [*named, *near]
         if not matches:
@@ -107,14 +112,22 @@ class _Linker:
         """Link the names that a model extracted."""
         mentions = [Phrase(name, name_words(name), ((0, len(name)),)) for name in names]
         mentions = [phrase for phrase in mentions if phrase.words]
-        known = Names(self._candidates(mentions, " . ".join(names)))
-        whole = {p.text: matches[0].entities for p in mentions if (matches := known.match([p]))}
+        candidates = self._candidates(mentions, " . ".join(names))
+        known = Names(candidates)
+        matched = [match for phrase in mentions for match in known.match([phrase])]
+        spelled = self._by_spelling(mentions, matched, candidates)
+        whole = {match.phrase.text: match.entities for match in (*spelled, *matched)}
         near = self._nearest([phrase for phrase in mentions if phrase.text not in whole])
         linked: dict[str, LinkedEntity] = {}
         for phrase in mentions:
             rows = whole.get(phrase.text) or near.get(phrase.text, [])
-            near_enough = rows and rows[0]["score"] >= self.settings.threshold - 0.1
-            match = Match(phrase, rows, "model")
+            near_enough = (
+                rows
+                and rows[0]["score"] >= self.settings.threshold - 0.1
+                and (phrase.text in whole or agree(phrase.text, rows[0]["name"]))
+            )
+            by = "spelling" if phrase in [each.phrase for each in spelled] else "model"
+            match = Match(phrase, rows, by)
             entity = _linked(match) if near_enough else _suggested(phrase, rows, "model")
             linked.setdefault(entity.id or f"?{phrase.text}", entity)
         return list(linked.values())[: self.settings.entities]
@@ -123,6 +136,35 @@ class _Linker:
         keys = sorted({key_of(phrase.text) for phrase in mentions})
         terms = " ".join(_terms(text))
         return self.graph.read("explore/named_entities", keys=keys, terms=terms)
+
+    def _by_spelling(
+        self, mentions: Sequence[Phrase], matches: Sequence[Match], known: Sequence[Row]
+    ) -> list[Match]:
+        """Return the phrases that are one name of the graph but for a letter or two.
+
+        Words of names found as they are written are no such slips, nor are short ones.
+        """
+        used = {word for match in matches for word in content_words(match.phrase.words)}
+        used |= {word for row in known for word in name_words(row["name"])}
+        rest = [
+            p for p in mentions if p.plain and not p.whole and len(p.words) <= _LONGEST_EMBEDDED
+        ]
+        slips = {word for p in rest for word in p.words if most_slips(word) and word not in used}
+        rest = [p for p in rest if slips & {*p.words}]
+        if not rest:
+            return []
+        terms = " ".join(f"{word}~{most_slips(word)}" for word in sorted(slips)[:_TERMS])
+        rows = self.graph.read("explore/named_entities", keys=[], terms=terms)
+        found = []
+        for phrase in rest:
+            scored = [(score, row) for row in rows if (score := likeness(phrase, row, slips))]
+            best = max((score for score, _ in scored), default=0.0)
+            entities = [row | {"score": score} for score, row in scored if score == best]
+            if len(entities) == 1:
+                found.append(Match(phrase, entities, "spelling"))
+        found.sort(key=lambda match: (-len(match.phrase.words), -match.score))
+        taken = {word for match in matches for word in content_words(match.phrase.words)}
+        return _without_common_words(found, taken)
 
     def _by_embedding(
         self, mentions: Sequence[Phrase], matches: Sequence[Match], question: str
@@ -156,6 +198,8 @@ class _Linker:
 
     def _accepts(self, match: Match, question_stems: set[str]) -> bool:
         rows, score = match.entities, match.score
+        if not agree(match.phrase.text, rows[0]["name"]):
+            return False
         ahead = score - (float(rows[1]["score"]) if len(rows) > 1 else 0.0)
         phrase_stems = {*content_stems(match.phrase.words)}
         name_stems = {*content_stems(name_words(rows[0]["name"]))}
@@ -187,6 +231,8 @@ class _Linker:
         near: dict[str, list[Row]] = {}
         for row in rows:
             near.setdefault(row["phrase"], []).append(row)
+        for phrase, found in near.items():
+            near[phrase] = [row for row in found if agree(phrase, row["name"])] or found
         return near
 
 
@@ -233,7 +279,7 @@ def _terms(text: str) -> list[str]:
                 if is_han(following):
                     terms[word + following] = None
                 continue
-            for part in word.split("'"):
+            for part in regex.findall(WORD, word):
                 if content_words([part]):
                     terms[part] = None
                     # The index does not stem: a prefix makes "weak" find "weakness".

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.mindmap.link.name_forms import Phrase, content_stems, forms, is_han, name_words
+from kgp_neo4j.mindmap.link.name_forms import (
+    Phrase,
+    content_stems,
+    forms,
+    is_han,
+    name_words,
+    spelling,
+)
 
 #: The score of a name or alias as it is, and of one in another form or order.
 _EXACT, _IN_WORDS = 1.0, 0.95
 #: Least share of a Chinese name, and least characters of it, that the question must have.
 _HAN_PART = 0.75
 _HAN_LEAST = 3
+#: Letters of a name that may be wrong at most, and letters of it at least.
+_MOST_SLIPS, _LEAST_LETTERS = 2, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,8 @@ class Names:
             for first in range(len(whole)):
                 for after in range(first + least, len(whole) + 1):
                     share = (after - first) / len(whole)
-                    if share < 1:
+                    # What is not Chinese, as B12 of 维生素B12, is never left out.
+                    if share < 1 and all(map(is_han, (*whole[:first], *whole[after:]))):
                         part = self._parts.setdefault(whole[first:after], [])
                         part.append((share, "words", entity))
 
@@ -81,7 +91,10 @@ class Names:
         words = phrase.words
         for rows in (self._exact.get(words), self._stems.get(stems), self._parts.get(words)):
             if rows:
-                rows = sorted(rows, key=lambda row: (-row[0], row[1] == "alias"))
+                own = spelling(phrase.text)
+                rows = sorted(
+                    rows, key=lambda r: (-r[0], spelling(r[2]["name"]) != own, r[1] == "alias")
+                )
                 score, by, _ = rows[0]
                 entities = {entity["id"]: {**entity, "score": score} for *_, entity in rows}
                 return Match(phrase, tuple(entities.values()), by)
@@ -94,3 +107,46 @@ def _is_covered(phrase: Phrase, others: Sequence[Phrase]) -> bool:
     if is_han(phrase.text):  # a Chinese character belongs to one name; English ones share words
         return all(any(a < end and begin < b for begin, end in places) for a, b in phrase.places)
     return all(any(begin <= a and b <= end for begin, end in places) for a, b in phrase.places)
+
+
+# --- Slips of spelling ---
+
+
+def most_slips(word: str) -> int:
+    """Return how many letters of a word may be wrong: none of a short one, a number or a symbol."""
+    return 0 if len(word) < 5 or not word.isalpha() or is_han(word) else 1 if len(word) < 9 else 2
+
+
+def likeness(phrase: Phrase, entity: Row, slips: Collection[str]) -> float:
+    """Return the share of a phrase's letters that an entity's name or alias has, in its order.
+
+    It is 0 unless all words are the same but for `slips`, which may have slips of spelling.
+    """
+    best, letters = 0.0, sum(map(len, phrase.words))
+    if letters < _LEAST_LETTERS:
+        return best
+    for words in (form for name in (entity["name"], *entity["aliases"]) for form in forms(name)):
+        if len(words) != len(phrase.words):
+            continue
+        wrong = 0
+        for given, own in zip(phrase.words, words, strict=True):
+            most = most_slips(given) if given in slips and own.isalpha() else 0
+            apart = _slips(given, own) if most and given[0] == own[0] else 0 if given == own else 9
+            wrong += apart if apart <= most else 9
+        if wrong <= _MOST_SLIPS:
+            best = max(best, 1 - wrong / letters)
+    return best
+
+
+def _slips(given: str, own: str) -> int:
+    """Return the letters left out, added, changed or swapped with the next between two words."""
+    before, last = list[int](), list(range(len(own) + 1))
+    for i, letter in enumerate(given):
+        now = [i + 1]
+        for j, other in enumerate(own):
+            least = min(now[j] + 1, last[j + 1] + 1, last[j] + (letter != other))
+            if i and j and letter == own[j - 1] and given[i - 1] == other:
+                least = min(least, before[j - 1] + 1)
+            now.append(least)
+        before, last = last, now
+    return last[-1]

@@ -10,8 +10,18 @@ import regex
 
 from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
 
-#: Words of a name and of a question, with what stands behind an apostrophe.
-_TOKEN = regex.compile(rf"{WORD}(?:['’]\p{{L}}+)*")
+#: Words of a name and of a question, with what stands behind an apostrophe, and with the symbols
+#: that tell names apart: C++, C#, A+, O-, A*, .NET.
+_LETTER = rf"(?!{SINGLE})[\p{{L}}\p{{N}}]"
+_TOKEN = regex.compile(
+    rf"(?:(?<![^\s(\[\"'“‘])\.(?=\p{{L}}))?(?:{WORD})(?:['’]\p{{L}}+)*"
+    rf"(?:[+＋]{{2,}}|[+＋](?!{_LETTER})|[#＃]+|(?<=(?<!{_LETTER}|\*)\p{{L}})\*(?!{_LETTER}|\*)"
+    rf"|(?<=(?<!{_LETTER}|-)\p{{L}}{{1,2}})[-−](?!{_LETTER}|-))?"
+)
+#: What joins two words into one name where no space is between: TB-12, node.js, I/O, AT&T.
+_JOINED = regex.compile(
+    rf"(?<!{_LETTER})((?:{_LETTER}|\p{{M}})++)([-‐‑./&+])((?:{_LETTER}|\p{{M}})++)"
+)
 _HAN = regex.compile(SINGLE)
 #: Numerals and measure words are closed classes of Chinese.
 _QUANTITY = regex.compile(
@@ -19,6 +29,7 @@ _QUANTITY = regex.compile(
     r"(?:个?(?:半?[天日周年岁]|半?月|星期|礼拜|小时|钟头)|分钟?|[秒次遍回片粒颗支瓶盒克斤米升度]|毫[克升米]|公[斤里]|厘米)"
     r"(?:[了多来前后内]|左右|以[上下])*"
 )
+_MARK = regex.compile(r"[^\p{L}\p{M}']|^(?:.|[ivx]{2,4})$")
 _PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
 #: Ends a phrase; a hyphen or slash does not.
 _PHRASE_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
@@ -78,23 +89,59 @@ def is_han(text: str) -> bool:
 
 def spans(text: str) -> Iterator[list[tuple[str, int, int]]]:
     """Yield the runs of words between punctuation: each word in lower case, with its place."""
-    text = text[:_MOST_CHARACTERS]
-    breaks = [m.span() for m in _PHRASE_END.finditer(text)]
-    start = 0
-    for end, following in (*breaks, (len(text), len(text))):
-        tokens = _TOKEN.finditer(text, start, end)
-        if run := [(_folded(m.group()), m.start(), m.end()) for m in tokens]:
+    run: list[tuple[str, int, int]] = []
+    for token in _TOKEN.finditer(text[:_MOST_CHARACTERS]):
+        if run and _PHRASE_END.search(text, run[-1][2], token.start()):
             yield run
-        start = following
+            run = []
+        run.append((_folded(token.group()), token.start(), token.end()))
+    if run:
+        yield run
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return text.translate({ord("’"): "'", ord("−"): "-"})
+
+
+def spelling(text: str) -> str:
+    """Return a name with all its symbols, but no case, spaces and outer brackets."""
+    return "".join(_folded(text).replace("_", " ").split()).strip("()（）")
+
+
+def _cuts(text: str) -> set[int]:
+    """Return the places in a text where a phrase would cut a name that is written as one.
+
+    A part has a digit, is one letter, or is short behind a dot; an "&" always joins.
+    """
+    cuts: set[int] = set()
+    for joined in _JOINED.finditer(text, overlapped=True):
+        sign, parts = joined[2], (joined[1], joined[3])
+        short = min(map(len, parts)) <= (3 if sign == "." else 1)
+        sentences = sign == "." and {part.lower() for part in parts} & _FUNCTION_WORDS
+        if sign == "&" or ((short or regex.search(r"\p{N}", joined[0])) and not sentences):
+            cuts |= {joined.end(1), joined.start(3)}
+    return cuts
+
+
+def agree(phrase: str, name: str) -> bool:
+    """Return whether a phrase and a name have the same numbers, symbols and single letters.
+
+    These no likeness replaces. A number that only the name has may be of a narrower thing.
+    """
+    given, own = _marks(phrase), _marks(name)
+    return given == own or not (given or any(not regex.search(r"\d", mark) for mark in own))
+
+
+def _marks(text: str) -> set[str]:
+    words = (word for word in name_words(text) if word not in _FUNCTION_WORDS and not is_han(word))
+    return {word for word in words if _MARK.search(word)}
 
 
 def phrases(question: str) -> list[Phrase]:
     """Return all runs of words that may name an entity."""
     known: dict[tuple[str, ...], Phrase] = {}
+    cuts = _cuts(question[:_MOST_CHARACTERS])
     for run in spans(question):
         for first, (word, begin, _) in enumerate(run):
             if word in _FUNCTION_WORDS:
@@ -102,16 +149,16 @@ def phrases(question: str) -> list[Phrase]:
             longest = _LONGEST_HAN_PHRASE if is_han(word) else _LONGEST_PHRASE
             for after in range(first + 1, min(first + longest, len(run)) + 1):
                 last, _, end = run[after - 1]
-                if last not in _FUNCTION_WORDS:
+                if last not in _FUNCTION_WORDS and not cuts & {begin, end}:
                     words = tuple(w for w, _, _ in run[first:after])
                     places = known[words].places if words in known else ()
                     known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
-    for phrase in _whole(question):
+    for phrase in _whole(question, cuts):
         known.setdefault(phrase.words, phrase)
     return list(known.values())
 
 
-def _whole(question: str) -> Iterator[Phrase]:
+def _whole(question: str, cuts: set[int]) -> Iterator[Phrase]:
     """Yield the runs over punctuation, and those that begin or end with a function word."""
     runs = [(number, *each) for number, run in enumerate(spans(question)) for each in run]
     runs = [each for each in runs[:_MOST_WHOLE] if not is_han(each[1])]
@@ -119,12 +166,14 @@ def _whole(question: str) -> Iterator[Phrase]:
         for after in range(first + 1, min(first + _LONGEST_WHOLE, len(runs)) + 1):
             last_number, last, _, end = runs[after - 1]
             words = tuple(w for _, w, _, _ in runs[first:after])
-            # A name of function words alone is written like a name: "who made It".
+            # A name of function words alone is written like a name: "who made It", "AT&T".
             named = any(w not in _FUNCTION_WORDS for w in words) or (
-                first > 0 and all(question[b].isupper() for _, _, b, _ in runs[first:after])
+                (first > 0 and all(question[b].isupper() for _, _, b, _ in runs[first:after]))
+                or bool(_JOINED.fullmatch(question, begin, end))
             )
             inside = number == last_number and not {word, last} & _FUNCTION_WORDS
-            if named and (not inside or after - first > _LONGEST_PHRASE):
+            long = not inside or after - first > _LONGEST_PHRASE
+            if named and long and not cuts & {begin, end}:
                 yield Phrase(question[begin:end], words, ((begin, end),), whole=True)
 
 

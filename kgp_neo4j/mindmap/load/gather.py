@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,11 +80,14 @@ class _Entity:
 class Gathered:
     """The entities, by key, and triples of all sources of one load, in the order they were read."""
 
-    def __init__(self, graph: str) -> None:
+    def __init__(self, graph: str, missing: Collection[str] = ()) -> None:
         self.graph = graph
+        self.missing = frozenset(missing)
         self.began = time.monotonic()
         self.errors: list[str] = []
-        self.facts = self.duplicates = self.skipped = 0
+        #: What had no value, each with its place.
+        self.skipped: list[str] = []
+        self.facts = self.duplicates = 0
         self.entities: dict[str, _Entity] = {}
         #: The keys of head and tail, and the relation between.
         self.triples: dict[tuple[str, str, str], None] = {}
@@ -113,8 +116,8 @@ class Gathered:
     # Both check all names of a record before they add anything of it.
 
     def _add_fact(self, fact: Fact) -> None:
-        if is_missing(fact.head) or is_missing(fact.relation) or is_missing(fact.tail):
-            self.skipped += 1
+        parts = {"head": fact.head, "relation": fact.relation, "tail": fact.tail}
+        if self._is_skipped(parts, fact.where):
             return
         relation = self._checked("relation", fact.relation, fact.where)
         types = [self._checked("type", t, fact.where) for t in (fact.head_type, fact.tail_type)]
@@ -127,13 +130,22 @@ class Gathered:
         self.triples[triple] = None
 
     def _add_entity(self, row: NamedEntity) -> None:
-        if is_missing(row.name):
-            self.skipped += 1
+        if self._is_skipped({"name": row.name}, row.where):
             return
         type_ = self._checked("type", row.type, row.where)
         own, *others = (self._spelling(text, row.where) for text in (row.name, *row.aliases))
         entity = self._entity(*own, type_)
         entity.aliases |= {alias: None for key, alias in others if key != own[0]}
+
+    def _is_skipped(self, parts: Mapping[str, str], where: str) -> bool:
+        """Note a record of which a part is missing, and return whether one is."""
+        lacks = {part: text for part, text in parts.items() if is_missing(text, self.missing)}
+        if lacks:
+            said = (
+                f"{part} ({text.strip()})" if text.strip() else part for part, text in lacks.items()
+            )
+            self.skipped.append(f"{where}: no {' and no '.join(said)}")
+        return bool(lacks)
 
     def _spelling(self, text: str, where: str) -> tuple[str, str]:
         """Return a name's key and the name for display; raises InputError where it is no name."""
@@ -160,7 +172,7 @@ class Gathered:
         """Return a relation or a type as it is stored, a missing one as an empty text."""
         stored = self._stored[kind]
         if text not in stored:
-            name = "" if is_missing(text) else text.strip()
+            name = "" if is_missing(text, self.missing) else text.strip()
             problem = problem_of(kind, name)
             if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"

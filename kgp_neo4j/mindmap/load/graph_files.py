@@ -206,6 +206,8 @@ def _fact(record: object, where: str) -> Record:
 
 # --- Tables of entities ---
 
+#: What no value is in a list of Python or JSON, without quotes.
+_NO_VALUES = ("nan", "NaN", "None", "null")
 _STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
 #: One item of a Python or JSON list, up to its comma.
 _ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
@@ -219,8 +221,8 @@ def _table_records(cells: object, mapping: TableMapping, where: str) -> list[Rec
     if not isinstance(cells, Mapping) or not isinstance(cells.get(mapping.name), str):
         return [InputError(f"no object with a text {mapping.name!r}", where=where)]
     entity = _without(cells[mapping.name], mapping.noise)
-    if _is_dropped(entity, mapping.drop):
-        return [Fact("", "", "", where)]
+    if _is_dropped(entity, mapping):
+        return [NamedEntity("", where)]
     try:
         aliases = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
         records: list[Record] = [
@@ -243,8 +245,9 @@ def _without(text: str, patterns: tuple[str, ...]) -> str:
     return text
 
 
-def _is_dropped(text: str, patterns: tuple[str, ...]) -> bool:
-    return is_missing(text) or any(re.search(pattern, text) for pattern in patterns)
+def _is_dropped(text: str, mapping: TableMapping) -> bool:
+    missing = is_missing(text, mapping.missing)
+    return missing or any(re.search(pattern, text) for pattern in mapping.drop)
 
 
 def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMapping) -> list[str]:
@@ -259,7 +262,7 @@ def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMappi
     values: list[str] = []
     for text in texts:
         text = _without(text, mapping.noise)
-        if not text.strip() or (column.form == "list" and is_missing(text)):
+        if not text.strip() or (column.form == "list" and is_missing(text, mapping.missing)):
             continue
         if column.form == "list" and not isinstance(cell, list):
             values += _values_of_list(text, column.column)
@@ -268,14 +271,14 @@ def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMappi
             values += [part.strip() for part in parts if part.strip()]
         else:
             values.append(text.strip())
-    return ["" if _is_dropped(value, mapping.drop) else value for value in values]
+    return ["" if _is_dropped(value, mapping) else value for value in values]
 
 
 def _values_of_list(text: str, column: str) -> list[str]:
     """Return the texts of a flat list in Python or JSON notation, without evaluating it.
 
-    Words without quotes (`nan`, `None`, numbers) are returned as they are. Raises ValueError for
-    anything else: no list, a nested list, a quote that is not closed.
+    Words without quotes are returned as they are, and empty where they are no value (`nan`, `None`,
+    `null`). Raises ValueError for no list, a nested list, a quote that is not closed.
     """
     inner = text.strip()
     if inner[:1] + inner[-1:] not in ("[]", "()"):
@@ -290,7 +293,8 @@ def _values_of_list(text: str, column: str) -> list[str]:
                 raise ValueError("no text or word")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SyntaxWarning)  # an unknown escape stays as it is
-                values.append(ast.literal_eval(item["text"]) if item["text"] else item["word"])
+                word = "" if item["word"] in _NO_VALUES else item["word"]
+                values.append(ast.literal_eval(item["text"]) if item["text"] else word)
         except (SyntaxError, ValueError) as error:
             raise ValueError(
                 f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"

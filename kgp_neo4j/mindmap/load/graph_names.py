@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-#: Texts for a missing value, in lower case.
-_MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 _OWN_LABELS = frozenset(
     "Cell Column Corpus Document DocumentSource Entity Keyword KgpImport KgpInstallation "
     "KnowledgeGraph NamedEntity Page Question Row Section Table".split()
@@ -40,15 +39,18 @@ def is_reserved(label: str) -> bool:
     return label in _OWN_LABELS or label.endswith("Passage")
 
 
-def is_missing(text: str) -> bool:
-    """Return whether a text stands for a missing value: empty, `nan`, `None`, `null`."""
-    return text.strip().lower() in _MISSING
+def is_missing(text: str, missing: Collection[str] = ()) -> bool:
+    """Return whether a text stands for no value: empty, or exactly one of those that are `missing`.
+
+    Any other is a name, whatever it says: there are a Nan, a Null and a None.
+    """
+    return not text.strip() or text.strip() in missing
 
 
 def problem_of(kind: str, text: str) -> str:
     """Return why a text cannot be of a kind, such as a name or a relation; empty where it can."""
     if len(text) > _LONGEST[kind]:
-        return f"a {kind} of {len(text):,} characters"
+        return f"a {kind} of {len(text):,} characters, more than {_LONGEST[kind]:,}"
     if not is_storable(text):
         return "half a character (a lone surrogate)"
     # `clean` has removed the control characters that are white space.

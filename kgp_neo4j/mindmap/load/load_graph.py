@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -40,13 +40,15 @@ class LoadOptions(TypedDict, total=False):
 
     `types` maps relations to the types of head and tail. `embed` (true by default) gives each
     entity the embedding of its name, by `encoder` (default: the graph's own, else the offline one
-    for its language). With `keep_going` bad records are skipped and listed in the report.
+    for its language). With `keep_going` bad records are skipped and listed in the report. A text is
+    no value where it is empty, or exactly one of `missing`.
     """
 
     types: Mapping[str, tuple[str, str]] | None
     encoder: str | None
     keep_going: bool
     embed: bool
+    missing: Collection[str]
 
 
 def load_graph(
@@ -63,7 +65,8 @@ def load_graph(
     is written: the first bad line raises InputError and leaves the graph as it was. Loading again
     changes nothing, and finishes a load that was interrupted.
     """
-    table = read_mapping(mapping) if mapping is not None else None
+    missing = options.get("missing", ())
+    table = read_mapping(mapping, missing) if mapping is not None else None
     sources = find(paths)
 
     def records() -> Generator[Record, None, None]:
@@ -118,12 +121,12 @@ def _load(
     files: int = 0,
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
-    gathered, load = Gathered(checked_graph(graph)), uuid.uuid4().hex
+    gathered, load = Gathered(checked_graph(graph), options.get("missing", ())), uuid.uuid4().hex
     with closing(records):  # ends the progress bar of reading also after an error
         gathered.read(records, keep_going=options.get("keep_going", False))
     gathered.decide_types(options.get("types") or {})
     if not gathered.entities:
-        first = f" ({gathered.errors[0]})" if gathered.errors else ""
+        first = next((f" ({each})" for each in (*gathered.errors, *gathered.skipped)), "")
         raise InputError(f"there is no triple to load{first}", where=graph)
     discard_import(database, graph)
     (begun,) = database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load=load)
@@ -147,7 +150,8 @@ def _load(
         files=files,
         triples=gathered.facts,
         duplicates=gathered.duplicates,
-        skipped=gathered.skipped,
+        skipped=len(gathered.skipped),
+        skipped_rows=tuple(gathered.skipped),
         new=new,
         entities=counts["entities"],
         relationships=sum(relations.values()),

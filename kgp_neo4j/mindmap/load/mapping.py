@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -44,7 +45,7 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A mapping from a TOML file: the column of the entity, of its aliases, and the others.
 
     `noise` are regular expressions removed from a cell; values that one of `drop` matches are left
-    out.
+    out, and those that are exactly one of `missing`.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: str = ""
     noise: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     aliases: ColumnMapping | None = None
     encoding: str = ""
 
@@ -85,16 +87,18 @@ def built_in() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".toml") for file in _FOLDER.iterdir()))
 
 
-def read_mapping(source: str | Path) -> TableMapping:
+def read_mapping(source: str | Path, missing: Collection[str] = ()) -> TableMapping:
     """Return the mapping of a TOML file, or one of the package's own by its name.
 
-    Raises ConfigurationError for a file that cannot be read, naming the wrong key.
+    `missing` adds to its own. Raises ConfigurationError for a file that cannot be read, naming the
+    wrong key.
     """
     name = str(source)
     own = _FOLDER.joinpath(f"{name}.toml") if name in built_in() else None
     try:
         _, values = read_toml(own or Path(source).expanduser(), _HINT)
-        return msgspec.convert(values, TableMapping)
+        mapping = msgspec.convert(values, TableMapping)
+        return msgspec.structs.replace(mapping, missing=(*mapping.missing, *missing))
     except OSError as error:
         raise ConfigurationError(
             f"the mapping cannot be read ({error.strerror or error})",
