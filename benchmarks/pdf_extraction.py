@@ -1,6 +1,6 @@
 """How much of PDF files' text, tables and cells the loader gets, against docling's ground truth.
 
-    python benchmarks/pdf_extraction.py FOLDER
+    python benchmarks/pdf_extraction.py FOLDER [--reader NAME]
 
 FOLDER has PDF files and, in `groundtruth/`, a JSON file of the same name for each. Measured are
 
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pdf_readers
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.document import read_pdf
@@ -59,11 +60,10 @@ def true_texts(
     pages = {number: page.render().to_numpy() for number, page in enumerate(PdfDocument(path), 1)}
     for item in truth["texts"]:
         for place in item["prov"][:1]:
-            number, box = place["page_no"], {name: round(at) for name, at in place["bbox"].items()
-                                             if name != "coord_origin"}  # fmt: skip
-            assert place["bbox"]["coord_origin"] == "BOTTOMLEFT"
+            number = place["page_no"]
+            left, low, right, high = (round(place["bbox"][side]) for side in "lbrt")
             height = len(pages[number])
-            shown = pages[number][height - box["t"] : height - box["b"], box["l"] : box["r"]]
+            shown = pages[number][height - high : height - low, left:right]
             if not shown.size or np.ptp(shown) > 40:
                 outside[number].append(item.get("orig") or item["text"])
     for table in truth["tables"]:
@@ -153,10 +153,10 @@ def agreeing(true: Table, ours: Table) -> tuple[int, int]:
     return strict, max(strict, sum(scores[i][j] for i, j in aligned(scores).items()))
 
 
-def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
+def measured(path: Path, truth: dict[str, Any], reader: str) -> dict[str, Any]:
     """Return all counts of one document."""
     began = time.monotonic()
-    document = read_pdf(path, path.read_bytes())
+    document = pdf_readers.read(reader, path) if reader else read_pdf(path, path.read_bytes())
     seconds = time.monotonic() - began
     counts: Counter[str] = Counter(pages=len(document.pages))
     outside, in_tables = true_texts(truth, path)
@@ -219,12 +219,14 @@ def main() -> None:
     """Print the figures of each document and of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="PDF files, with groundtruth/*.json beside them")
+    parser.add_argument("--reader", choices=pdf_readers.NAMES, default="", help="instead of ours")
     options = parser.parse_args()
     counted = []
     for path in sorted(options.folder.rglob("*.pdf")):
         truth = path.parent / "groundtruth" / f"{path.stem}.json"
         if truth.is_file():
-            counted.append(measured(path, json.loads(truth.read_text(encoding="utf-8"))))
+            known = json.loads(truth.read_text(encoding="utf-8"))
+            counted.append(measured(path, known, options.reader))
     if not counted:
         parser.error(f"no PDF file in {options.folder} has a JSON file in groundtruth/ beside it")
     total: Counter[str] = Counter()
