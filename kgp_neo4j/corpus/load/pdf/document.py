@@ -16,16 +16,9 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
+from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
-from kgp_neo4j.corpus.load.pdf.page import (
-    Block,
-    Heading,
-    PageParts,
-    blocks_of,
-    furniture,
-    parts_of,
-)
-from kgp_neo4j.corpus.load.pdf.recognition import can_recognise
+from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
 from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
@@ -222,8 +215,6 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
-    from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError
-
     try:
         pages = pdf.pages
     except Exception as error:  # a damaged file makes its library raise any error
@@ -248,8 +239,6 @@ def _opened(where: str, data: bytes) -> Any:
     import pdfplumber  # takes a while, and only PDF files need it
     from pdfminer.pdfdocument import PDFPasswordIncorrect
     from pypdfium2 import PdfDocument
-
-    from kgp_neo4j.corpus.load.pdf.drawing import bound_streams
 
     bound_streams()
     logging.getLogger("pdfminer").setLevel(logging.ERROR)

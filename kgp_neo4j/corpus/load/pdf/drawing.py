@@ -8,8 +8,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from io import BytesIO
 from itertools import pairwise
+from statistics import median
 from threading import Lock
 from typing import Any
 
@@ -24,9 +26,10 @@ from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
 
 from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
+from kgp_neo4j.environment.extras import is_installed
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
-#: a page with so many has no ruled tables (`rules.py`), and its text is read all the same.
+#: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
 _BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000
 _STEP = 512
 #: The flags of annotations that are hidden, or not for the screen.
@@ -136,6 +139,56 @@ def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]
     return seen or [word for word in words if is_seen(word, word.size)]
 
 
+# --- What is recognised in a picture ---
+
+_DOTS_PER_INCH = 250
+#: The share of a box that its letters fill, and the least difference of boxes with two letter
+#: sizes.
+_ROOM, _ALIKE = 0.8, 0.3
+
+
+def can_recognise() -> bool:
+    """Return whether the extra `ocr` is installed."""
+    return is_installed("rapidocr")
+
+
+def recognised_words(page: Any) -> list[Word]:
+    """Return the words in the picture of one of pdfplumber's pages, in points from the top left."""
+    picture = picture_of(page, _DOTS_PER_INCH / 72)
+    result = _engine()(picture)
+    if result.txts is None:
+        return []
+    scale = float(page.width) / picture.shape[1]
+    boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in result.boxes]
+    usual = median(bottom - top for _, top, _, bottom in boxes)
+    words = []
+    for (x0, top, x1, bottom), text in zip(boxes, result.txts, strict=True):
+        height = bottom - top
+        size = _ROOM * float(usual if abs(height - usual) < _ALIKE * usual else height)
+        middle, step = float(top + bottom) / 2, float(x1 - x0) / max(len(text), 1)
+        at = 0
+        for word in text.split(" "):
+            begin, at = float(x0) + at * step, at + len(word) + 1
+            if word:
+                box = (begin, middle - size / 2, begin + len(word) * step, middle + size / 2)
+                words.append(Word(word, *box, size=size))
+    return words
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    from kgp_neo4j.models.engine import import_openvino, thread_count
+
+    import_openvino()  # first, without the event that OpenVINO sends over the network
+    from rapidocr import EngineType, RapidOCR
+
+    engines: dict[str, Any] = {
+        f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Cls", "Rec")
+    }
+    engines["EngineConfig.openvino.inference_num_threads"] = thread_count()
+    return RapidOCR(params={"Global.log_level": "critical", **engines})
+
+
 # --- What is drawn ---
 
 _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNORECASE)
@@ -172,8 +225,14 @@ class _Device(PDFLayoutAnalyzer):
         self.objects = PageObjects(self._shown[2] - self._shown[0], self._shown[3] - self._shown[1])
         self.cur_item: Any = self
 
-    def end_page(self, page: Any) -> None:
-        """End the page."""
+    def end_page(self, _: Any) -> None:
+        """End the page, or a form or a picture."""
+
+    end_figure = end_page
+
+    def _box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
+        left, top = self._shown[0], self._shown[3]
+        return Box(x0 - left, top - y1, x1 - left, top - y0)
 
     def begin_tag(self, tag: Any, props: Any = None) -> None:
         """Begin a marked part of the content."""
@@ -197,14 +256,10 @@ class _Device(PDFLayoutAnalyzer):
             raise TooMuchError
         self._figure = mult_matrix(matrix, self.ctm)
 
-    def end_figure(self, _: str) -> None:
-        """End it."""
-
     def render_image(self, name: str, stream: Any) -> None:
         """Draw a picture."""
         x0, y0, x1, y1 = apply_matrix_rect(self._figure, (0, 0, 1, 1))
-        left, top = self._shown[0], self._shown[3]
-        self.objects.pictures.append(Box(x0 - left, top - y1, x1 - left, top - y0))
+        self.objects.pictures.append(self._box(x0, y0, x1, y1))
 
     def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
         """Draw a string."""
@@ -263,8 +318,7 @@ class _Device(PDFLayoutAnalyzer):
 
     def add(self, shape: Any) -> None:
         """Take a line or a shape that pdfminer made, unless it is outside the page."""
-        left, top = self._shown[0], self._shown[3]
-        box = Box(shape.x0 - left, top - shape.y1, shape.x1 - left, top - shape.y0)
+        box = self._box(*shape.bbox)
         if not Box(-2, -2, self.objects.width + 2, self.objects.height + 2).holds(box):
             return
         is_level = isinstance(shape, LTRect) or all(

@@ -12,23 +12,10 @@ from typing import Any, TypeAlias
 import regex
 
 from kgp_neo4j.corpus.load.grid import CAPTION, number
-from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.drawing import PageObjects, objects_of, seen_words
-from kgp_neo4j.corpus.load.pdf.letters import (
-    UNKNOWN,
-    Line,
-    Placed,
-    Word,
-    is_leftward,
-    lines_of,
-    words_of,
-)
-from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_words
-from kgp_neo4j.corpus.load.pdf.rules import rules_of
-from kgp_neo4j.corpus.load.pdf.tables import (
-    aligned_tables,
-    ruled_tables,
-)
+from kgp_neo4j.corpus.load.pdf import drawing, letters
+from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
+from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Line, Placed, Word, lines_of
+from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
@@ -66,7 +53,9 @@ def _reading_order(
             continue
         lines = [part for part in parts[at:end] if isinstance(part, Line)]
         inside = [part for part in parts[at:end] if isinstance(part, PageTable)]
-        for x0, x1 in list(pairwise([-_EVER, *gaps, _EVER]))[:: -1 if is_leftward(words) else 1]:
+        for x0, x1 in list(pairwise([-_EVER, *gaps, _EVER]))[
+            :: -1 if letters.is_leftward(words) else 1
+        ]:
             column = [w for line in lines for w in _between(line.words, x0, x1)]
             tables = [table for table in inside if _between([table.box], x0, x1)]
             flows += _reading_order(column, tables, known, depth + 1)
@@ -357,24 +346,25 @@ def parts_of(page: Any) -> PageParts:
     Where it is only a picture, or most of its letters have no known meaning, its words are
     recognised if the extra `ocr` is installed.
     """
-    objects = objects_of(page)
-    drawn = words_of(objects.letters)
-    words = seen_words(page, drawn, objects) if drawn else []
+    objects = drawing.objects_of(page)
+    drawn = letters.words_of(objects.letters)
+    words = drawing.seen_words(page, drawn, objects) if drawn else []
     parts = PageParts(page.page_number, page.page_obj.label or "", objects.height)
-    parts.is_damaged, letters = objects.is_damaged, sum(len(word.text) for word in words)
-    parts.hidden = sum(len(word.text) for word in drawn) - letters
+    parts.is_damaged, count = objects.is_damaged, sum(len(word.text) for word in words)
+    parts.hidden = sum(len(word.text) for word in drawn) - count
     parts.unknown = sum(word.text.count(UNKNOWN) for word in words)
     words = [word for word in words if word.text.strip(UNKNOWN)]
     parts.has_picture = bool(objects.pictures or objects.slanted)
     is_picture = parts.has_picture and not words
-    if (is_picture or 2 * parts.unknown > letters > 0) and can_recognise():
-        words, parts.recognised, parts.unknown = recognised_words(page), True, 0
+    if (is_picture or 2 * parts.unknown > count > 0) and drawing.can_recognise():
+        words, parts.recognised, parts.unknown = drawing.recognised_words(page), True, 0
     parts.characters = Counter("".join(word.text for word in words))
     tables = _ruled(objects, words)
     taken = {word for table in tables for word in table.words}
-    margins = 0.07 * objects.width, 0.93 * objects.width
-    aside = [w for w in words if w.turn and w not in taken
-             and not margins[0] < (w.x0 + w.x1) / 2 < margins[1]]  # fmt: skip
+    low, high = 0.07 * objects.width, 0.93 * objects.width
+    aside = [w for w in words if w.turn % 180 and w not in taken
+             and not low < (w.x0 + w.x1) / 2 < high]  # fmt: skip
+    aside = aside if len(aside) < len(words) else []
     parts.margin = " ".join(word.text for word in aside)
     taken |= {*aside}
     parts.words = [word for word in words if not word.turn and word not in taken]
@@ -386,7 +376,7 @@ def parts_of(page: Any) -> PageParts:
             word.turn = 0
         level, slanted = ([box.turned(turn) for box in boxes]
                           for boxes in (objects.shapes, objects.slanted))  # fmt: skip
-        turned = PageObjects(objects.width, objects.height, [], level, slanted)
+        turned = drawing.PageObjects(objects.width, objects.height, [], level, slanted)
         tables = _ruled(turned, side)
         taken |= {word for table in tables for word in table.words}
         parts.turned.append(([word for word in side if word not in taken], tables))
@@ -396,7 +386,7 @@ def parts_of(page: Any) -> PageParts:
     return parts
 
 
-def _ruled(objects: PageObjects, words: Sequence[Word]) -> list[PageTable]:
+def _ruled(objects: drawing.PageObjects, words: Sequence[Word]) -> list[PageTable]:
     """Return the ruled tables of a page whose words are, for the most part, upright."""
     rules = rules_of(objects, lines_of(word for word in words if not word.turn))
     tables = ruled_tables(words, rules)
@@ -429,10 +419,10 @@ def blocks_of(
         side: list[Block] = []
         own = gutters if words is upright else []
         for flow in _reading_order([word for line in rest for word in line.words], tables, own):
-            end = _begin_of_notes(flow, parts.height, max(sizes, key=sizes.__getitem__, default=0))
-            _add(side, _blocks(flow[:end], lexicon), lexicon)
-            for note in _notes_of(flow[end:]):
+            usual = max(sizes, key=sizes.__getitem__, default=0.0)
+            for note in _without_notes(flow, parts.height, usual):
                 notes += _paragraphs(note, lexicon)
+            _add(side, _blocks(flow, lexicon), lexicon)
         blocks += _with_captions(side)
     return blocks + notes
 
@@ -442,24 +432,21 @@ def blocks_of(
 _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶¹²³⁴-⁹]{1,3}|[a-z])[.)]?(?:\s|(?<![a-z])[^\W\d_])")
 
 
-def _begin_of_notes(flow: Flow, height: float, usual: float) -> int:
-    """Return where the footnotes of a column begin: smaller lines at its end with a mark."""
-    end = len(flow)
+def _without_notes(flow: Flow, height: float, usual: float) -> list[list[Line]]:
+    """Take the footnotes off the end of a column, its smaller lines with a mark; return their lines
+    by note.
+    """
+    notes: list[list[Line]] = []
+    end, below = len(flow), list[Line]()
     for at in range(len(flow) - 1, -1, -1):
         line = flow[at]
         if isinstance(line, PageTable) or line.size > 0.93 * usual or line.top < 0.4 * height:
             break
-        end = at if _NOTE.match(line.text) else end
-    return end
-
-
-def _notes_of(lines: Flow) -> list[list[Line]]:
-    """Return the lines of each footnote."""
-    notes: list[list[Line]] = []
-    for line in lines:
-        if isinstance(line, Line):
-            notes += [[]] if not notes or _NOTE.match(line.text) else []
-            notes[-1].append(line)
+        below.insert(0, line)
+        if _NOTE.match(line.text):
+            notes.insert(0, below)
+            end, below = at, []
+    del flow[end:]
     return notes
 
 

@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgp_neo4j.corpus.load.grid import CAPTION
-from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, table_in
+from kgp_neo4j.corpus.load.pdf.cells import (
+    NEAR,
+    PageTable,
+    Rule,
+    Rules,
+    components,
+    gutters,
+    has_value,
+    table_in,
+)
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
-from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 
 # --- Tables without ruled lines ---
 
