@@ -4,8 +4,6 @@ Each name below is imported when it is first used, so that importing the package
 records that they give and take stand in `kgp_neo4j.types`; the folders say what else there is.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """What all tests share: one real Neo4j server for the whole run, for all of its workers."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """Options of commands: made from settings dataclasses, and those that several commands share."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields

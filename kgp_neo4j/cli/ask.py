@@ -1,7 +1,5 @@
 """`kgp-neo4j ask`: one question, answered with evidence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """`kgp-neo4j browser-queries`: the procedures as saved queries, for servers without a plugin."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """`kgp-neo4j connect`: the edges between passages."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import click

@@ -1,7 +1,5 @@
 """`kgp-neo4j demo`: load, connect and ask, on documents that come with the package."""
 
-from __future__ import annotations
-
 import shlex
 
 import click

@@ -1,7 +1,5 @@
 """`kgp-neo4j doctor`: check what the server and this installation can do."""
 
-from __future__ import annotations
-
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say

@@ -1,7 +1,5 @@
 """`kgp-neo4j export`: a corpus or a knowledge graph as one file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`kgp-neo4j import`: a corpus or a knowledge graph from a file of `export`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`kgp-neo4j install`: the schema, and the stored procedures for Cypher users."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

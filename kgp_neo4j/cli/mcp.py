@@ -1,7 +1,5 @@
 """`kgp-neo4j mcp`: corpora and knowledge graphs as tools of the Model Context Protocol."""
 
-from __future__ import annotations
-
 import click
 
 from kgp_neo4j.cli._options import corpus_option, graph_option

@@ -1,7 +1,5 @@
 """`kgp-neo4j mindmap`: one question over a knowledge graph, answered with a checked mind map."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kgp-neo4j retrieve`: many questions, one run file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

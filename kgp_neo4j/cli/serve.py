@@ -1,7 +1,5 @@
 """`kgp-neo4j serve`: corpora and knowledge graphs over HTTP, with a page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`kgp-neo4j train`: fine-tune the models of the agents and of the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar

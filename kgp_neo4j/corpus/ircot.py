@@ -6,8 +6,6 @@ the next sentence of its reasoning; that sentence retrieves more; and so on unti
 prompt as every other method's.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict, replace
 

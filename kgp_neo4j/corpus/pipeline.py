@@ -5,8 +5,6 @@ object that implements one can be used. `make_pipeline` makes the pipeline of ev
 line, Python API, chat, bridges, benchmarks).
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import uuid

@@ -6,8 +6,6 @@ EMNLP 2023, section 3.2). The encoder says which passages come next after the qu
 the first ones: multi-hop dense retrieval (Xiong et al., ICLR 2021, section 3) among the passages.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

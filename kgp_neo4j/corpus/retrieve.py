@@ -1,7 +1,5 @@
 """One interface over the methods: full text, vector, their fusion, and the graph traversal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace

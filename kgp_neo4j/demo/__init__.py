@@ -5,8 +5,6 @@ with the question and is found by way of the others. One document is a PDF of th
 tables, which questions about structure are answered from.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path

@@ -4,8 +4,6 @@ A setting is declared once, as a field of `LanguageSettings` (section `llm`) or 
 (section `ask`): its default, variable, help, and what its value may be.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

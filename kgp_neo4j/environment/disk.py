@@ -1,7 +1,5 @@
 """Writes files and folders whole or not at all, with clear errors for a full disk."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """The optional packages, and the extras that install them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec

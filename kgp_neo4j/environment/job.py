@@ -4,8 +4,6 @@ A job is known to all code that runs for it, through a context variable: stateme
 limit from it, and long work asks it between two steps whether anybody still waits.
 """
 
-from __future__ import annotations
-
 import contextvars
 import threading
 import time

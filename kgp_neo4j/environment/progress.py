@@ -1,7 +1,5 @@
 """Progress bars on long work: shown on a terminal, told to who waits for a job, else silent."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

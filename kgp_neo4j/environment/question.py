@@ -1,7 +1,5 @@
 """What a question may be, wherever it is asked."""
 
-from __future__ import annotations
-
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError
 

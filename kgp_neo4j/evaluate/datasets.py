@@ -1,7 +1,5 @@
 """Open the data sets of an evaluation: questions with their gold, and their corpora."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources

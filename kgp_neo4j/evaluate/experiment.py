@@ -4,8 +4,6 @@ A row is a way to find passages; the offline reader or a language model answers 
 reads the supporting facts themselves, `none` asks the model without passages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache

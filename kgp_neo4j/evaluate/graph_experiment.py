@@ -5,8 +5,6 @@ number of triples. Without a language model their answers are composed from that
 MindMap's go through its prompt and check, and a baseline's reply counts as it stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

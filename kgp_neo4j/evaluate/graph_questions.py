@@ -3,8 +3,6 @@
 The keys of a record show its form.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

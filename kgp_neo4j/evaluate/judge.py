@@ -4,8 +4,6 @@ The paper asks once, with three examples; here both orders of the two texts are 
 is right where the model says so twice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ The keys of a record show which data set it is from. A question's gold are its t
 supporting facts; its contexts are the documents that it is asked over.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence

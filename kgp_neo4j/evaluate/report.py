@@ -1,7 +1,5 @@
 """Report an evaluation as Markdown: what was asked, a table of methods, a table of kinds."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Run files: a JSON line for each question, written as it is answered, and read to be scored."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ exact match and F1 are those of SQuAD, the best over the true answers. A questio
 counts as wrong.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

@@ -1,7 +1,5 @@
 """Multi-hop dense retrieval over all passages of a corpus at once, in memory: a baseline."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Makes the schema of a database, and tells which of our procedures its server has."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import metadata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Links that open the evidence in Neo4j Browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Compare the memory that a server has with what its corpora need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kgp_neo4j.graphdb.database import Database

@@ -28,8 +28,6 @@ Four things are expanded, the last one when it is run:
 - A label of a schema statement, which cannot be a parameter, stands as `` `$label` ``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

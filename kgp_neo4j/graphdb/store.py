@@ -1,7 +1,5 @@
 """The base class of Corpus and KnowledgeGraph: a name in a database that is opened on first use."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from kgp_neo4j.graphdb.database import Database

@@ -3,8 +3,6 @@
 Needs the extra `langchain`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs

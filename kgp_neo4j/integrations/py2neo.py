@@ -4,8 +4,6 @@ Needs the extra `py2neo`. py2neo is no longer maintained: queries, transactions,
 relationship matching work on Neo4j 5; docs/integrations.md lists what does not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs

@@ -1,7 +1,5 @@
 """Results as plain values: passages with how they were found, and answers from tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

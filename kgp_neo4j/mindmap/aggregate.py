@@ -4,8 +4,6 @@ MindMap (section 3.2) has a model do this; here names do, and the model of step 
 result.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The Python API of knowledge graphs in one class: loaded, explored and asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack

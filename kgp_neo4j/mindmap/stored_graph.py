@@ -1,7 +1,5 @@
 """A knowledge graph in the database, as linking, exploration and answers read it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

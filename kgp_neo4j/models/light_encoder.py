@@ -1,7 +1,5 @@
 """The pretrained sentence encoders in the light engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

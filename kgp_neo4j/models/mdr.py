@@ -5,8 +5,6 @@ of its agents (section 3 and Table 2). It is a LoRA adapter of the default encod
 docs/mdr.md tell how it was trained.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

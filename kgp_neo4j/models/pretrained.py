@@ -1,7 +1,5 @@
 """The encoders that need no installing: downloaded once, as jars are, kept for the engine."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sentence encoders by sentence-transformers: any of its models, and all of them on a GPU."""
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import sys

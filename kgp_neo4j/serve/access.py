@@ -1,7 +1,5 @@
 """Who calls: the access of a request's token, and the work that the service does for it."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar

@@ -1,7 +1,5 @@
 """Answers, passages and mind maps as a response shows them: with marks, without folders."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 from typing import Any
 

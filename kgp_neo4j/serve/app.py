@@ -1,7 +1,5 @@
 """The application: FastAPI's, behind the guard, with the page and the tools for language models."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """What requests may hold: read strictly by FastAPI, and described in the OpenAPI document."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from kgp_neo4j.environment.extras import needs

@@ -1,7 +1,5 @@
 """Corpora, their documents and their traces: listed, shown and deleted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces

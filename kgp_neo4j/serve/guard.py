@@ -1,7 +1,5 @@
 """What every request passes: host and origin, token, headers, counts and the log."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Counts and times of the service, in the text format of Prometheus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What goes wrong, as a response: a status, what happened, what to do."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import PurePath
 from typing import Any

@@ -1,7 +1,5 @@
 """Questions: asked whole or followed event by event."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing

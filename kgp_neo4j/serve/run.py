@@ -1,7 +1,5 @@
 """Runs the service until it is stopped."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from pathlib import Path

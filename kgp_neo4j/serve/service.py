@@ -1,7 +1,5 @@
 """The service: one database, the work for it, and what a request may see of it."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

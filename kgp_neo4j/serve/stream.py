@@ -1,7 +1,5 @@
 """Responses to somebody who may leave: server-sent events, and work that ends with its client."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar

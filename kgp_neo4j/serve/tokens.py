@@ -1,7 +1,5 @@
 """Tokens: who may see and do what; a file holds their hashes, never the tokens themselves."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """Uploads: a file's bytes in; its documents in a corpus out, once they are stored."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

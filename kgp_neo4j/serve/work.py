@@ -4,8 +4,6 @@ The work itself is CPU-bound between its statements, so threads carry it whole; 
 cancelled task reach the statement that runs, which the server then ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine

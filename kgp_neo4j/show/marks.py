@@ -1,7 +1,5 @@
 """Mark an answer's words and its supporting sentences in the passages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Labels are quoted, with the markup of Mermaid and HTML escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import regex

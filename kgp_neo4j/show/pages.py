@@ -3,8 +3,6 @@
 Every text is escaped, there is no script, and the page's policy forbids it to load anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit

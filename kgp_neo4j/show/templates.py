@@ -1,7 +1,5 @@
 """The templates of pages and pictures: nothing in them runs, is fetched, or is markup of others."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import PurePath
 from typing import Any

@@ -4,8 +4,6 @@ Known are the training and development files of HotpotQA and 2WikiMultihopQA ("s
 "context") and MuSiQue ("paragraphs").
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fit the weights of a torch model to batches, step by step, with a checkpoint to go on from."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The output folder of a training: its settings, checkpoint, result and model card."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -3,8 +3,6 @@
 The paper's instruction fine-tuning of LLaMA-7B with LoRA adapters; any causal checkpoint will do.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import time

@@ -1,7 +1,5 @@
 """Train the offline reader: layers of an encoder, and the heads that find answers."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """Fit and measure the confidence of the offline reader, on questions it was not trained on."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

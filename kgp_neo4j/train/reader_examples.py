@@ -5,8 +5,6 @@ Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples
 false "answer" (BoolQ's form).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

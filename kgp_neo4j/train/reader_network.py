@@ -1,7 +1,5 @@
 """The offline reader's network in torch, to be trained: see `kgp_neo4j.models.reader.network`."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping, Sequence

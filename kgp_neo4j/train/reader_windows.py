@@ -1,7 +1,5 @@
 """Lay training examples of the offline reader out in windows, with the labels of each token."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`train scorer`: the learned agent's trees, from questions with known supporting facts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

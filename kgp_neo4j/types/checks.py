@@ -1,7 +1,5 @@
 """Declare settings with their ranges, choices and help, and check their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import field, fields
 from typing import Any

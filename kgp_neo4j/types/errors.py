@@ -1,7 +1,5 @@
 """The errors that kgp-neo4j raises: `KgpError` is the base of all."""
 
-from __future__ import annotations
-
 
 class KgpError(Exception):
     """The base of all errors: what happened, where, and what to do about it.

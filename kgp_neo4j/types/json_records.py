@@ -1,7 +1,5 @@
 """Turns records into plain values and JSON."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """The protocol of a language model, its reply, and the usage of its calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypedDict

@@ -1,7 +1,5 @@
 """HTML for notebooks: answers and retrievals in a few lines, all escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jinja2 import Environment, PackageLoader

@@ -1,7 +1,5 @@
 """The settings of every stage: defaults, ranges and choices, for Python and the commands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frozen types of pages and tables: as read from a file, and as cited by an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath

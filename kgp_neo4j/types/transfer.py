@@ -1,7 +1,5 @@
 """The record of exports and imports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

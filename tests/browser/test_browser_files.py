@@ -1,7 +1,5 @@
 """What the embedded server gives to Neo4j Browser: the jar with style and guide."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 With KGP_NEO4J_PICTURES=docs/images the pictures of docs/serve.md are made anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

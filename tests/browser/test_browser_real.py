@@ -3,8 +3,6 @@
 With KGP_NEO4J_PICTURES=docs/images the pictures of docs/browser.md are made anew.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import os

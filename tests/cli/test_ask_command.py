@@ -1,7 +1,5 @@
 """`ask` with a language model on the command line: what is printed, written and kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

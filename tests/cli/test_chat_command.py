@@ -1,7 +1,5 @@
 """A conversation: follow-up questions, commands, pipes and JSON lines."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

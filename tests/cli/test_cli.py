@@ -1,7 +1,5 @@
 """What holds for every command: exit codes, help, JSON, errors without a traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The demo: one command from nothing to an answer over two documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kgp-neo4j evaluate`: scores agree with the scorer at hand, runs go on, faults are told."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`kgp-neo4j mcp`, spoken to by the protocol's own client over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

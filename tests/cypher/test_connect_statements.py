@@ -1,7 +1,5 @@
 """Statements of cypher/connect on a graph of six passages, where no run of `connect` shows them."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

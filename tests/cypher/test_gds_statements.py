@@ -1,7 +1,5 @@
 """The statements of cypher/gds on a graph of six passages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """cypher/inspect, install and schema; and what holds for every file under cypher/."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Statements of cypher/load on a graph of a few nodes: what stays, what goes, and the indexes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

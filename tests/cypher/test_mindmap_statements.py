@@ -1,7 +1,5 @@
 """The statements of step III, on small knowledge graphs: rows as expected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

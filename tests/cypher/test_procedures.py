@@ -1,7 +1,5 @@
 """The statements of cypher/procedures and cypher/traverse on a graph of six passages."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 a1 mentions document b, b1 and a2 document c; c1 and d1 mention "moe", a2 and e1 "the fair".
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The marks of imports, by the statements of cypher/transfer; test_exports.py has the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The benchmarks: each says how it is used; questions are composed of others."""
 
-from __future__ import annotations
-
 import random
 import re
 import runpy

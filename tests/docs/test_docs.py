@@ -3,8 +3,6 @@
 Corpora get names of the test's own in place of those on the page, so that nobody's are touched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The scripts of examples/, run as their first lines say, on the demo's documents and triples."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The wheel and the sdist: built, installed where the repository is not, and used from there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import site

@@ -1,7 +1,5 @@
 """Answers that can be checked: sentences, citations, the link into Browser."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """`ask` on pages and tables: what the question is taken to be about, and what answers it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

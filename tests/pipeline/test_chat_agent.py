@@ -1,7 +1,5 @@
 """The agent chat, against a real local server with the OpenAI protocol."""
 
-from __future__ import annotations
-
 import json
 import logging
 from typing import Any

@@ -1,7 +1,5 @@
 """The graphs of `connect`: what is a keyword, density, running again, encoders."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`connect` after new, changed and deleted documents: the graph that a first run would make."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The Python API of a corpus: what is there, and objects of one's own in the pipeline's places."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The entity graph as `connect --edges entity` makes it: mentions, edges, running again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows and judgement of an evaluation, over a made data set in HotpotQA's form."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

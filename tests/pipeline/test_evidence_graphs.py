@@ -1,7 +1,5 @@
 """Evidence graphs: mining, pruning, and aggregation into routes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """The page, the picture and the diagram of an answer: right, whole, and safe to open."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Exploration of knowledge graphs: paths and neighbourhoods, against NetworkX and on hubs."""
 
-from __future__ import annotations
-
 import random
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Corpora and knowledge graphs as files: round trips, hostile files, imports that are cut off."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The agent llama: trained from supporting facts, then steering a traversal."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Text that looks like code: stored and answered as it is, never run, never an error."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence

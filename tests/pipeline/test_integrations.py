@@ -1,7 +1,5 @@
 """The bridges to other tools, each against the real package and the demo's corpus."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import importlib

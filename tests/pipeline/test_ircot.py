@@ -1,7 +1,5 @@
 """IRCoT: each thought fetches, the turns are bounded, and the answer comes by the same prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The Python API of knowledge graphs: what a program does with one, from its files to an answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

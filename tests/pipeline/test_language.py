@@ -1,7 +1,5 @@
 """A corpus's language: guessed from its text, and what full-text search stems."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

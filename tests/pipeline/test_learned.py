@@ -1,7 +1,5 @@
 """The learned agent: its traversal, its reasons, its training, on the demo's documents."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bundled MDR encoder: its vectors, its graph, and the agent that follows it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures of answers over a knowledge graph, and the document retrievers to compare with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

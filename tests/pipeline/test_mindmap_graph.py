@@ -1,7 +1,5 @@
 """Questions over real knowledge graphs, from the command line too: offline, and with a model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

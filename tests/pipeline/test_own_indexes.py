@@ -1,7 +1,5 @@
 """A large corpus is searched by indexes of its own: other corpora change nothing in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

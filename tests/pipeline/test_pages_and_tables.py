@@ -1,7 +1,5 @@
 """Pages and tables in the graph: what load writes, replaces, finishes and removes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Relation paths: found in the database, scored, spent as evidence and answered with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

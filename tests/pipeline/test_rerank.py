@@ -1,7 +1,5 @@
 """Reranking by a language model or an MDR encoder: what they choose comes first, all stay."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of the same contents are one document with several sources; names tell others apart."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

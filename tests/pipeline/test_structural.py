@@ -1,7 +1,5 @@
 """Structural questions over two small documents: each look-up, its citations, its doubts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

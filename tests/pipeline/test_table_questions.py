@@ -1,7 +1,5 @@
 """Questions over one table: links, plans, answers, confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

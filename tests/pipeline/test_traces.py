@@ -1,7 +1,5 @@
 """Kept traversals: what is in the graph, what comes back, and that nothing else notices them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Algorithm 1 on real graphs: budget, branching, edges, paths, agents, and the database's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the tests of security share."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 from collections.abc import Iterator

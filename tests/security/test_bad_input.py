@@ -1,7 +1,5 @@
 """Input that nobody wants: odd texts in files and questions, files that unpack to too much."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import zlib

@@ -4,8 +4,6 @@ Comparable systems were open here: a read-only mode passed by `CALL apoc...` (mc
 CVE-2026-35402 and GHSA-2rgm-qm78-ggx5), and files and addresses read through `apoc.load`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

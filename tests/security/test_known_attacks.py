@@ -3,8 +3,6 @@
 The sources are public: advisories, and threads of the projects named.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import io

@@ -1,7 +1,5 @@
 """`kgp-neo4j serve` as a process of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

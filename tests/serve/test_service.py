@@ -1,7 +1,5 @@
 """The service: questions, documents, tokens, limits, and what it shows of itself."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

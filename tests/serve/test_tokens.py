@@ -1,7 +1,5 @@
 """The file of tokens, the names of uploaded files, and the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Work that is awaited: limited, given up, ended on the server."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

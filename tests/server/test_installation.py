@@ -1,7 +1,5 @@
 """The schema and the plugin, and calling its procedures as a Cypher user would."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """The lines of Neo4j: choosing one, and upgrading the data of a home, on real servers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What memory a graph needs, beside what the server has: on a corpus of a million by its counts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kgp_neo4j.graphdb.database import Database

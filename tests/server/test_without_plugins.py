@@ -1,7 +1,5 @@
 """A server with no plugin at all, as Aura is: no procedures of ours, no Graph Data Science."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Asks a pipeline that a test puts together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

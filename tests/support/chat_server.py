@@ -1,7 +1,5 @@
 """A server of the OpenAI protocol for tests, whose replies a test decides."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

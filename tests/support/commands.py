@@ -1,7 +1,5 @@
 """Runs the command line as tests need it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What `connect` makes of a corpus, and a database that counts what it writes and may fail."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

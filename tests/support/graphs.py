@@ -1,7 +1,5 @@
 """Files to load, and looks at a whole graph as tests compare it: all but corpus and times."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

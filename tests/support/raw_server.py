@@ -1,7 +1,5 @@
 """A server for tests that sends the bytes it is told to, and hangs or goes where it is told."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

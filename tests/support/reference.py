@@ -4,8 +4,6 @@ The page of the procedures is made from the headers under `cypher/`, the one of 
 the command line's help, each by its template. Text outside the two marker lines of a page is kept.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from inspect import cleandoc

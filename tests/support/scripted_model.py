@@ -1,7 +1,5 @@
 """A language model whose replies a test writes down: the logic around a model, without one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from kgp_neo4j.types.language import Reply

@@ -1,7 +1,5 @@
 """Count the letters of a text by their script, so that none is lost in silence."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The service as tests need it: a real one on loopback, in a thread of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

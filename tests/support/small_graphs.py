@@ -4,8 +4,6 @@ a1 Ardfin Lighthouse --isobel tarn--> b1 Isobel Tarn --kettlehaven--> c1 Kettleh
 a1 --next--> a2                       c1 --harbour--> d1 York,  e1 New York stands alone
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from graphs import rows

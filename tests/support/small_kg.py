@@ -1,7 +1,5 @@
 """Two small knowledge graphs, one English and one Chinese, as files and loaded into a database."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kgp_neo4j.graphdb.database import Database

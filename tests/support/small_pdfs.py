@@ -1,7 +1,5 @@
 """Small PDF files for tests, drawn with reportlab."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path

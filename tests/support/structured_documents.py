@@ -1,7 +1,5 @@
 """Small documents with pages and tables, made in the tests and written as a loader would."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A terminal for tests: a program runs in it as it does for a person."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """Real language models small enough to be made, trained and run in a test."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

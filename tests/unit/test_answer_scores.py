@@ -1,7 +1,5 @@
 """Answers measured: exact match and F1, and runs that can be resumed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Settings: which of the places they come from counts, and what is wrong in them is said."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

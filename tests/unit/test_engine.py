@@ -1,7 +1,5 @@
 """The light engine: encoders without torch, alike on every CPU, and what is said without one."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The entity linker: names, places, case, ambiguity, coherence, phrases, spaCy, aliases."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

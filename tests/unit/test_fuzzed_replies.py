@@ -4,8 +4,6 @@ The replies go through `ask` as a model's would, over a corpus one document of w
 the model into something. The seed is fixed: the same thousand each time.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -1,7 +1,5 @@
 """Chat servers that do what no server should: every reply is one, or an error in our words."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import pty

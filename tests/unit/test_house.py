@@ -1,7 +1,5 @@
 """The shape of the package: imports point one way, packages are declared, `--help` stays light."""
 
-from __future__ import annotations
-
 import ast
 import graphlib
 import re

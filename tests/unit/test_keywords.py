@@ -1,7 +1,5 @@
 """Keyword extraction: n-grams, titles and their weights."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

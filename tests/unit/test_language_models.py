@@ -1,7 +1,5 @@
 """Language models: over a real server of the OpenAI protocol, on this machine, cached, metered."""
 
-from __future__ import annotations
-
 import json
 import logging
 import multiprocessing

@@ -1,7 +1,5 @@
 """Yes or no by a limit: values of one measure, sentences turned round, what is unclear."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgp_neo4j.corpus.read.choosing import Choice

@@ -1,7 +1,5 @@
 """Step III without a database: prompt, reply, check, composed answer, pictures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from xml.etree import ElementTree

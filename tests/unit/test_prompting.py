@@ -1,7 +1,5 @@
 """Prompts, replies and citations: what is asked, how a reply is read, and what carries a claim."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The public surface: complete, sorted, documented."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import inspect

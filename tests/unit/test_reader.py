@@ -1,7 +1,5 @@
 """The offline reader: what it reads and compares, how sure it is, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from importlib import resources

@@ -1,7 +1,5 @@
 """Training the offline reader: examples, a few steps with a tiny encoder, going on, refusals."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

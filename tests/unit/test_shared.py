@@ -1,7 +1,5 @@
 """Which passages share most, against a plain count of every pair."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Mapping, Sequence

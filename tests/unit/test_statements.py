@@ -1,7 +1,5 @@
 """How a file of cypher/ is read: its header, what it includes, and errors that name the file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Supporting facts are read from every data set, in the order of the reasoning."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The learned agent's trees: scores as by a walk through them, bad files."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

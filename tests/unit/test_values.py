@@ -1,7 +1,5 @@
 """What a cell's text means."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgp_neo4j.text.values import TYPES, Value, column_type, notations, typed

@@ -1,7 +1,5 @@
 """Reading an answer once more: how it is laid out, cells of tables, and what is no verifier."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers the turns of a conversation over a corpus, with follow-up questions resolved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 

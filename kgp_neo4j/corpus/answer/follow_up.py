@@ -5,8 +5,6 @@ built?" about what the question named; "And the ferry?" asks the same of somethi
 1911?" of another time, "Who else?" for more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

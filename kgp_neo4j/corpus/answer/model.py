@@ -1,7 +1,5 @@
 """Answers a question with one call of a language model, and checks every sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ hash of the passages: no text can end its own passage or begin another one, sinc
 contain a hash of itself. Numbers in square brackets, the form of citations, get round ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

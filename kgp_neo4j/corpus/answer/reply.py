@@ -4,8 +4,6 @@ Replies have many forms: the two lines asked for, one line, a paragraph, Markdow
 middle. Nothing in them is run, followed or used as a template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Returns the Cypher queries that show an answer's evidence in Browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise

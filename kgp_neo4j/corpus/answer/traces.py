@@ -1,7 +1,5 @@
 """Stores the traversals of questions in the graph as traces; replays, lists and removes them."""
 
-from __future__ import annotations
-
 import json
 import typing
 import uuid

@@ -1,7 +1,5 @@
 """Merges the reasoning paths of an answer into one tree of visits, shared steps once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One graph of a corpus while `connect` makes it: its state, its steps, rows in batches."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import time

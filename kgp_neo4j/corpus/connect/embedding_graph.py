@@ -1,7 +1,5 @@
 """Makes the KNN graphs: embeds passages, and joins each to its nearest."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Makes the entity graph (KGP's TAGME graph): mentions, and edges between passages sharing them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from array import array

@@ -1,7 +1,5 @@
 """Connects the passages of a corpus: makes the graphs that `--edges` names."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from functools import partial

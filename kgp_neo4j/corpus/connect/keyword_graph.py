@@ -1,7 +1,5 @@
 """Makes the TF-IDF graph: keywords of each passage, and edges between passages that share them."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Extracts the keywords of each passage: n-grams and titles (KGP, TF-IDF graph)."""
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

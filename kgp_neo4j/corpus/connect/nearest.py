@@ -1,7 +1,5 @@
 """Joins each passage to the passages whose embeddings are nearest (KGP's KNN graphs)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ is not, where one speaks of what is needed and the other of what is allowed, or 
 limits of a kind.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Iterator, Sequence

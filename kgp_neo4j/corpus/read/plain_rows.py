@@ -6,8 +6,6 @@ character keeps its place in the passage; what was put in and the bars between c
 that no answer goes from one cell or line into the next.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Tell questions that a few words answer from those that only sentences answer."""
 
-from __future__ import annotations
-
 import regex
 
 #: "How many" and "how old" ask for a few words.

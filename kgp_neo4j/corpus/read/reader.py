@@ -5,8 +5,6 @@ to read several passages side by side. Only the comparison of two dates, numbers
 that the network has read is done by code (`kgp_neo4j.text.values.compare`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sentences for a question in a language that the offline reader does not know."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections import Counter

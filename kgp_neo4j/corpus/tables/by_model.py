@@ -6,8 +6,6 @@ agent"). Here one reply classifies the question and names the look-up; nothing o
 but the look-up.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Choose a look-up by the words of a question, without those that name what it refers to."""
 
-from __future__ import annotations
-
 import re
 
 from kgp_neo4j.corpus.tables.look_up import LookUp

@@ -3,8 +3,6 @@
 The code that reads such questions is imported where a corpus has pages or tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

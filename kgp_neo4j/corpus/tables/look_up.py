@@ -1,7 +1,5 @@
 """The look-ups in pages and tables, and the shared parts of their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeVar

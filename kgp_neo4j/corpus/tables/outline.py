@@ -1,7 +1,5 @@
 """The pages and tables of a corpus, as far as a question needs them; every read is recorded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 And compare two of them, two tables, or a page with a table.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

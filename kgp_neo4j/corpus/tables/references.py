@@ -4,8 +4,6 @@ Each is replaced in the question by a placeholder (`PAGEREF0`, `TABLEREF0`, `ROW
 `QUOTE0`), so that the rest can be read as one of a few forms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

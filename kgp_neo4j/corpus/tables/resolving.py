@@ -1,7 +1,5 @@
 """Resolve a question's references to the pages and tables that exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby

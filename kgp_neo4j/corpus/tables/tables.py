@@ -1,7 +1,5 @@
 """Look up tables: the list of them, and one table's rows, columns, cells, caption and pages."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Traverse the graph from seeds to the context budget: KGP's Algorithm 1, in a beam or verbatim."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence

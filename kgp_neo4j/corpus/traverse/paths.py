@@ -1,7 +1,5 @@
 """Reasoning paths: the seeds where they begin, the edges and passages that they visit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise

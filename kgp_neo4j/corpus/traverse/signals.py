@@ -1,7 +1,5 @@
 """Computes the features of candidate passages from signals counted in the database."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

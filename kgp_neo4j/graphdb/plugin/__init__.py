@@ -1,7 +1,5 @@
 """Our plugin for Neo4j: one jar with the procedures `custom.kgp.*`, for 5.26 and 2026.x alike."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from pathlib import Path

@@ -5,8 +5,6 @@ Java, against the procedure API of Neo4j 5.26, and packs it with the statements 
 same statements give the same bytes: nothing in the jar is compressed or dated.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

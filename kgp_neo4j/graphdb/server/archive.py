@@ -5,8 +5,6 @@ of low priority stores those classes, parsed and verified, in one file of about 
 which the JVM then maps into memory. Without the file, starts are only slower.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import subprocess

@@ -1,7 +1,5 @@
 """The lock files: every jar of the embedded database, with its size and SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cache

@@ -6,8 +6,6 @@ command opens the guide after the login. A style loaded by such a command would 
 listing, so a script in Browser's page stores ours in the browser's local storage before it starts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -4,8 +4,6 @@ The addresses come from jgo and the user's jgo settings, or from `KGP_NEO4J_MAVE
 names another Maven repository to use instead.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Installs the jars: each is verified once, then recognised by size and modification time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Finds a Java that the server runs on: `JAVA_HOME` if it fits, else the pip-installed one."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each line keeps its data in a folder of its own, and the newest that is there sa
 home has: so an upgrade works on a copy, and counts from the moment when that copy is renamed.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A lock between processes, so that two commands at once start one server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

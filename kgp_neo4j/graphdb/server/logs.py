@@ -1,7 +1,5 @@
 """Reads the server's logs, and finds the reason of a failed start in them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writes neo4j.conf and the JVM's arguments, and chooses the memory."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Makes the password of the embedded database, and reads it."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from pathlib import Path

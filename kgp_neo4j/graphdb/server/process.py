@@ -1,7 +1,5 @@
 """Starts, checks and stops the server's process; keeps its state file and chooses its ports."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@
 those of `kgp-neo4j server`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

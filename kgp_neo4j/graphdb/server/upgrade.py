@@ -4,8 +4,6 @@ The older data stay where they are, as the backup: until the copy has been upgra
 they are those of the home.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

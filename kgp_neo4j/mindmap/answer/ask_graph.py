@@ -1,7 +1,5 @@
 """Answers a question over a knowledge graph, with a checked mind map."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,6 @@ The rules are the same for every graph:
 - Anything else is the model's own: an edge that the graph lacks is not a contradiction.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Composes an answer from the evidence alone: it says nothing that a triple does not say."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace

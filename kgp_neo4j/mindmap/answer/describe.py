@@ -1,7 +1,5 @@
 """Describes evidence graphs by a language model (MindMap, section 3.2), checked against them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

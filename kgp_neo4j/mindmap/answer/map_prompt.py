@@ -4,8 +4,6 @@ System instruction, question, evidence graphs, graph-of-thought instruction and 
 concatenated, not filled into a template: braces in a question or a name stay as they are.
 """
 
-from __future__ import annotations
-
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import ReasoningGraph

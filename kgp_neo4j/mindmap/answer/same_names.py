@@ -1,7 +1,5 @@
 """Normalises the names of entities and relations for comparison."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ database and scored against the whole question, and the evidence is spent on com
 first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Explores a graph round a question's entities, and prunes to a size (MindMap, section 3.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, combinations, pairwise, zip_longest

@@ -1,7 +1,5 @@
 """Mines the reasoning graph of a question: link, explore, prune, aggregate (MindMap, I and II)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

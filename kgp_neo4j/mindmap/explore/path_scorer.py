@@ -6,8 +6,6 @@ the entity is. Names of relations and entities have no other way in, so that wha
 graph serves another. Runs with numpy alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Links passages to the entities that they mention, by the corpus's own titles (TAGME, offline)."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence

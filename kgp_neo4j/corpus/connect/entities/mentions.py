@@ -1,7 +1,5 @@
 """What each passage mentions: documents by their titles, and phrases that passages share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

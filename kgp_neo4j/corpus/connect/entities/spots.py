@@ -1,7 +1,5 @@
 """Finds the names in a text in one pass, and how each occurrence is written."""
 
-from __future__ import annotations
-
 import itertools
 from array import array
 from collections.abc import Iterator, Sequence

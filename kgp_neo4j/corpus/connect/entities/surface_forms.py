@@ -1,7 +1,5 @@
 """Makes the names of an entity: its title, the title without its qualifier, and aliases."""
 
-from __future__ import annotations
-
 import html
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Answer a question from one table of the graph: fetch, link, read, judge, run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The candidate readings of a question: plans made from the links of its words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Plans: what a question asks of a table, in words, and the result on a grid in memory."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections import Counter

@@ -1,7 +1,5 @@
 """The words of questions over tables: names of operations."""
 
-from __future__ import annotations
-
 from kgp_neo4j.text.words import STOP_WORDS
 
 #: Words that name nothing in a table: those of every text, and question words.

@@ -1,7 +1,5 @@
 """A table in memory: its columns and the cells of each row."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

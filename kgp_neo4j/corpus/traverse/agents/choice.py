@@ -1,7 +1,5 @@
 """Makes the traversal agent of a name."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent

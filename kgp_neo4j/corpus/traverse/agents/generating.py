@@ -5,8 +5,6 @@ for the next evidence. Where the evidence is too long for the model, its oldest 
 out; the question is not cut.
 """
 
-from __future__ import annotations
-
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

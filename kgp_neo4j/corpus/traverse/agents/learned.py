@@ -1,7 +1,5 @@
 """The learned agent, the default: scores the passages of each hop by signals of the graph."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Agents that write no text: neighbours ranked by the question, the MDR encoder, or at random."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
