@@ -59,10 +59,7 @@ def test_the_answer_is_reached_over_the_other_documents(
 ) -> None:
     way, word = _WAYS[question]
     answer = ask(
-        database,
-        demo,
-        question,
-        PassageRetriever(database, demo, agent=agent, settings=SETTINGS),
+        database, demo, question, PassageRetriever(database, demo, agent=agent, settings=SETTINGS)
     )
     passages = {passage.id: passage for passage in answer.passages}
     paths = [tuple(passages[s.passage].title for s in path.steps) for path in answer.paths]

@@ -46,10 +46,7 @@ def test_project(database: Database, corpus: str, other_corpus: str) -> None:
     }
     # a1 and a2 are each other's nearest, and are joined once.
     _, edges = _projected(database, corpus, "SIMILAR_ST")
-    assert {edge[:3] for edge in edges} == {
-        ("a1", "a2", "SIMILAR_ST"),
-        ("a2", "b1", "SIMILAR_ST"),
-    }
+    assert {edge[:3] for edge in edges} == {("a1", "a2", "SIMILAR_ST"), ("a2", "b1", "SIMILAR_ST")}
     assert {round(edge[3], 6) for edge in edges} == {0.9, 0.98}
 
 

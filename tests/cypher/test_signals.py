@@ -17,10 +17,7 @@ from kgp_neo4j.graphdb.statements import LANGUAGE, statement
 _MENTIONS = {"a1": ["b"], "a2": ["c", "the fair"], "b1": ["c"], "c1": ["moe"], "d1": ["moe"]}
 _MENTIONS |= {"e1": ["the fair"]}
 #: By type: from, to, weight, what is shared, whether it names the title.
-_ENTITY_EDGES = [
-    ("a1", "b1", 0.6, ["Isobel Tarn"], True),
-    ("c1", "d1", 0.7, ["Moe"], False),
-]
+_ENTITY_EDGES = [("a1", "b1", 0.6, ["Isobel Tarn"], True), ("c1", "d1", 0.7, ["Moe"], False)]
 #: How rare an entity of two passages is among the thousand that are assumed.
 _TWO = 1 - math.log(3) / math.log(1001)
 

@@ -60,11 +60,7 @@ def test_the_server_of_the_environment_needs_no_key(
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        completion(None, refusal="I will not."),
-        completion("<think>I wonder", "length"),
-    ],
+    "reply", [completion(None, refusal="I will not."), completion("<think>I wonder", "length")]
 )
 def test_a_single_reply_without_evidence_leaves_the_question(
     chat_server: ChatServer, reply: dict[str, Any], caplog: pytest.LogCaptureFixture

@@ -155,9 +155,7 @@ def test_a_passage_many_others_name_is_joined_to_each(
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"keywords": 0}, {"longest": 9}, {"max_frequency": 1}, {"neighbours": -1}],
-    ids=str,
+    "wrong", [{"keywords": 0}, {"longest": 9}, {"max_frequency": 1}, {"neighbours": -1}], ids=str
 )
 def test_settings_out_of_range(database: Database, corpus: str, wrong: dict[str, int]) -> None:
     _empty(database, corpus)

@@ -135,10 +135,7 @@ def test_graphs_of_the_same_documents_stay_as_they_are(
     assert "extract keywords" in other.seconds
     assert "link entities" not in other.seconds
     # A deletion that is cut off has removed keywords, and no document yet.
-    with (
-        Watched(database, "load/delete_corpus_documents") as watched,
-        pytest.raises(DatabaseError),
-    ):
+    with Watched(database, "load/delete_corpus_documents") as watched, pytest.raises(DatabaseError):
         delete_corpus(watched, corpus)
     load(database, [path], corpus)
     connect(database, corpus, edges=edges)

@@ -66,11 +66,7 @@ def test_size_and_what_is_left_out(graph: StoredGraph) -> None:
 
 
 def test_ablations(graph: StoredGraph) -> None:
-    paths = mine(
-        graph,
-        "I have a fever and nausea.",
-        MiningSettings(neighbours=False),
-    )
+    paths = mine(graph, "I have a fever and nausea.", MiningSettings(neighbours=False))
     assert {e.kind for e in paths.evidence} == {"path"}
     assert "Throat swab" not in _names(paths)
     around = mine(graph, _QUESTION, MiningSettings(paths=False))

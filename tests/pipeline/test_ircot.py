@@ -73,8 +73,7 @@ def test_the_turns_are_bounded(database: Database, sound: str, turns: int) -> No
 
 
 @pytest.mark.parametrize(
-    "reply",
-    ["", "  \n", Reply("no", "refused"), Reply("", "empty"), "\x1b[0m", "<think>x"],
+    "reply", ["", "  \n", Reply("no", "refused"), Reply("", "empty"), "\x1b[0m", "<think>x"]
 )
 def test_a_model_without_a_thought_ends_it(
     database: Database, sound: str, reply: str | Reply

@@ -166,9 +166,7 @@ def test_what_is_wrong_in_a_request_is_said(reader: httpx.Client, demo_graph: st
     failed = events(
         reader.post("/ask", json={"question": " ", "corpus": demo_graph, "stream": True}).text
     )
-    assert failed == [
-        ("error", {"status": 400, "what": "the question is empty", "hint": ""}),
-    ]
+    assert failed == [("error", {"status": 400, "what": "the question is empty", "hint": ""})]
 
 
 # --- Tokens ---------------------------------------------------------------------------------------

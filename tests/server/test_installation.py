@@ -66,10 +66,7 @@ def test_the_plugin_is_copied(tmp_path: Path) -> None:
 
 
 def test_a_call_belongs_to_the_transaction_of_its_caller(database: Database, corpus: str) -> None:
-    with (
-        database.driver.session() as session,
-        session.begin_transaction() as transaction,
-    ):
+    with database.driver.session() as session, session.begin_transaction() as transaction:
         transaction.run("CREATE (:Corpus {name: $c}), (:Question {id: $c, corpus: $c})", c=corpus)
         called = "CALL custom.kgp.trace($c) YIELD question RETURN question.corpus AS corpus"
         assert transaction.run(called, c=corpus).single(strict=True)["corpus"] == corpus

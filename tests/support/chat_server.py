@@ -119,10 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def completion(
-    text: str | None,
-    finish: str = "stop",
-    usage: tuple[int, int] | None = None,
-    **message: object,
+    text: str | None, finish: str = "stop", usage: tuple[int, int] | None = None, **message: object
 ) -> dict[str, Any]:
     """Return a whole reply; `usage` are the tokens read and written, which not all servers tell."""
     said = {"role": "assistant", "content": text} | message

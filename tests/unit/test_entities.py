@@ -296,10 +296,7 @@ def test_aliases(tmp_path: Path) -> None:
     assert aliases == {"New York": ["The Big Apple", "Gotham"]}
     linker = EntityLinker([("1", "New York")], aliases)
     ((first, second),) = _link(linker, ["From The Big Apple to Gotham."])
-    assert [(m.surface, m.entity) for m in (first, second)] == [
-        ("The Big Apple", 0),
-        ("Gotham", 0),
-    ]
+    assert [(m.surface, m.entity) for m in (first, second)] == [("The Big Apple", 0), ("Gotham", 0)]
 
 
 @pytest.mark.parametrize(

@@ -123,8 +123,7 @@ def test_what_is_no_reply_is_said(serve: Serve, answer: Sequence[bytes]) -> None
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
-    [(b": ping\n\n", "200 OK"), (event(_piece("a")), "200 OK"), (b" ", "400 x")],
+    ("sent", "status"), [(b": ping\n\n", "200 OK"), (event(_piece("a")), "200 OK"), (b" ", "400 x")]
 )
 def test_a_reply_as_a_whole_ends_in_time(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: str

@@ -219,10 +219,7 @@ def test_reasoning_is_not_shown(chat_server: ChatServer) -> None:
     ],
 )
 def test_a_reply_that_breaks_off_is_an_error(
-    chat_server: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-    broken: Stream,
-    said: str,
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, broken: Stream, said: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", _KEY)
     chat_server.answer = lambda body: (200, broken)

@@ -168,15 +168,7 @@ def test_mind_maps_are_read_in_many_forms(text: str, reasoning: ReasoningGraph) 
     assert [(e.head, e.relation, e.tail) for e in edges] == _TWO
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "/ \\\n \\ /",
-        "     A\n    / \\\n   B   C",
-        "─" * 99,
-    ],
-)
+@pytest.mark.parametrize("text", ["", "/ \\\n \\ /", "     A\n    / \\\n   B   C", "─" * 99])
 def test_what_is_no_mind_map_has_no_edges(text: str) -> None:
     assert read_edges(text) == []
 

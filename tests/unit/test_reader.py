@@ -12,11 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
-from kgp_neo4j.corpus.read.reader import (
-    OfflineReader,
-    load_reader,
-    passages_to_read,
-)
+from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.models.reader.network import KINDS
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
@@ -161,12 +157,7 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
 
 @pytest.mark.parametrize(
     ("question", "passages"),
-    [
-        ("Who built it?", []),
-        ("", _FILMS),
-        ("  ", _FILMS),
-        ("Who built it?", [_passage("", "")]),
-    ],
+    [("Who built it?", []), ("", _FILMS), ("  ", _FILMS), ("Who built it?", [_passage("", "")])],
 )
 def test_nothing_to_read_is_none(
     reader: OfflineReader, question: str, passages: list[Passage]
