@@ -27,8 +27,7 @@ _SIGNS = re.compile(r"[^\W_]+")
 #: Words from which on a value is a page's text, and the share of them that must be there.
 _TEXT_WORDS, _TEXT_SHARE = 50, 0.95
 
-#: A line of a run: `id`, and where known `retrieved`, `answer`, `values`, `found`, `stated` and
-#: `seconds`.
+#: A line of a run: `id`; if known `retrieved`, `answer`, `values`, `found`, `stated`, `seconds`.
 Row = Mapping[str, Any]
 
 

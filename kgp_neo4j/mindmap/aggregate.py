@@ -1,7 +1,6 @@
 """Aggregation: evidence graphs become one reasoning graph, in routes.
 
-MindMap (section 3.2) has a model do this; here names do, and the model of step III sees the
-result.
+MindMap (section 3.2) has a model do this; here names do, and step III's model sees the result.
 """
 
 from collections import defaultdict

@@ -118,8 +118,7 @@ def _default_folder() -> str:
 def _native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
-    AVX512-BF16 alone is too little for a whole encoder, though on some CPUs enough for its
-    products.
+    AVX512-BF16 alone is too little for a whole encoder, though enough for its products on some.
     """
     import torch
 

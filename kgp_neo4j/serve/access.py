@@ -28,8 +28,7 @@ class Caller:
     def seeing(self, kind: str, name: str, work: Callable[[], _R]) -> Callable[[], _R]:
         """Return the work, to be done where the "corpus" or "graph" is there and may be seen.
 
-        Both are looked up, so that the time does not tell one that is hidden from one that is not
-        there.
+        Both are looked up, so that the time does not tell a hidden one from one that is not there.
         """
 
         def checked() -> _R:

@@ -29,8 +29,7 @@ def answer_page(answer: Answer) -> str:
 
     The page has the question and the answer (each sentence with its citations, marked where they do
     not support it), the words in their passages, the reasoning paths as a picture, the evidence
-    with documents, pages, offsets and scores, the Cypher to run again, and the link into Neo4j
-    Browser.
+    with documents, pages, offsets and scores, the Cypher to run again, and the link to Browser.
     """
     passages = {passage.id: passage for passage in answer.passages}
     marked = [passages[p] for p in marked_passages(answer)] or list(answer.passages[:1])

@@ -149,8 +149,7 @@ def _hotpotqa(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]
         if not "".join(sentences).strip():
             # In the files of HotpotQA's "distractor" setting it always is.
             raise ValueError(f"the supporting passage {title!r} is not in the context")
-        # Published files point past the end of a few passages; then the whole passage is the
-        # support.
+        # Published files point past the end of a few passages: the whole passage is the support.
         supporting = [s for at, s in enumerate(sentences) if at in numbers] or sentences
         facts.append(SupportingFact(title, _as_text(supporting), _as_text(sentences)))
     others = [(title, _as_text(s)) for title, s in context if title not in wanted]

@@ -140,8 +140,7 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
         r=_RANK,
         lora_alpha=_ALPHA,
         lora_dropout=_DROPOUT,
-        # Query and value projections, as for LLaMA; all layers for an architecture that peft does
-        # not know.
+        # Query and value projections, as for LLaMA; all layers for what peft does not know.
         target_modules=None if model.config.model_type in KNOWN else "all-linear",
         task_type=TaskType.CAUSAL_LM,
     )

@@ -19,8 +19,7 @@ _STRANGERS = (1, 1, 2, 3, 4, 5)
 #: Passages of others beside those of a question over several, at most, and the share without any.
 _OTHERS = 8
 _ALONE = 0.2
-#: Share of examples whose right passages come first, in the order of the reasoning; else in drawn
-#: order.
+#: Share of examples whose right passages come first, in the reasoning's order; else in drawn order.
 _IN_ORDER = 0.35
 #: Tokens of a window that are left for the question.
 _QUESTION = 70

@@ -230,8 +230,7 @@ class Capabilities:
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "llama", "chat"]
-#: Who puts the passages that were found in another order: nobody, an MDR encoder, or the language
-#: model.
+#: Who puts the passages found in another order: nobody, an MDR encoder, or the language model.
 Rerank = Literal["none", "mdr", "llm"]
 #: What a language model writes: a few words with a reason, or a paragraph.
 Form = Literal["short", "long"]

@@ -53,9 +53,8 @@ class LinkedEntity:
 
     `surface` is the mention as written in the question, `id` and `name` the entity; `score` is a
     cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `spelling` (all but a letter or
-    two of the name), `embedding` or `model`.
-    `alternatives` are the next best names with their scores. An entity below the threshold has no
-    `id`.
+    two of the name), `embedding` or `model`. `alternatives` are the next best names with their
+    scores. An entity below the threshold has no `id`.
     """
 
     surface: str
@@ -144,8 +143,7 @@ class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes.
 
     `merged` maps duplicate names to the one that represents them. `asked` are the relation paths
-    that the question may ask for, most probable first. `left_out` counts the triples that pruning
-    left out.
+    that the question may ask for, most probable first. `left_out` counts the triples pruned.
     """
 
     entities: tuple[LinkedEntity, ...]

@@ -151,8 +151,7 @@ class MdrSettings:
 class LinkSettings(Checked):
     """When a mention is linked by its embedding: the least cosine, and lead over the next.
 
-    `entities` is the most that a question may have. A mention that a model extracted needs 0.1
-    less.
+    `entities` is the most that a question may have. A mention extracted by a model needs 0.1 less.
     """
 
     threshold: float = setting(0.75, bounds=(0, 1))

@@ -54,8 +54,7 @@ def store(database: Database, answer: Answer) -> str:
 
     A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
     to each passage visited, with its place in the order, the visits before it, the edge with its
-    reason, and the scores. Retrieval does not read these. Raises CorpusError where there is no such
-    corpus.
+    reason, and the scores. Retrieval does not read these. Raises CorpusError without such a corpus.
     """
     all_visits = visits(answer)
     visited = list(dict.fromkeys(visit.step.passage for visit in all_visits))

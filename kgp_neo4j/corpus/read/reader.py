@@ -26,8 +26,7 @@ from kgp_neo4j.types.errors import ModelError
 
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
-#: Tokens of a window at most, and windows that are read unless the first parts of all passages need
-#: more.
+#: Tokens of a window at most, and windows that are read unless all passages' first parts need more.
 WINDOW = 512
 WINDOWS = 4
 #: The reader that comes with the package.

@@ -132,8 +132,7 @@ def each(
 ) -> StructuralAnswer:
     """Answer for each of several documents, pages or tables, one after another.
 
-    Where no document was named and many fit, the answer claims nothing and the doubt gives the
-    reason.
+    Where no document was named and many fit, the answer claims nothing and the doubt says why.
     """
     if len(items) > _MOST_DOCUMENTS and not context.named:
         return unsure(f"{len(items)} documents fit; name the one that is meant")

@@ -166,8 +166,7 @@ def count_mentions(context: Context) -> StructuralAnswer:
 def _hits(context: Context) -> tuple[str, list[_Hit]]:
     """Return the phrase searched for, and its pages with the number of occurrences.
 
-    Without quotation marks an article before it, or a plural's ending, is dropped where that finds
-    more.
+    Without quotation marks an article or a plural's ending is dropped where that finds more.
     """
     phrase = context.look_up.phrase
     tries = [phrase]

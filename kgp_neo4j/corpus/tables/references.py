@@ -70,8 +70,7 @@ def content(text: str) -> list[str]:
     return [word for word in map(str.casefold, _WORD.findall(text)) if word not in _STOP]
 
 
-#: Words that may follow a noun that heads its phrase: "the table shows", not "the table tennis
-#: club".
+#: Words that may follow a noun that heads its phrase: "the table shows", not "the table tennis".
 HEAD = (
     rf"(?=\s*(?:$|[^\w\s(]|\(?(?:PAGE|TABLE|ROW|COL|DOC)REF|\(?QUOTE)|\s+(?:{'|'.join(sorted(_STOP))}|"
     r"compar\w*|depict\w*|describ\w*|explain\w*|illustrat\w*|indicat\w*|labell?ed|mention\w*|"

@@ -12,11 +12,9 @@ from kgp_neo4j.corpus.tables.resolving import by_words, stems
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-#: Values that are shown of a long column, cells and tables that are cited, rows read of a column,
-#: at most.
+#: Values shown of a long column, cells and tables that are cited, rows read of a column, at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
-#: Names of columns and documents that are listed, and documents whose pages are counted one by one,
-#: at most.
+#: Names of columns and documents listed, and documents whose pages are counted singly, at most.
 _NAMES, _PAGED = 30, 50
 
 

@@ -2,8 +2,7 @@
 
 MindMap (section 3.1) explores paths between entities and their neighbours; what the question says
 of relations is not used there. Here the relation paths that begin at an entity are found in the
-database and scored against the whole question, and the evidence is spent on complete paths, best
-first.
+database and scored against the whole question, and evidence is spent on complete paths, best first.
 """
 
 from collections.abc import Iterator, Sequence

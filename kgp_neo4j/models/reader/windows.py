@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 QUESTION = 64
 #: Tokens of a title that are kept.
 _TITLE = 32
-#: Tokens of one part of a longer passage, its title included; the next part begins `_OVERLAP`
-#: before its end.
+#: Tokens of one part of a longer passage with its title; the next begins `_OVERLAP` before its end.
 _PART = 256
 _OVERLAP = 48
 #: Characters of a passage that are read at most (about 60 parts).
@@ -46,8 +45,7 @@ class Window:
 
     `places[i]` is (passage, in the title, start, end) of the i-th token, None for the question, the
     special tokens and those that a passage does not have; `joined[i]` is true where it continues a
-    word. `asked` are the characters of the question's tokens, which begin after the first special
-    token.
+    word. `asked` are the characters of the question's tokens, which begin after one special token.
     """
 
     ids: list[int]

@@ -134,8 +134,7 @@ class EntityLinker:
     def learn(self, spots: Spots, owners: Sequence[int]) -> Iterator[list[_Chosen]]:
         """Count how texts, of which these names were found, write and name the entities.
 
-        `owners` has the entity of each text, -1 for none. Yields the names of each text that may be
-        mentions.
+        `owners` has the entity of each text, -1 for none. Yields what may be mentions in each text.
         """
         owned = np.array(owners, np.int64)
         at, start, end, form, written = spots.columns()

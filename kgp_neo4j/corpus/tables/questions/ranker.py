@@ -1,8 +1,7 @@
 """The learned ranker: the likeliest reading of a question, and its confidence.
 
 A small network scores each plan by the question's words, the plan's form, the headers of its
-columns and how all of them fit (`features`); boosted trees estimate how often its best answer is
-right.
+columns and how all of them fit (`features`); boosted trees tell how often its best answer is right.
 """
 
 from __future__ import annotations
