@@ -4,7 +4,7 @@
 // mode: READ
 MATCH (d:Document {corpus: $corpus})-[:HAS_PASSAGE]->(p:Passage)
 RETURN elementId(p) AS node, p.id AS id, d.id AS document, elementId(d) AS documentNode, d.title AS title,
-       p.text AS text, CASE WHEN NOT $anew THEN p.linkedBy END AS linkedBy,
+       CASE WHEN p.raw THEN '' ELSE p.text END AS text, CASE WHEN NOT $anew THEN p.linkedBy END AS linkedBy,
        CASE WHEN NOT $anew THEN p.mentionMarks END AS mentionMarks,
        COUNT { (p)-[:MENTIONS]->() } AS mentions,
        CASE WHEN NOT $anew THEN p.sharedEntityMarks END AS sharedMarks,

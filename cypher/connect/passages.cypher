@@ -5,7 +5,7 @@
 // mode: READ
 MATCH (d:Document {corpus: $corpus})-[:HAS_PASSAGE]->(p:Passage)
 RETURN elementId(p) AS node, p.id AS id, CASE p.position WHEN 0 THEN d.title ELSE '' END AS title,
-       p.text AS text,
+       CASE WHEN p.raw THEN '' ELSE p.text END AS text,
        CASE WHEN NOT $anew THEN p.keywordMarks END AS keywordMarks,
        COUNT { (p)-[:HAS_KEYWORD]->() } AS keywords,
        CASE WHEN NOT $anew THEN p.sharedKeywordMarks END AS sharedMarks,

@@ -17,7 +17,7 @@ CALL (c, connected, passages) {
   MATCH (p:Passage {corpus: c.name})
   RETURN sum(CASE WHEN p.inKeywordGraph IS NULL THEN 1 ELSE 0 END) AS withoutKeywords,
          sum(CASE WHEN p.linkedBy IS NULL THEN 1 ELSE 0 END) AS withoutEntities,
-         sum(CASE WHEN p.embedding IS NULL THEN 1 ELSE 0 END) AS withoutEmbedding
+         sum(CASE WHEN p.raw IS NULL AND p.embedding IS NULL THEN 1 ELSE 0 END) AS withoutEmbedding
 }
 WITH c, embedded, passages, sum(withoutKeywords) AS withoutKeywords, sum(withoutEntities) AS withoutEntities,
      sum(withoutEmbedding) AS withoutEmbedding

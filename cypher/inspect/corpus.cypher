@@ -21,8 +21,8 @@ CALL (c, connected, unfinished) {
          sum(CASE WHEN p IS NOT NULL AND (unfinished
                     OR ('keywords' IN connected AND p.inKeywordGraph IS NULL)
                     OR ('entities' IN connected AND p.linkedBy IS NULL)
-                    OR ('similarity' IN connected AND p.embedding IS NULL)
-                    OR ('mdr' IN connected AND p.mdrEmbedding IS NULL))
+                    OR ('similarity' IN connected AND p.raw IS NULL AND p.embedding IS NULL)
+                    OR ('mdr' IN connected AND p.raw IS NULL AND p.mdrEmbedding IS NULL))
                   THEN 1 ELSE 0 END) AS unconnected
 }
 WITH connected, embedded, sum(passages) AS passages, sum(unconnected) AS unconnected

@@ -64,7 +64,7 @@ CALL (c, d, row) {
   MERGE (p:Passage {id: new.id})
   SET p.corpus = c.name, p.scope = c.scope, p.document = d.id, p.title = new.title,
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
-      p.page = new.page, p.section = new.section
+      p.page = new.page, p.section = new.section, p.raw = new.raw
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
   SET p:$(toUpper(left(c.shelf, 1)) + substring(c.shelf, 1) + 'Passage')
   MERGE (d)-[:HAS_PASSAGE]->(p)

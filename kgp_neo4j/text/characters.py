@@ -26,5 +26,7 @@ def inside_grapheme(text: str, offset: int) -> bool:
         return True
     if after < "\u0300":
         return (before, after) == ("\r", "\n")
-    graphemes = _GRAPHEME.finditer(text, max(0, offset - _LOOK_BACK), offset + 1)
-    return all(grapheme.end() != offset for grapheme in graphemes)
+    low = max(0, offset - _LOOK_BACK)
+    # Of a part: the whole would be read from its beginning each time.
+    graphemes = _GRAPHEME.finditer(text[low : offset + 1])
+    return all(low + grapheme.end() != offset for grapheme in graphemes)

@@ -1,10 +1,14 @@
 """A corpus's language: guessed from its text, and what full-text search stems."""
 
+import base64
+import random
 from pathlib import Path
 
 import pytest
 from graphs import rows
 
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.pipeline import make_pipeline
@@ -157,3 +161,19 @@ def test_unknown_language(database: Database, corpus: str, tmp_path: Path, langu
 )
 def test_guess(texts: tuple[str, ...], language: str) -> None:
     assert guess_language(texts) == language
+
+
+def test_what_is_no_prose_is_found_by_its_words_and_neither_guessed_from_nor_embedded(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    lines = [base64.b64encode(random.Random(n).randbytes(57)).decode() for n in range(300)]
+    (tmp_path / "mail.txt").write_text("\n".join([*lines, "", *_GERMAN]))
+    assert load(database, [tmp_path], corpus).language == "german"
+    count = len(list_passages(database, corpus))
+    assert connect(database, corpus).embedded < count - 15 > 0
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    assert (state["passages"], state["unconnected"]) == (count, 0)
+    found = make_pipeline(database, corpus).ask(lines[200])
+    assert lines[200] in found.passages[0].text
+    found = make_pipeline(database, corpus).ask("Was hat der Hafen?")
+    assert "Hafen" in found.passages[0].text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import random
 
 import pytest
 
 from kgp_neo4j.corpus.load.split import passages, sentences
+from kgp_neo4j.text.prose import is_prose
 
 _ALPHABET = [
     *"abcdefgh  XYZ", ". ", "! ", "?\n", "\n", "\n\n", "\r\n", "\t", "...", ".)", '."', "Dr. ",
@@ -114,3 +116,68 @@ def test_what_reads_as_one_character_is_not_cut(cluster: str) -> None:
     for size in range(len(cluster), 4 * len(cluster)):
         for each in _passages(cluster * 40, size):
             assert len(each) % len(cluster) == 0, (size, each)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 99_999,
+        f"Here it begins. {' ' * 99_999}Here it ends.",
+        "\u200b" * 99_999,
+        "\u200d" * 99_999,
+        "e" + "\u0301" * 9_999,
+        "🇩" * 99_999,
+        base64.b64encode(random.Random(1).randbytes(75_000)).decode(),
+    ],
+    ids=lambda text: ascii(text[:2]),
+)
+def test_passages_end_by_size_in_what_is_no_text(text: str) -> None:
+    found = _passages(text, 1_000)
+    assert "".join(found) == text
+    assert max(map(len, found)) <= 2_000
+    assert len(found) <= len(text) // 1_000 + 3
+
+
+def _dump(data: bytes) -> str:
+    return "\n".join(f"{at:08x}  {data[at : at + 16].hex(' ')}" for at in range(0, len(data), 16))
+
+
+_BYTES = random.Random(2).randbytes(600)
+_BASE64 = base64.b64encode(_BYTES).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _BASE64,
+        "\n".join(_BASE64[at : at + 76] for at in range(0, len(_BASE64), 76)),
+        _dump(_BYTES),
+        "".join(f'!function(e,t){{"use"==typeof e?t.a{n}=e:e.b({n})}}(this,d);' for n in range(20)),
+        "".join(f"2026-01-0{n} 12:00:0{n} INFO [m-{n}] a.b.C - id={n} t={n}\n" for n in range(9)),
+        "x" * 900,
+        " \n\u200b" * 300,
+    ],
+    ids=["base64", "mail", "hex", "minified", "log", "run", "blank"],
+)  # fmt: skip
+def test_what_only_machines_read_is_no_prose(text: str) -> None:
+    assert not is_prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The harbour of Lyme has four piers; the dues are 12.40 a metre.",
+        "| 12 | 34,5 | 0x1f |\n|----|------|------|\n| 78 | 90,1 | 0x2e |\n" * 9,
+        "12 34 56 78 90 11 22\n" * 20,
+        "1. Harbours " + "." * 90 + " 12\n2. Ferries " + "." * 90 + " 34\n",
+        "北京大学在海淀区，是中国的一所综合性大学。" * 20,
+        "ประเทศไทยเป็นประเทศที่อยู่ในเอเชียตะวันออกเฉียงใต้" * 9,
+        r"$$\frac{\partial^2u}{\partial x^2}=\sum_{i=1}^{n}\alpha_i\int_0^1f(x)dx$$ " * 9,
+        "Theharbourofficewasbuiltin,anditisstillthereasonwhypeoplecomehere. " * 9,
+        "[12/05/26, 13:45:10] Ada: The ferry leaves at noon, doesn't it?\n" * 9,
+        "def load(paths: list[str]) -> None:\n    for path in paths:\n        read(path)\n" * 9,
+        "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 " * 5,
+    ],
+)
+def test_what_people_read_is_prose(text: str) -> None:
+    assert is_prose(text)

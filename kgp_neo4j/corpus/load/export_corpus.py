@@ -79,7 +79,7 @@ CORPUS = Kind(
         "headerRows level links markdownRows nodes number order page pages position rank row "
         "rowSpan rows start step tables",
         "number": "coherence commonness inherited judged match score seconds tfidf value weight",
-        "truth": "complete covered inKeywordGraph moving named namesTitle owned recognised "
+        "truth": "complete covered inKeywordGraph moving named namesTitle owned raw recognised "
         "structured unfinished",
         "time": "askedAt createdAt loadedAt madeAt",
         "vector": "embedding mdrEmbedding",

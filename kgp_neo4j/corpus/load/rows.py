@@ -13,6 +13,7 @@ from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
 from kgp_neo4j.graphdb.database import Row
+from kgp_neo4j.text.prose import is_prose
 from kgp_neo4j.text.values import column_type, is_grouped, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
@@ -69,11 +70,13 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
 def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]) -> list[Row]:
     names = [" > ".join((document.title, *part.path)) for part in parts]
     counts, before = Counter(names), Counter[str]()
-    rows = []
+    rows, raw = list[Row](), 0
     for position, (name, part) in enumerate(zip(names, parts, strict=True)):
         before[name] += 1
         title = f"{name} #{before[name]}" if counts[name] > 1 else name
         text = document.text[part.start : part.end]
+        is_raw = len(parts) > 1 and not is_prose(text)
+        raw += is_raw
         rows.append(
             {
                 "id": passage_id(id_, position, text),
@@ -85,6 +88,8 @@ def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]
                 "page": part.page,
                 "section": " > ".join(part.path) or None,
                 "cjk": _is_cjk(title) or _is_cjk(text),
+                # One such passage of a document is enough to find it by what it is about.
+                "raw": (is_raw and raw > 1) or None,
             }
         )
     return rows

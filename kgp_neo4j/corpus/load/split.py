@@ -7,6 +7,7 @@ White space belongs to the piece before it.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from typing import NamedTuple
 
@@ -36,6 +37,8 @@ _ITEM = re.compile(r"[-*+•‣◦|>][ \t]|\(?\d{1,3}[.)][ \t]")
 _LABELLED = re.compile(r"[^\W\d_a-z][^:.!?|\n]{0,40}:[ \t]+\S")
 _CLAUSE = re.compile(r"[,;:—–)\]、，；：،؛][\"'”’»]?+\s++|[、，；：]")
 _SPACE = re.compile(r"\s++")
+#: Characters of what a person sees as one, at most.
+_GRAPHEME = 200
 #: Characters of a heading at most: a line alone and without a full stop.
 _HEADING_LENGTH = 80
 
@@ -61,29 +64,34 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def passages(text: str, size: int = DEFAULT_SIZE) -> list[tuple[int, int]]:
     """Return the (start, end) of passages of whole sentences, at most `size` characters each.
 
-    White space at a passage's ends does not count against `size`. A passage ends, in this order,
-    before a heading, at a paragraph, line or sentence end; a sentence longer than `size` is cut at
-    a clause, else a space, else between two characters as a person sees them.
+    White space at a passage's ends does not count against `size`, unless it is longer than that and
+    than 1,000. A passage ends, in this order, before a heading, at a paragraph, line or sentence
+    end; a sentence longer than `size` is cut at a clause, else a space, else between two characters
+    as a person sees them.
     """
     if not text:
         return []
-    if len(text.rstrip()) <= _skip_space(text, 0) + size:  # no look at its sentences is needed
-        return [(0, len(text))]
+    gap = max(size, DEFAULT_SIZE)
+    if len(text) <= size + gap and len(text.strip()) <= size:
+        return [(0, len(text))]  # no look at its sentences is needed
     boundaries = _boundaries(text)
     visible_ends = [boundary.visible_end for boundary in boundaries]
     ends = [boundary.end for boundary in boundaries]
     pieces: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
-        begin = _skip_space(text, start)
+        begin = _skip_space(text, start, start + gap)
         first = bisect_right(ends, start)
         last = bisect_right(visible_ends, begin + size, lo=first)
-        if last == len(boundaries):
+        if begin == start + gap:
+            end = begin
+        elif last == len(boundaries):
             end = len(text)
         elif last > first:
             end = _best(boundaries[first:last], begin + size // 2)
         else:
             end = _cut(text, begin, begin + size)
+        end = min(end, begin + size + gap)
         pieces.append((start, end))
         start = end
     return pieces
@@ -113,12 +121,13 @@ def _cut(text: str, begin: int, limit: int) -> int:
         ]
         if places:
             return places[-1]
-    cut = next((at for at in range(limit, begin, -1) if not inside_grapheme(text, at)), limit)
+    least = max(begin, limit - _GRAPHEME)
+    cut = next((at for at in range(limit, least, -1) if not inside_grapheme(text, at)), limit)
     return _skip_space(text, cut)
 
 
-def _skip_space(text: str, offset: int) -> int:
-    space = _SPACE.match(text, offset)
+def _skip_space(text: str, offset: int, end: int = sys.maxsize) -> int:
+    space = _SPACE.match(text, offset, end)
     return space.end() if space else offset
 
 
