@@ -123,8 +123,11 @@ def written(content: str, *objects: bytes, font: str = "", **entries: str) -> by
 
 
 def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
-    """Return a PDF's document, its pages and tables checked to fit its text."""
+    """Return a PDF's document, its pages and tables checked to fit its text, which has all letters
+    that are drawn.
+    """
     document = read_pdf(Path(name), data)
+    assert not any("are in no text" in what for what in document.left_out)
     assert [page.start for page in document.pages] == [0, *(p.end for p in document.pages[:-1])]
     assert document.pages[-1].end == len(document.text)
     for table in document.tables:

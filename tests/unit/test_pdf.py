@@ -171,16 +171,6 @@ def test_a_scanned_page_is_recognised() -> None:
     assert document.left_out == ()
 
 
-def test_a_page_on_its_side_is_read() -> None:
-    def draw(page: Page) -> None:
-        page.canvas.translate(500, 100)
-        page.canvas.rotate(90)
-        for at in range(5):
-            page.canvas.drawString(0, -14 * at, f"line {at} of a page on its side")
-
-    assert read(pdf(draw)).text.startswith("line 0 of a page on its side line 1 of a page")
-
-
 # --- Titles -------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,8 @@ import re
 import pytest
 from small_pdfs import HEIGHT, LEVEL, RULED, Page, pdf, prose, read, stream, written
 
+from kgp_neo4j.text.shaped import plain_letters
+
 _SEEN = "BT /F 12 Tf 72 700 Td (Seen on the page.) Tj ET "
 _SECRET = "BT /F 12 Tf 72 100 Td (Secret) Tj ET"
 _ROWS = [("Ship", "Length", "Weight"), ("Sula", "12,40 m", "2.350 t"), ("Tarva", "9,85 m", "980 t")]
@@ -42,6 +44,13 @@ def test_letters_drawn_one_by_one_are_words() -> None:
     assert read(pdf(draw)).text == "letters put one by one\n\n"
 
 
+def test_shapes_of_letters_become_letters() -> None:
+    assert (
+        plain_letters("o\ufb03ce \ufefb\ufe70\ufb2a x² Ⅷ")
+        == "office \u0644\u0627\u064b\u05e9\u05c1 x² Ⅷ"
+    )
+
+
 def _texts(texts: dict[int, str]) -> bytes:
     """Return a font's table of texts: ASCII, and those given."""
     chars = {**{code: chr(code) for code in range(32, 127)}, **texts}
@@ -52,14 +61,12 @@ def _texts(texts: dict[int, str]) -> bytes:
 
 
 @pytest.mark.parametrize("text", ["\ufb01", "\x00", "\x03", "\ue001", ""])
-@pytest.mark.parametrize("names", ["/fi", ""])
+@pytest.mark.parametrize("names", ["/fi", "/g7"])
 def test_a_ligature_is_whole_or_told(text: str, names: str) -> None:
-    font = (
-        "/BaseFont/Helvetica/ToUnicode 6 0 R/Encoding<</Differences[128" + (names or "/g7") + "]>>"
-    )
+    font = "/BaseFont/Helvetica/ToUnicode 6 0 R/Encoding<</Differences[128" + names + "]>>"
     content = "BT /F 12 Tf 72 700 Td (The \x80rst of\x80cer.) Tj ET"
     document = read(written(content, _texts({128: text}), font=font))
-    if names or text == "\ufb01":
+    if names == "/fi" or text == "\ufb01":
         assert (document.text, document.left_out) == ("The first officer.\n\n", ())
     else:
         assert "rst" in document.text

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
@@ -75,7 +76,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
         given = assembly.add(parts, parts.label or number, above, below, blocks)
-        lost = parts.characters - Counter(f"{above}{given}{below}")
+        lost = parts.characters - Counter(normalize("NFD", f"{above}{given}{below}"))
         for what, count in (
             ("cannot be seen", parts.hidden),
             ("have no text in their font", parts.unknown),

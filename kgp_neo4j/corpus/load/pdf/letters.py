@@ -127,7 +127,9 @@ class Line:
     def text(self) -> str:
         """Return its text in the order in which it is read."""
         text = " ".join(word.text for word in self.words)
-        return in_reading_order(text) if any(word.is_leftward for word in self.words) else text
+        if any(word.is_leftward for word in self.words):
+            return unicodedata.normalize("NFC", in_reading_order(text))
+        return text
 
     @property
     def bold(self) -> bool:
@@ -178,8 +180,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             and abs(letter.bottom - last.bottom) < 0.25 * letter.size
             and -0.5 * letter.size < letter.x0 - last.x1 < _GAP * letter.size
         )
-        if last is not None and is_beside and (not text or unicodedata.combining(text[0])):
-            last.text = text + last.text if last.is_leftward else last.text + text
+        if last is not None and is_beside and not text:
             last.x1 = max(last.x1, letter.x1)
         elif _LEFTWARD.search(text):
             # In reading order or as it stands: its place decides, when its line is whole.
@@ -204,7 +205,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             shapes = (plain_letters(c) for c in text)
             text = "".join(shape[::-1] if is_reversed else shape for shape in shapes)
             word.is_leftward = is_reversed
-        word.text = unicodedata.normalize("NFC", plain_letters(text))
+        word.text = text if word.is_leftward else unicodedata.normalize("NFC", plain_letters(text))
     return words
 
 
@@ -252,15 +253,19 @@ def _joined(words: list[Word]) -> list[Word]:
     for line in lines_of(words):
         last: Word | None = None
         for word in line.words:
+            is_mark = word.is_leftward and bool(unicodedata.combining(word.text[0]))
             # In Hebrew or Arabic in reading order the space is on the other side.
             if (
                 last is not None
                 and (not last.spaced or last.is_leftward)
                 and abs(word.size - last.size) < 0.1
                 and abs(word.bottom - last.bottom) < 0.15 * word.size
-                and -0.2 * word.size < word.x0 - last.x1 < 0.1 * word.size
+                and (-0.2 * word.size < word.x0 - last.x1 or is_mark)
+                and word.x0 - last.x1 < 0.1 * word.size
             ):
-                last.text += word.text
+                # A mark over a letter stands before it, as it comes after it when read.
+                at = len(last.text) - is_mark
+                last.text = last.text[:at] + word.text + last.text[at:]
                 last.x1, last.spaced = max(last.x1, word.x1), word.spaced
                 last.is_leftward = last.is_leftward or word.is_leftward
             else:

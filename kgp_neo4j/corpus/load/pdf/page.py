@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any, TypeAlias
+from unicodedata import normalize
 
 import regex
 
@@ -358,7 +359,7 @@ def parts_of(page: Any) -> PageParts:
     is_picture = parts.has_picture and not words
     if (is_picture or 2 * parts.unknown > count > 0) and drawing.can_recognise():
         words, parts.recognised, parts.unknown = drawing.recognised_words(page), True, 0
-    parts.characters = Counter("".join(word.text for word in words))
+    parts.characters = Counter(normalize("NFD", "".join(word.text for word in words)))
     tables = _ruled(objects, words)
     taken = {word for table in tables for word in table.words}
     low, high = 0.07 * objects.width, 0.93 * objects.width
