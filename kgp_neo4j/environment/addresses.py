@@ -38,23 +38,20 @@ def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
     is_port = 0 < number < 65_536
     known = [scheme for scheme in schemes if scheme in _BOLT_SCHEMES]
     scheme = known[-1] if known else "neo4j+s" if "https" in schemes else "neo4j"
-    if sign:
-        wrong = "holds a user or a password"
-    elif not known and ({"http", "https"} & {*schemes} or number in _HTTP_PORTS):
-        wrong = "is the address of Neo4j Browser, not of Bolt"
-    elif len(schemes) > 1:
-        wrong = "has two schemes"
-    elif not known:
-        wrong = "does not begin with neo4j://, bolt://, or one of these with +s or +ssc"
-    elif not re.fullmatch(r"[\w.-]+|\[[0-9a-f:.%]+\]", host, re.IGNORECASE) or "," in place:
-        wrong = "does not name one host"
-    elif port is not None and not is_port:
-        wrong = "has a port that is no number from 1 to 65535"
-    elif path or "#" in text:
-        wrong = "has a path; the name of a database goes into NEO4J_DATABASE"
-    elif query and not scheme.startswith("neo4j"):
-        wrong = "has a query, which only neo4j:// takes"
-    else:
+    browser = {"http", "https"} & {*schemes} or number in _HTTP_PORTS
+    one = re.fullmatch(r"[\w.-]+|\[[0-9a-f:.%]+\]", host, re.IGNORECASE) and "," not in place
+    problems = {
+        "holds a user or a password": sign,
+        "is the address of Neo4j Browser, not of Bolt": not known and browser,
+        "has two schemes": len(schemes) > 1,
+        "does not begin with neo4j://, bolt://, or one of these with +s or +ssc": not known,
+        "does not name one host": not one,
+        "has a port that is no number from 1 to 65535": port is not None and not is_port,
+        "has a path; the name of a database goes into NEO4J_DATABASE": path or "#" in text,
+        "has a query, which only neo4j:// takes": query and not scheme.startswith("neo4j"),
+    }
+    wrong = next((problem for problem, there in problems.items() if there), None)
+    if wrong is None:
         return f"{scheme}://{place}{'?' if query else ''}{query}"
     if host.count(":") > 1 and host[:1] != "[":
         host = f"[{host}]"

@@ -23,6 +23,7 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
+from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
@@ -294,7 +295,7 @@ class _Tools:
         One entity gives its neighbourhood, several give the shortest paths through all of them.
         A passage gives its neighbours, with the edge that joins them and why.
         """
-        with _told():
+        with _told(), self._one:
             if corpus is not None:
                 return self._passages_round(names, corpus, limit)
             name = self._graph_named(graph)
@@ -307,6 +308,7 @@ class _Tools:
                 found = explore_neighbours(stored, linked, settings, limit)
             return {
                 "entities": [entity.name for entity in linked],
+                "by_spelling": {e.surface: e.name for e in linked if e.by == "spelling"},
                 "unknown": unknown,
                 "kind": "paths" if len(linked) > 1 else "neighbourhood",
                 "evidence": [describe_evidence(each) for each in found[:limit]],
@@ -374,11 +376,14 @@ class _Tools:
         """
         linked: list[LinkedEntity] = []
         unknown: dict[str, list[str]] = {}
+        stored = open_graph(self._database, graph)
         for name in names:
             rows = self._database.read("procedures/link_entities", text=name, graph=graph, limit=5)
             if rows and rows[0]["by"] == "name":
                 node = rows[0]["entity"]
                 linked.append(LinkedEntity(name, id=node["id"], name=node["name"], score=1.0))
+            elif slips := [e for e in link(stored, name) if e.by == "spelling"]:
+                linked.append(slips[0])
             else:
                 unknown[name] = [row["entity"]["name"] for row in rows]
         if not linked:

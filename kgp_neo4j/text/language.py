@@ -73,11 +73,14 @@ def is_in_another(text: str, known: str) -> bool:
 
     Words with a capital are left out of both: they may be names, which say nothing of a language.
     """
-    words, others = (" ".join(_NO_NAME.findall(each[:_CHARACTERS])) for each in (text, known))
-    if not (words and others):
-        return False
     from py3langid import rank
 
-    scores = dict(rank(words))
-    lead = max(scores.values()) - scores[rank(others)[0][0]]
-    return bool(lead >= max(_LIKELIER_IN_ALL, _LIKELIER_WORDS * len(words)))
+    code = "en"
+    for each in (known, text):
+        words = " ".join(_NO_NAME.findall(each[:_CHARACTERS]))
+        scores = dict(rank(words)) if words else {code: 0.0}
+        best = max(scores, key=lambda name: scores[name])
+        other = scores[best] - scores[code] >= max(_LIKELIER_IN_ALL, _LIKELIER_WORDS * len(words))
+        # The known text is English, too, where that is not clear.
+        code = best if other else code
+    return other

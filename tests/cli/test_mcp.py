@@ -97,8 +97,9 @@ def test_a_client_asks_retrieves_explores_and_maps(
         first = ways["evidence"][0]
         assert {first["along"][0], first["along"][-1]} == {"Fatigue", "Dizziness"}
         assert len(first["triples"]) == len(first["along"]) - 1
-        around = _told(await client.call_tool("explore", {"names": ["Fatigue"], "limit": 4}))
+        around = _told(await client.call_tool("explore", {"names": ["Fatigeu"], "limit": 4}))
         assert around["kind"] == "neighbourhood"
+        assert around["by_spelling"] == {"Fatigeu": "Fatigue"}
         assert len(around["evidence"]) == 4
         assert all(len(triple) == 3 for e in around["evidence"] for triple in e["triples"])
 

@@ -115,20 +115,19 @@ class _Linker:
         candidates = self._candidates(mentions, " . ".join(names))
         known = Names(candidates)
         matched = [match for phrase in mentions for match in known.match([phrase])]
-        spelled = self._by_spelling(mentions, matched, candidates)
-        whole = {match.phrase.text: match.entities for match in (*spelled, *matched)}
+        matched += self._by_spelling(mentions, matched, candidates)
+        whole = {match.phrase.text: match for match in matched}
         near = self._nearest([phrase for phrase in mentions if phrase.text not in whole])
         linked: dict[str, LinkedEntity] = {}
         for phrase in mentions:
-            rows = whole.get(phrase.text) or near.get(phrase.text, [])
-            near_enough = (
-                rows
-                and rows[0]["score"] >= self.settings.threshold - 0.1
-                and (phrase.text in whole or agree(phrase.text, rows[0]["name"]))
-            )
-            by = "spelling" if phrase in [each.phrase for each in spelled] else "model"
-            match = Match(phrase, rows, by)
-            entity = _linked(match) if near_enough else _suggested(phrase, rows, "model")
+            found = whole.get(phrase.text)
+            rows = found.entities if found else near.get(phrase.text, [])
+            likely = rows and rows[0]["score"] >= self.settings.threshold - 0.1
+            if likely and (found or agree(phrase.text, rows[0]["name"])):
+                by = "spelling" if found and found.by == "spelling" else "model"
+                entity = _linked(Match(phrase, rows, by))
+            else:
+                entity = _suggested(phrase, rows, "model")
             linked.setdefault(entity.id or f"?{phrase.text}", entity)
         return list(linked.values())[: self.settings.entities]
 
@@ -144,11 +143,9 @@ class _Linker:
 
         Words of names found as they are written are no such slips, nor are short ones.
         """
-        used = {word for match in matches for word in content_words(match.phrase.words)}
-        used |= {word for row in known for word in name_words(row["name"])}
-        rest = [
-            p for p in mentions if p.plain and not p.whole and len(p.words) <= _LONGEST_EMBEDDED
-        ]
+        taken = {word for match in matches for word in content_words(match.phrase.words)}
+        used = taken | {word for row in known for word in name_words(row["name"])}
+        rest = [p for p in mentions if p.plain and not p.whole]
         slips = {word for p in rest for word in p.words if most_slips(word) and word not in used}
         rest = [p for p in rest if slips & {*p.words}]
         if not rest:
@@ -163,7 +160,6 @@ class _Linker:
             if len(entities) == 1:
                 found.append(Match(phrase, entities, "spelling"))
         found.sort(key=lambda match: (-len(match.phrase.words), -match.score))
-        taken = {word for match in matches for word in content_words(match.phrase.words)}
         return _without_common_words(found, taken)
 
     def _by_embedding(

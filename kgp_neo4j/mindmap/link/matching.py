@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from math import ceil
 
 from kgp_neo4j.graphdb.database import Row
@@ -122,31 +123,25 @@ def likeness(phrase: Phrase, entity: Row, slips: Collection[str]) -> float:
 
     It is 0 unless all words are the same but for `slips`, which may have slips of spelling.
     """
-    best, letters = 0.0, sum(map(len, phrase.words))
-    if letters < _LEAST_LETTERS:
-        return best
+    letters, least = sum(map(len, phrase.words)), _MOST_SLIPS + 1
     for words in (form for name in (entity["name"], *entity["aliases"]) for form in forms(name)):
-        if len(words) != len(phrase.words):
-            continue
-        wrong = 0
-        for given, own in zip(phrase.words, words, strict=True):
-            most = most_slips(given) if given in slips and own.isalpha() else 0
-            apart = _slips(given, own) if most and given[0] == own[0] else 0 if given == own else 9
-            wrong += apart if apart <= most else 9
-        if wrong <= _MOST_SLIPS:
-            best = max(best, 1 - wrong / letters)
-    return best
+        if len(words) == len(phrase.words):
+            pairs = zip(phrase.words, words, strict=True)
+            least = min(least, sum(_apart(given, own, slips) for given, own in pairs))
+    return 1 - least / letters if least <= _MOST_SLIPS and letters >= _LEAST_LETTERS else 0.0
+
+
+def _apart(given: str, own: str, slips: Collection[str]) -> int:
+    """Return by how many letters two words differ, or more than may be where these are too many."""
+    if given == own:
+        return 0
+    may = given in slips and own.isalpha() and given[0] == own[0]
+    apart = _slips(given, own) if may else _MOST_SLIPS + 1
+    return apart if apart <= most_slips(given) else _MOST_SLIPS + 1
 
 
 def _slips(given: str, own: str) -> int:
-    """Return the letters left out, added, changed or swapped with the next between two words."""
-    before, last = list[int](), list(range(len(own) + 1))
-    for i, letter in enumerate(given):
-        now = [i + 1]
-        for j, other in enumerate(own):
-            least = min(now[j] + 1, last[j + 1] + 1, last[j] + (letter != other))
-            if i and j and letter == own[j - 1] and given[i - 1] == other:
-                least = min(least, before[j - 1] + 1)
-            now.append(least)
-        before, last = last, now
-    return last[-1]
+    """Return the letters left out, added, changed or swapped between two words."""
+    steps = SequenceMatcher(None, given, own, autojunk=False).get_opcodes()
+    apart = sum(max(b - a, d - c) for step, a, b, c, d in steps if step != "equal")
+    return 1 if apart == 2 and sorted(given) == sorted(own) else apart

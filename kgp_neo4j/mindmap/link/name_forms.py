@@ -109,19 +109,30 @@ def spelling(text: str) -> str:
     return "".join(_folded(text).replace("_", " ").split()).strip("()（）")
 
 
-def _cuts(text: str) -> set[int]:
-    """Return the places in a text where a phrase would cut a name that is written as one.
+def _cuts(text: str) -> tuple[set[int], set[int]]:
+    """Return the places in a text where a name that is written as one is cut.
 
-    A part has a digit, is one letter, or is short behind a dot; an "&" always joins.
+    A part of it has a digit, is one letter, or is short behind a dot; an "&" always joins. The
+    first are the places beside such a part, where no phrase ends; the second are its own, too,
+    where no phrase of one word does: "A" in "vitamin A-rich".
     """
-    cuts: set[int] = set()
+    beside, parts = set[int](), set[int]()
     for joined in _JOINED.finditer(text, overlapped=True):
-        sign, parts = joined[2], (joined[1], joined[3])
-        short = min(map(len, parts)) <= (3 if sign == "." else 1)
-        sentences = sign == "." and {part.lower() for part in parts} & _FUNCTION_WORDS
-        if sign == "&" or ((short or regex.search(r"\p{N}", joined[0])) and not sentences):
-            cuts |= {joined.end(1), joined.start(3)}
-    return cuts
+        sign, left, right = joined[2], joined[1], joined[3]
+        if (sign == "." and {left.lower(), right.lower()} & _FUNCTION_WORDS) or (
+            sign == "/" and text[joined.end() : joined.end() + 1] in ("+", "#")
+        ):
+            continue  # a sentence ends here, or it is one of two: C/C++
+        places = joined.end(1), joined.start(3)
+        for place, part in zip(places, (right, left), strict=True):
+            if (
+                sign == "&"
+                or len(part) <= (3 if sign == "." else 1)
+                or regex.search(r"\p{N}", part)
+            ):
+                beside.add(place)
+                parts |= {*places}
+    return beside, parts
 
 
 def agree(phrase: str, name: str) -> bool:
@@ -141,7 +152,7 @@ def _marks(text: str) -> set[str]:
 def phrases(question: str) -> list[Phrase]:
     """Return all runs of words that may name an entity."""
     known: dict[tuple[str, ...], Phrase] = {}
-    cuts = _cuts(question[:_MOST_CHARACTERS])
+    cuts, parts = _cuts(question[:_MOST_CHARACTERS])
     for run in spans(question):
         for first, (word, begin, _) in enumerate(run):
             if word in _FUNCTION_WORDS:
@@ -149,7 +160,10 @@ def phrases(question: str) -> list[Phrase]:
             longest = _LONGEST_HAN_PHRASE if is_han(word) else _LONGEST_PHRASE
             for after in range(first + 1, min(first + longest, len(run)) + 1):
                 last, _, end = run[after - 1]
-                if last not in _FUNCTION_WORDS and not cuts & {begin, end}:
+                if last not in _FUNCTION_WORDS and not (cuts if after > first + 1 else parts) & {
+                    begin,
+                    end,
+                }:
                     words = tuple(w for w, _, _ in run[first:after])
                     places = known[words].places if words in known else ()
                     known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
