@@ -1,10 +1,9 @@
 """The folders of kgp-neo4j and the connection to the database, from environment variables."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote, urlsplit
 
 import platformdirs
@@ -62,7 +61,7 @@ class Folders:
     home: Path
 
     @classmethod
-    def from_environment(cls, home: Path | None = None) -> Folders:
+    def from_environment(cls, home: Path | None = None) -> Self:
         """Return `home` or the environment's folders, else the platform's default ones."""
         cache = os.environ.get("KGP_NEO4J_CACHE")
         cache = cache or platformdirs.user_cache_dir(_APP, appauthor=False)

@@ -1,8 +1,7 @@
 """Score answers over a knowledge graph: what the evidence reaches, what an answer names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_choice
 from kgp_neo4j.evaluate.scores import Row, Run
@@ -30,7 +29,7 @@ class Holdings:
         self._longest = max(map(len, self.known), default=0)
 
     @classmethod
-    def of(cls, database: Database, graph: str) -> Holdings:
+    def of(cls, database: Database, graph: str) -> Self:
         """Return the names of a graph; raises GraphError where there is no such one."""
         require_graph(database, graph)
         rows = database.read("explore/all_names", graph=graph)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kgp_neo4j.corpus.corpus import Corpus
     from kgp_neo4j.corpus.pipeline import MethodOptions
 
-__all__ = ["KgpRetriever"]
-
 
 class KgpRetriever(Retriever):
     """Retrieve a corpus's passages by reasoning paths, for neo4j-graphrag's `GraphRAG`.

@@ -19,8 +19,6 @@ from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.types.corpus import AgentName, Method
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
-__all__ = ["KgpRetriever"]
-
 
 class KgpRetriever(BaseRetriever):
     """Retrieve a corpus's passages by reasoning paths, as LangChain's documents.

@@ -17,8 +17,6 @@ from kgp_neo4j.types.mindmap import MindMap
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["frame", "show"]
-
 
 def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
     """Return the evidence as a pandas DataFrame, best first.

@@ -10,8 +10,6 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 
-__all__ = ["graph"]
-
 
 def graph(database: Database | Connection) -> Any:
     """Return a `py2neo.Graph` on the same database, with separate connections.

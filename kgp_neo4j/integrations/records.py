@@ -7,8 +7,6 @@ from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import StructuralAnswer
 
-__all__ = ["described", "structural_record"]
-
 _FIELDS = (
     *("id", "title", "name", "section", "document", "source", "page", "recognised"),
     *("position", "start", "end", "score"),

@@ -1,11 +1,9 @@
 """Read boosted regression trees from a JSON file, and score passages with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -91,7 +89,7 @@ class Scorer:
     later: Trees
 
     @classmethod
-    def load(cls, path: Path) -> Scorer:
+    def load(cls, path: Path) -> Self:
         """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
         try:
             value = msgspec.json.decode(path.read_bytes())

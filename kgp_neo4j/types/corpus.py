@@ -1,10 +1,8 @@
 """Frozen types that pass from one stage to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import (
@@ -346,9 +344,9 @@ class ReasoningPath:
         """Return how likely the last passage belongs to the question, where the agent judges it."""
         return self.steps[-1].judged
 
-    def then(self, step: Step) -> ReasoningPath:
+    def then(self, step: Step) -> Self:
         """Return this path with one more step."""
-        return ReasoningPath((*self.steps, step))
+        return replace(self, steps=(*self.steps, step))
 
 
 @dataclass(frozen=True, slots=True)

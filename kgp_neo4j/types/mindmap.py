@@ -1,10 +1,8 @@
 """Frozen types of knowledge graphs: triples, linked entities, evidence and reasoning graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self
 
 # --- load ---
 
@@ -132,7 +130,7 @@ class RelationPath:
         last = route[-1]
         return (last.tail_id, last.tail) if self.steps[-1][1] else (last.head_id, last.head)
 
-    def with_ends(self, ids: Collection[str]) -> RelationPath:
+    def with_ends(self, ids: Collection[str]) -> Self:
         """Return the path with these of its ends alone."""
         routes = tuple(route for route in self.routes if self.end_of(route)[0] in ids)
         return replace(self, routes=routes, ends=len(ids))

@@ -11,8 +11,6 @@ from kgp_neo4j.types.corpus import Answer, Form, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.tables import StructuralAnswer
 
-__all__ = ["Never", "answer_from", "answer_structural", "ask", "pipeline_with"]
-
 
 class Never:
     """A retriever that must not be asked."""

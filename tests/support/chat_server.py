@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ChatServer", "Drop", "Pause", "Reply", "Stream", "completion", "error", "stream"]
-
 Reply = tuple[int, Any] | tuple[int, Any, dict[str, str]]
 
 

@@ -13,9 +13,6 @@ from PIL import Image
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-
-__all__ = ["find_chromium", "keep_picture"]
-
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -11,8 +11,6 @@ from click.testing import CliRunner
 from kgp_neo4j.cli import run
 from kgp_neo4j.environment.folders import Connection
 
-__all__ = ["environment", "kgp"]
-
 
 def environment(connection: Connection) -> dict[str, str]:
     """Return the variables that name the tests' server."""

@@ -7,18 +7,6 @@ from typing import Any
 
 from kgp_neo4j.graphdb.database import Database
 
-__all__ = [
-    "TEXT",
-    "broken_documents",
-    "connect_everything",
-    "rows",
-    "snapshot",
-    "stored_texts",
-    "write_folder",
-    "write_jsonl",
-    "wrong_frequencies",
-]
-
 
 def rows(database: Database, query: str, **values: Any) -> list[dict[str, Any]]:
     """Run a query of a test's own."""

@@ -9,8 +9,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["RESET", "RawServer", "event", "head", "whole"]
-
 #: The connection is reset here.
 RESET = None
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable
 
 from kgp_neo4j.types.language import Reply
 
-__all__ = ["Scripted"]
-
 
 class Scripted:
     """Replies in the order given, or as a function of the prompt says; keeps what it was asked.

@@ -15,8 +15,6 @@ import uvicorn
 from kgp_neo4j.serve.app import make_app
 from kgp_neo4j.serve.service import Service
 
-__all__ = ["Serving", "events", "serving"]
-
 
 @dataclass
 class Serving:

@@ -14,18 +14,6 @@ from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 
-__all__ = [
-    "FILMS",
-    "PASSAGES",
-    "edges",
-    "keep_one",
-    "key",
-    "keywords",
-    "lighthouse",
-    "passages",
-    "short",
-]
-
 #: Document, its title, and its passages: name, text, embedding.
 PASSAGES: dict[str, tuple[str, dict[str, tuple[str, list[float] | None]]]] = {
     "a": (

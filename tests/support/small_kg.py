@@ -6,8 +6,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-__all__ = ["CHINESE", "ENGLISH", "load_chinese", "load_english"]
-
 #: Thirteen entities: nausea is the hub, flu and food poisoning share it.
 ENGLISH = (
     ("Flu", "has_symptom", "Fever"),

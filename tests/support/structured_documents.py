@@ -11,8 +11,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourcePage, SourceTable
 
-__all__ = ["ferries", "harbours", "paged", "store"]
-
 _FARES = SourceTable(
     rows=(
         ("Route", "Single fare", "Crossings"),

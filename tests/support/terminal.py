@@ -14,8 +14,6 @@ from termios import TIOCSCTTY
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Terminal"]
-
 
 def _take() -> None:
     """Make the terminal one's own, and heed Ctrl-C, which who runs in the background ignores."""

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["tiny_llama"]
-
 
 def _tokenizer(texts: Sequence[str]) -> Any:
     """Return a byte-level BPE tokenizer trained on the texts."""

@@ -1,12 +1,10 @@
 """Pairs of passages that share items, and which relationships differ from those stored."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,12 +91,12 @@ class Pairs:
     weight: NDArray[np.float64]
     items: Numbers
 
-    def select(self, at: NDArray[Any]) -> Pairs:
+    def select(self, at: NDArray[Any]) -> Self:
         """Return the pairs at some places, or where a mask is true."""
-        return Pairs(*(getattr(self, each.name)[at] for each in fields(self)))
+        return type(self)(*(getattr(self, each.name)[at] for each in fields(self)))
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Pairs]) -> Pairs:
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the pairs of all parts."""
         none = np.zeros(0, np.int32)
         parts = [cls(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]

@@ -1,11 +1,9 @@
 """Choose the answer from the network's logits of each window, with its confidence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,7 +54,7 @@ class Choice:
     signals: dict[str, float] = field(default_factory=dict)
     sentences: tuple[tuple[float, int, int, int], ...] = ()
 
-    def verified(self, odds: float) -> Choice:
+    def verified(self, odds: float) -> Self:
         """Return the choice with the log odds of its second reading."""
         more = {"verified": odds}
         if "yes or no" in self.signals:
@@ -240,7 +238,7 @@ class Calibration:
     stated: float = _STATED
 
     @classmethod
-    def of(cls, card: Mapping[str, Any]) -> Calibration:
+    def of(cls, card: Mapping[str, Any]) -> Self:
         """Return the calibration of a card; where it has none, that of an untrained reader.
 
         Raises ValueError for unknown signals.

@@ -6,11 +6,10 @@ its Markdown). Here a question is first read as one of a few look-ups, so that m
 model.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 from kgp_neo4j.corpus.tables import pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
@@ -50,7 +49,7 @@ class Reading(StructuralReading):
     asked: bool = False
 
     @classmethod
-    def of(cls, database: Database, corpus: str, question: str) -> Reading:
+    def of(cls, database: Database, corpus: str, question: str) -> Self:
         """Read a question by its words: what it refers to, its look-up, and its type."""
         library = Library(database, corpus)
         references = read_references(question, library.documents)

@@ -1,11 +1,10 @@
 """Finds names that are no document's title: capitalised phrases that a few passages share."""
 
-from __future__ import annotations
-
 import unicodedata
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Phrase:
     end: int | None
 
     @classmethod
-    def at(cls, title: str, text: str, start: int, end: int) -> Phrase:
+    def at(cls, title: str, text: str, start: int, end: int) -> Self:
         """Return the phrase at a place of a text, or of its title where the place is negative."""
         if start >= 0:
             return cls(_key(text[start:end]), text[start:end], start, end)

@@ -1,11 +1,10 @@
 """Link a question's words to cells, columns, numbers and dates of a table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
+from typing import Self
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
@@ -196,7 +195,7 @@ class _Span:
     share: float = 0.0
     pieces: set[str] = field(default_factory=set)
 
-    def within(self, other: _Span) -> bool:
+    def within(self, other: Self) -> bool:
         """Return whether another span has all of this one's words and more, and is as exact."""
         return (
             other.column == self.column
