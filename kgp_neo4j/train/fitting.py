@@ -5,9 +5,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from safetensors import SafetensorError
+
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ModelError
+
+with needs("torch", "training", ModelError):
+    import torch
+    from safetensors.torch import load_file, save_file
 
 #: Share of the average that each step keeps in the long run: about the last 500 steps count.
 _KEPT = 0.998
@@ -27,8 +34,6 @@ class Fitting:
     """
 
     def __init__(self, groups: Sequence[dict[str, Any]], folder: Folder, seed: int) -> None:
-        import torch
-
         self._folder, self._seed = folder, seed
         self._parts = [part for group in groups for part in group["params"]]
         self._average = [part.detach().clone() for part in self._parts]
@@ -45,8 +50,6 @@ class Fitting:
 
         Raises ModelError where a loss is no number or the GPU has too little memory.
         """
-        import torch
-
         losses: list[float] = []
         with bar("train", len(plan), "steps") as progress:
             progress.update(self.step)
@@ -71,15 +74,11 @@ class Fitting:
 
     def take_average(self) -> None:
         """Make the average the weights: it does better than the last (Polyak and Juditsky 1992)."""
-        import torch
-
         with torch.no_grad():
             for mean, part in zip(self._average, self._parts, strict=True):
                 part.copy_(mean)
 
     def _learn(self, steps: int, batch: Batch, loss_of: Callable[[Batch], Any]) -> float:
-        import torch
-
         # Dropout depends on the step alone, so that a resumed run equals an uninterrupted one.
         torch.manual_seed(self._seed + self.step)
         for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
@@ -98,9 +97,6 @@ class Fitting:
         return float(loss.detach())
 
     def _save(self, file: Path) -> None:
-        import torch
-        from safetensors.torch import save_file
-
         state: dict[str, Any] = {"step": torch.tensor(self.step)}
         for number, (part, mean) in enumerate(zip(self._parts, self._average, strict=True)):
             values = {"weights": part, "average": mean, **self._optimizer.state[part]}
@@ -110,10 +106,6 @@ class Fitting:
         file.with_suffix(".part").replace(file)
 
     def _load(self, file: Path) -> None:
-        import torch
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
         try:
             state = load_file(str(file))
             with torch.no_grad():

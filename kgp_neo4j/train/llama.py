@@ -23,6 +23,12 @@ from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.errors import InputError, ModelError
 
+with needs("torch", "training a language model", ModelError):
+    import torch
+    from peft import LoraConfig, TaskType, get_peft_model
+    from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+    from torch.nn.utils.rnn import pad_sequence
+
 #: The adapters of the paper.
 _RANK, _ALPHA, _DROPOUT = 8, 16, 0.05
 _OUTPUT_TOKENS = 512
@@ -127,10 +133,6 @@ def train_llama(
 
 def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
     """Return the model with new adapters, its tokenizer and its device."""
-    with needs("torch", "training a language model", ModelError):
-        import torch
-        from peft import LoraConfig, TaskType, get_peft_model
-        from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # The weights below the adapters are frozen.
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
@@ -186,8 +188,6 @@ def _batches(rows: Sequence[_Row], settings: LlamaSettings) -> list[list[_Row]]:
 
 def _padded(batch: Sequence[_Row], padding: int, device: str) -> dict[str, Any]:
     """Return a batch as the model's inputs."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
 
     def padded(rows: Sequence[list[int]], value: int) -> Any:
         return pad_sequence([torch.tensor(row) for row in rows], True, value).to(device)

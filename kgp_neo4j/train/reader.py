@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.fitting import Batch, Fitting
@@ -22,7 +23,10 @@ from kgp_neo4j.train.reader_network import TrainedNetwork, loss_of
 from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
 from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage
-from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.errors import InputError, ModelError
+
+with needs("torch", "training a reader", ModelError):
+    import torch
 
 #: One in this many questions over several passages is held out for the calibration.
 _HELD_OUT_EVERY = 8
@@ -118,8 +122,6 @@ def train_reader(
         "data": digest(example for each in read for example in each),
     }
     folder = Folder(out, described, overwrite=overwrite)
-    import torch
-
     torch.manual_seed(settings.seed)
     network = TrainedNetwork()
     if settings.further is not None:
@@ -177,8 +179,6 @@ def fit(
     save_every: int = 200,
 ) -> list[float]:
     """Fit the network to all batches, and return the losses."""
-    import torch
-
     network.body.eval()
     for at in network.layers:
         # Dropout of attention is slow.

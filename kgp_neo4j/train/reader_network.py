@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -20,6 +22,11 @@ from kgp_neo4j.models.reader.network import (
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.reader_windows import Laid
 from kgp_neo4j.types.errors import ModelError
+
+with needs("torch", "training a reader", ModelError):
+    import torch
+    from safetensors.torch import load_file, save_file
+    from torch.nn import functional
 
 #: Outputs of each head; `right` is a verifier's.
 _HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS, "right": ("right",)}
@@ -38,9 +45,6 @@ class TrainedNetwork:
     """The default encoder's upper layers with a reader's or a verifier's heads; its tokenizer."""
 
     def __init__(self, heads: Sequence[str] = HEADS[WEIGHTS_FILE]) -> None:
-        with needs("torch", "training a reader", ModelError):
-            import torch
-
         model = load_model(DEFAULT_ENCODER, precise=True)
         self.body: Any = model[0].auto_model
         whole = len(self.body.encoder.layer)
@@ -72,10 +76,6 @@ class TrainedNetwork:
         With a `share` below 1 the weights go so far from what they are to those of the folder.
         Raises ModelError where it has none that fit.
         """
-        import torch
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
         try:
             arrays = load_file(str(folder / WEIGHTS_FILE))
             with torch.no_grad():
@@ -120,9 +120,6 @@ class TrainedNetwork:
 
     def save_differences(self, file: Path) -> None:
         """Write the trained weights alone."""
-        import torch
-        from safetensors.torch import save_file
-
         arrays: dict[str, Any] = {}
         for name, part in self.own().items():
             values = part.detach().cpu()
@@ -149,9 +146,6 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     them together (Clark and Gardner 2018, section 3.3). Without an answer in the window, start and
     end point at its first token, as in SQuAD 2.0.
     """
-    import torch
-    from torch.nn import functional
-
     device = network.device
     ids, types, mask = _input(network, batch)
     support = _padded([one.support for one in batch], -1, ids.shape[1]).to(device)
@@ -191,8 +185,6 @@ def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:
 
     Options are in the question only; the first token stands for none.
     """
-    import torch
-
     passages = (types == 1) & (mask == 1)
     asked = ((types == 0) & (mask == 1)).sum(dim=1, keepdim=True)
     question = torch.arange(types.shape[1], device=types.device)[None] < asked - 1
@@ -205,7 +197,5 @@ def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:
 
 def _padded(rows: Sequence[Sequence[int]], padding: int, size: int = 0) -> Any:
     """Return rows of different lengths as one tensor: (rows, the longest or `size`)."""
-    import torch
-
     size = size or max(map(len, rows))
     return torch.tensor([[*row, *[padding] * (size - len(row))] for row in rows])

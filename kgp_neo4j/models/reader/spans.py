@@ -1,18 +1,14 @@
 """Find the best spans of a window by the logits of their starts and ends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.models.reader.network import PIECES, Logits
 from kgp_neo4j.models.reader.windows import Window
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Tokens of a span at most, starts that are tried, and ends tried for each.
 _PIECES = 30

@@ -1,13 +1,13 @@
 """The features of a plan: how it fits the question's words, the table, and its own result."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
@@ -15,10 +15,6 @@ from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of
 from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import typed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
@@ -230,8 +226,6 @@ class Example:
 
 def example(links: Links, grid: Grid, readings: Sequence[Candidate]) -> Example:
     """Return the ranker's input for the candidates of a question."""
-    import numpy as np
-
     question = _Question(links, grid)
     named = map(question.features, readings)
     rows = [[row.get(name, 0.0) for name in FEATURES] for row in named]

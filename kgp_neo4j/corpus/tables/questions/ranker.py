@@ -4,19 +4,16 @@ A small network scores each plan by the question's words, the plan's form, the h
 columns and how all of them fit (`features`); boosted trees tell how often its best answer is right.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
@@ -45,8 +42,6 @@ class Ranker:
 
     def scores(self, example: Example) -> NDArray[np.float64]:
         """Return a score for each candidate; their softmax is the network's probability of each."""
-        import numpy as np
-
         w = self.weights
         known = [self.grams[g] for g in example.grams if g in self.grams]
         question = w["grams"][known].sum(axis=0) * (1.5 / max(len(known), 1) ** 0.5)
@@ -83,8 +78,6 @@ class Ranker:
         """Return the plan whose answer has the highest probability, summed over the plans that give
         it, and the probability that this answer is right.
         """
-        import numpy as np
-
         best, row = confidence_row(self, example, groups_of(readings))
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
         slope, shift = self.calibration
@@ -102,8 +95,6 @@ def groups_of(readings: list[Candidate]) -> list[int]:
 
 def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple[int, list[float]]:
     """Return the best candidate, and the inputs of its confidence (`CONFIDENCE`)."""
-    import numpy as np
-
     scores = ranker.scores(example)
     belief = np.exp(scores - scores.max())
     belief /= belief.sum()
