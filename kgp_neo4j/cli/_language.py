@@ -9,12 +9,12 @@ import click
 
 from kgp_neo4j.cli._options import option_of
 from kgp_neo4j.types.corpus import Form
+from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.pipeline import Pipeline
     from kgp_neo4j.graphdb.database import Database
-    from kgp_neo4j.types.language import LanguageModel
 
 F = TypeVar("F", bound=Callable[..., Any])
 

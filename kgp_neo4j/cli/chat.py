@@ -15,6 +15,7 @@ from kgp_neo4j.cli._options import corpus_option, retriever_options
 from kgp_neo4j.cli._output import echo_json, json_option, say, written
 from kgp_neo4j.show.terminal import by_whom, print_said, print_structural
 from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.errors import KgpError
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
@@ -108,8 +109,6 @@ def _next(person: bool) -> str | None:
 
 def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
     """Ask and print the answer; return whether the question was answered."""
-    from kgp_neo4j.types.errors import KgpError
-
     try:
         with written(as_json) as on_text:
             turn = conversation.ask(said, on_text=on_text)

@@ -1,17 +1,19 @@
 """`kgp-neo4j config`: every setting, its value and its source."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, print_result
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kgp_neo4j.environment.configuration import SettingValue
+from kgp_neo4j.environment.configuration import (
+    SettingValue,
+    language_settings,
+    read_configuration,
+    replies_folder,
+    setting_lines,
+    settings_file,
+)
 
 _EPILOG = """
 \b
@@ -33,14 +35,6 @@ file of mode 0600.
 @json_option
 def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
-    from kgp_neo4j.environment.configuration import (
-        language_settings,
-        read_configuration,
-        replies_folder,
-        setting_lines,
-        settings_file,
-    )
-
     configuration = read_configuration()
     if clear_cache:
         # Where the cache is off, clear the replies stored before.

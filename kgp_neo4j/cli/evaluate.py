@@ -13,6 +13,7 @@ import click
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import settings_options
 from kgp_neo4j.cli._output import json_option, print_result, say, write_file
+from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
     AgentSettings,
     MiningSettings,
@@ -24,7 +25,6 @@ from kgp_neo4j.types.settings import (
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.report import Result
     from kgp_neo4j.evaluate.scores import Run
-    from kgp_neo4j.types.language import LanguageModel
 
 _EPILOG = """
 \b

@@ -10,6 +10,7 @@ import click
 from kgp_neo4j.cli._options import corpus_option, html_option, mermaid_option, show_option
 from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.errors import TraceError
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.traces import Replay
@@ -88,7 +89,6 @@ def command(
 
 def _latest(database: Database, corpus: str | None) -> str:
     from kgp_neo4j.corpus.answer.traces import traces
-    from kgp_neo4j.types.errors import TraceError
 
     listed = traces(database, corpus, limit=1)
     if not listed:

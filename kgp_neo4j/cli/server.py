@@ -11,6 +11,7 @@ import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.types.errors import ServerError
 
 if TYPE_CHECKING:
     from kgp_neo4j.environment.folders import Folders
@@ -153,7 +154,6 @@ def status_command(folders: Folders, as_json: bool) -> None:
 def logs_command(folders: Folders, lines: int, follow: bool, debug: bool) -> None:
     """Show the last lines of the database's log."""
     from kgp_neo4j.graphdb.server import logs
-    from kgp_neo4j.types.errors import ServerError
 
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():

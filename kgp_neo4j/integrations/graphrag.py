@@ -3,10 +3,10 @@
 Needs the extra `graphrag`.
 """
 
-from __future__ import annotations
+from typing import Any, Unpack
 
-from typing import TYPE_CHECKING, Any, Unpack
-
+from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j.corpus.pipeline import MethodOptions
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import record
 from kgp_neo4j.integrations.records import described
@@ -15,10 +15,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 with needs("graphrag", "this retriever"):
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
-
-if TYPE_CHECKING:
-    from kgp_neo4j.corpus.corpus import Corpus
-    from kgp_neo4j.corpus.pipeline import MethodOptions
 
 
 class KgpRetriever(Retriever):

@@ -1,23 +1,19 @@
 """The light inference engine: networks in ONNX or OpenVINO format on the CPU, without torch."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.types.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 #: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
@@ -157,8 +153,6 @@ class CompiledNetwork:
 @lru_cache(maxsize=4)
 def read_tokenizer(path: Path) -> Tokenizer:
     """Read a `tokenizer.json` (once); it neither truncates nor pads."""
-    from tokenizers import Tokenizer
-
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load
 
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.light_encoder import LightTransformer
@@ -90,8 +91,6 @@ def load_mdr() -> MdrEncoder:
 
 def _adapted(model: Any, data: bytes) -> Any:
     """Add the adapter's weights to those of the default encoder."""
-    from safetensors.numpy import load
-
     arrays = load(data)
     layers = Weights(model)
     settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
@@ -30,8 +31,6 @@ class TorchTransformer:
     """
 
     def __init__(self, model: Any) -> None:
-        from tokenizers import Tokenizer
-
         self._model = model
         self.dimension = int(model.get_embedding_dimension())
         # A copy: the model's own is set to truncate and to pad at each call.

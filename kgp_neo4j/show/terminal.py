@@ -17,7 +17,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from kgp_neo4j.show.marks import words_in
+from kgp_neo4j.show.marks import STATUS_MARKS, words_in
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer, ReasoningPath
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
@@ -295,7 +295,8 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     if rejected:
         page.heading("What the model drew instead")
         for edge in rejected[:_REJECTED]:
-            words = f"  {edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {_mark(edge)}".rstrip()
+            mark = STATUS_MARKS[edge.status]
+            words = f"  {edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {mark}".rstrip()
             note = f"  {edge.note}" if edge.note else ""
             page.line(Text.assemble((words, _STATUS_STYLES.get(edge.status, "")), note))
     page.line(f"\n{_summary(answer)}", "dim")
@@ -347,15 +348,9 @@ def _branch(branch: Branch) -> Text:
     relation = (readable(plain(edge.relation)) or "·", "magenta")
     ends = ("◀─ ", " ─ ") if branch.inward else ("", " ─▶ ")
     style = _STATUS_STYLES.get(edge.status, "")
-    mark = f" {_mark(edge)}" if _mark(edge) else ""
+    name = f"{plain(branch.name)} {STATUS_MARKS[edge.status]}".rstrip()
     again = (" ↑" if branch.again else "", "dim")
-    return Text.assemble(ends[0], relation, ends[1], (plain(branch.name) + mark, style), again)
-
-
-def _mark(edge: MapEdge) -> str:
-    from kgp_neo4j.show.marks import STATUS_MARKS
-
-    return STATUS_MARKS[edge.status]
+    return Text.assemble(ends[0], relation, ends[1], (name, style), again)
 
 
 def _summary(answer: MindMap) -> str:

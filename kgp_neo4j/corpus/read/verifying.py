@@ -6,13 +6,12 @@ that say most. It also judges cells of tables, beside the names of their columns
 words with the question.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Choice
@@ -22,9 +21,6 @@ from kgp_neo4j.models.reader.network import Judge
 from kgp_neo4j.models.reader.windows import encoded
 from kgp_neo4j.text.words import content_words, stem
 from kgp_neo4j.types.corpus import Passage
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 #: Tokens at most: of question, answer, a title, the part around an answer, another sentence, a
 #: cell, all of one input, and of one with a row.

@@ -13,6 +13,7 @@ from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load
 
 from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
@@ -208,7 +209,5 @@ class PathScorer:
 @lru_cache(maxsize=1)
 def load_path_scorer() -> PathScorer:
     """Return the scorer that comes with the package."""
-    from safetensors.numpy import load
-
     file = resources.files("kgp_neo4j.mindmap.explore") / _FILE
     return PathScorer(load(file.read_bytes()))

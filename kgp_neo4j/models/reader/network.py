@@ -13,18 +13,18 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load
+from tokenizers import Tokenizer
 
 from kgp_neo4j.models.engine import CompiledNetwork, Feed, import_openvino, read_tokenizer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 from kgp_neo4j.models.reader.windows import Window
 from kgp_neo4j.types.errors import ModelError, first_line
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 #: The kinds of a window, in the order of the head's outputs.
 KINDS = ("span", "yes", "no", "none")
@@ -111,8 +111,6 @@ def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
 
 def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     """Read a network and its card from a folder; raises ModelError where there is none."""
-    from safetensors import SafetensorError
-
     try:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] != DEFAULT_ENCODER:
@@ -131,8 +129,6 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
 
 def read_judge(folder: Path) -> Judge | None:
     """Read the network beside a reader that judges its answers; None where there is none."""
-    from safetensors import SafetensorError
-
     if not (folder / VERIFIER_FILE).is_file():
         return None
     try:
@@ -148,8 +144,6 @@ def _upon_default(weights: Path) -> tuple[Path, Path]:
     data = weights.read_bytes()
 
     def change(model: Any) -> Any:
-        from safetensors.numpy import load
-
         return _with_weights(model, load(data), HEADS[weights.name])
 
     name = f"{weights.stem}-{hashlib.sha256(data).hexdigest()[:12]}"

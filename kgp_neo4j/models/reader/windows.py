@@ -1,14 +1,11 @@
 """Arrange a question and passages in windows of tokens for the offline reader."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from tokenizers import Tokenizer
 
 #: Tokens of a question that are kept; the passages have the rest of the window.
 QUESTION = 64

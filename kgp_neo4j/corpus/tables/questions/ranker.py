@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
+from kgp_neo4j.models.trees import Trees
 
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
@@ -28,8 +30,6 @@ class Ranker:
     """The network's weights and vocabularies as arrays; runs with numpy alone."""
 
     def __init__(self, weights: dict[str, NDArray[Any]], card: dict[str, Any]) -> None:
-        from kgp_neo4j.models.trees import Trees
-
         self.weights = weights
         self.grams, self.signatures, self.headers = (
             {name: at for at, name in enumerate(card[kind], 1)}
@@ -113,8 +113,6 @@ def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple
 @cache
 def load_ranker() -> Ranker:
     """Read the ranker that comes with the package (once)."""
-    from safetensors.numpy import load
-
     folder = resources.files("kgp_neo4j.corpus.tables.questions")
     weights = load(folder.joinpath("ranker.safetensors").read_bytes())
     card = json.loads(folder.joinpath("ranker.json").read_text(encoding="utf-8"))
