@@ -84,8 +84,8 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
         ("<p style='color:#FFF'>a</p><div style='background:red'><p style='color:white'>b</p></div>"
          "<font color=white>c</font><p style='color:rgba(0,0,0,0)'>d</p>", "b", 3),
         ("<link rel=stylesheet href=a.css><p style='color:#fff'>a", "a", 0),
-        ("<p style='font-size:0'>a<i style='font-size:9px'>b</i></p><p style='opacity:0'>c</p>"
-         "<p style='position:absolute;left:-9999px'>d</p>", "b", 3),
+        ("<p style='font-size:0'>a<i style='font-size:9px'>b</i></p><p style='opacity:0.0'>c</p>"
+         "<p style='opacity:.5;font-size:0.5em'>d</p>", "b d", 2),
         ("<ul><li hidden>a<li>b</ul><table><tr hidden><td>c<td>d<tr><td>e<td>f<tr><td hidden>g<td>h"
          "</table>", "b e f h", 3),
         ("<body style='opacity:0'><noscript></noscript><p>a", "a", 0),
