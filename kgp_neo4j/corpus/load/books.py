@@ -13,6 +13,8 @@ from kgp_neo4j.corpus.load.html import read_page
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
+_MOST = 16 << 20  # bytes of a chapter
+
 
 def read_book(package: ZipFile, where: str) -> SourceDocument:
     """Return the contents of a book's chapters in the order in which they are read.
@@ -28,7 +30,10 @@ def read_book(package: ZipFile, where: str) -> SourceDocument:
 
     def text(item: ElementTree.Element) -> str:
         name = posixpath.join(posixpath.dirname(place), unquote(item.get("href", "")))
-        return decoded(package.read(posixpath.normpath(name)), where)[0]
+        part = package.getinfo(posixpath.normpath(name))
+        if part.file_size > _MOST:
+            raise InputError("a chapter is too large to be read")
+        return decoded(package.read(part), where)[0]
 
     styles = [text(item) for item in items.values() if item.get("media-type") == "text/css"]
     chapters = [text(items[ref.get("idref")]) for ref in book.iterfind("{*}spine/{*}itemref")]

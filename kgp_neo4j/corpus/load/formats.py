@@ -83,7 +83,10 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     elif kind == ".eml":
         from kgp_neo4j.corpus.load.mail import read_mail
 
-        document, files = read_mail(data, name)
+        try:
+            document, files = read_mail(data, name)
+        except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+            raise InputError("a damaged mail", where=name) from error
         document = replace(document, left_out=(*document.left_out, *_unread(path, files)))
     else:
         document = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes, policy
@@ -25,7 +26,7 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     The subject is the title; sender, recipients and date are the first lines. Of a body in two
     forms it is the page that is read, as mail programs show it. Raises InputError for what is none.
     """
-    mail = message_from_bytes(data, policy=policy.default)
+    mail = message_from_bytes(data.removeprefix(BOM_UTF8).lstrip(), policy=policy.default)
     if not any(mail[name] for name in (*_SHOWN, "Subject", "Received", "Message-ID")):
         raise InputError("this is no mail", where=where, hint="Rename it to what it is.")
     subject = plain(str(mail["Subject"] or ""))

@@ -86,7 +86,7 @@ def _checked(data: bytes, kind: str) -> str:
             hint = "Its name ends as those of another kind."
             raise InputError(f"this is no {kind} file", hint=hint)
         # No more of a part is ever unpacked than the size it declares.
-        xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
+        xml = sum(p.file_size for p in parts if p.filename.lower().endswith(_XML))
         if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
             raise InputError(
                 f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)",
@@ -94,6 +94,9 @@ def _checked(data: bytes, kind: str) -> str:
             )
         try:
             part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
+            manifest = "META-INF/manifest.xml" if part == "meta.xml" else part
+            if manifest in package.namelist() and b"encryption-data" in package.read(manifest):
+                raise InputError("the file is encrypted", hint=_UNLOCK)
             core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""

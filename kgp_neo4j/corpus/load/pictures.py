@@ -33,7 +33,7 @@ def read_picture(path: Path, data: bytes) -> SourceDocument:
                 paper = Image.new("RGBA", turned.size, "white")
                 pages.append(Image.alpha_composite(paper, turned).convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        raise InputError(f"no picture, or a damaged one ({error})", where=where) from error
+        raise InputError("no picture, or a damaged one", where=where) from error
     scan = io.BytesIO()
     dots = dots if 72 <= dots <= 600 else _USUAL
     pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=dots, quality=95)

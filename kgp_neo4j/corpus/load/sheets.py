@@ -146,7 +146,10 @@ def _layout(sheet: Any) -> Layout:
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
             name = part.tag.rpartition("}")[2]
-            is_hidden = part.get("hidden") in ("1", "true")
+            is_hidden = part.get("hidden") in ("1", "true") or "0" in (
+                part.get("ht"),
+                part.get("width"),
+            )
             if name == "mergeCell":
                 left, top, right, bottom = range_boundaries(part.get("ref", ""))
                 if left and top and right and bottom:
