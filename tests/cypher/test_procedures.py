@@ -13,6 +13,7 @@ from small_graphs import key, lighthouse, short
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import Statement, statement
+from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.types.errors import DatabaseError
 
 pytestmark = pytest.mark.newest
@@ -244,6 +245,20 @@ def test_show(database: Database, corpus: str, path: str) -> None:
         ("d", "HAS_PASSAGE", "d1"),
     ]
     assert database.read(path, nodes=[]) == []
+
+
+def test_show_entities(database: Database, english: str) -> None:
+    ids = [entity_id(english, key_of(name)) for name in ("Flu", "Fever", "Migraine")]
+    made = [
+        (row["node"]["name"], row["edge"] and row["edge"].type,
+         row["neighbour"] and row["neighbour"]["name"])
+        for row in database.read("procedures/show", nodes=ids)
+    ]  # fmt: skip
+    assert sorted(made, key=str) == [
+        ("Fever", "possible_disease", "Flu"),
+        ("Flu", "has_symptom", "Fever"),
+        ("Migraine", None, None),
+    ]
 
 
 def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:

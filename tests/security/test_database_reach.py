@@ -15,7 +15,7 @@ from kgp_neo4j.graphdb.database import Database
 pytestmark = pytest.mark.newest
 
 
-def test_no_address_is_fetched(database: Database, address: tuple[str, list[str]]) -> None:
+def test_no_address_is_fetched(database: Database, address: tuple[str, list[bytes]]) -> None:
     with pytest.raises(Neo4jError):
         rows(database, "LOAD CSV FROM $address AS line RETURN line", address=address[0])
     assert address[1] == []

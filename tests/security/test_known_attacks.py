@@ -144,7 +144,7 @@ _PARAGRAPH = "<w:p><w:r><w:t>The ferry sank. {}</w:t></w:r></w:p>"
 
 
 def test_no_document_makes_us_ask_an_address_or_read_a_file(
-    database: Database, address: tuple[str, list[str]], tmp_path: Path
+    database: Database, address: tuple[str, list[bytes]], tmp_path: Path
 ) -> None:
     """Pictures, entities and frames of documents were fetched by the server that read them.
 

@@ -1,8 +1,6 @@
 """Chat servers that do what no server should: every reply is one, or an error in our words."""
 
 import dataclasses
-import os
-import pty
 import signal
 import socket
 import subprocess
@@ -16,6 +14,7 @@ import pytest
 from chat_server import ChatServer, Pause, completion, error, stream
 from commands import environment
 from raw_server import RESET, RawServer, event, head, whole
+from terminal import Terminal
 
 from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
@@ -329,46 +328,18 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
 # --- Interrupts -----------------------------------------------------------------------------------
 
 
-def _default_interrupt() -> None:
-    # A test run in the background ignores SIGINT, and hands that on.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.slow
 def test_an_interrupt_ends_a_reply_that_is_being_written(
     database: Database, demo_corpus: str, chat_server: ChatServer
 ) -> None:
     chat_server.answer = lambda body: (200, stream("Answer: Yusuf Arden ", Pause(120.0), "[1]"))
     line = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--agent", "tfidf"]
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "kgp_neo4j.cli", *line, "--llm", "m", "--chat-url", chat_server.url],
-        env=os.environ | environment(database.connection),
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-        preexec_fn=_default_interrupt,
-    )
-    os.close(theirs)
-    said = b""
-    try:
-        while b"Yusuf" not in said:
-            said += os.read(ours, 4096)
-        running.send_signal(signal.SIGINT)
-        assert running.wait(60) == 130
-        while more := _rest(ours):
-            said += more
-    finally:
-        running.kill()
-        os.close(ours)
-    assert b"Interrupted." in said
-    assert b"Traceback" not in said
-
-
-def _rest(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # the other end is closed
-        return b""
+    line += ["--llm", "m", "--chat-url", chat_server.url]
+    with Terminal(line, environment(database.connection)) as person:
+        person.until("Yusuf")
+        person.type("\x03")
+        assert "Traceback" not in person.until("Interrupted.")
+        assert person.ended() == 130
 
 
 def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Path) -> None:
@@ -384,7 +355,11 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Pat
         "except KeyboardInterrupt:\n"
         "    raise SystemExit(130)\n"
     )
-    running = subprocess.Popen([sys.executable, str(script)], preexec_fn=_default_interrupt)
+    running = subprocess.Popen(
+        [sys.executable, str(script)],
+        # A test run in the background ignores SIGINT, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         while len(chat_server.bodies) < 4:
             time.sleep(0.05)
