@@ -21,29 +21,9 @@ import click
 from kgp_neo4j.types.errors import KgpError
 
 _COMMANDS = (
-    "demo",
-    "load",
-    "connect",
-    "load-kg",
-    "ask",
-    "chat",
-    "explain",
-    "mindmap",
-    "retrieve",
-    "evaluate",
-    "train",
-    "corpora",
-    "delete",
-    "serve",
-    "export",
-    "import",
-    "mcp",
-    "server",
-    "install",
-    "browser-queries",
-    "config",
-    "doctor",
-)
+    "demo load connect load-kg ask chat explain mindmap retrieve evaluate train corpora delete "
+    "serve export import mcp server install browser-queries config doctor"
+).split()
 
 #: The options that take their default from the section `ask` of a file of settings.
 _CONFIGURED = {
@@ -84,7 +64,7 @@ class _Commands(click.Group):
     """Import a command's module only when it is needed, so that `--help` stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return _COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:

@@ -44,9 +44,8 @@ def llm_option(use: str) -> Callable[[F], F]:
     )
 
 
-def chat_url_option(command: F) -> F:
-    """Add `--chat-url` to a command."""
-    return option_of(AgentSettings, "url")(command)
+#: Adds `--chat-url` to a command.
+chat_url_option = option_of(AgentSettings, "url")
 
 
 def answerer_options(command: F) -> F:

@@ -101,20 +101,15 @@ html_option = click.option(
 )
 
 
-def corpus_option(*, required: bool = True, help: str = "The corpus") -> Callable[[F], F]:
-    """Return a decorator that adds `--corpus` to a command."""
-    return _name_option("corpus", required, help)
-
-
-def graph_option(*, required: bool = True, help: str = "The knowledge graph") -> Callable[[F], F]:
-    """Return a decorator that adds `--graph` to a command."""
-    return _name_option("graph", required, help)
-
-
-def _name_option(kind: str, required: bool, help: str) -> Callable[[F], F]:
+def _name_option(kind: str, *, required: bool = True, help: str) -> Callable[[F], F]:
+    """Return a decorator that adds `--corpus` or `--graph` to a command."""
     variable = f"KGP_NEO4J_{kind.upper()}"
     help = f"{help} (or {variable})."
     return click.option(f"--{kind}", required=required, envvar=variable, metavar="NAME", help=help)
+
+
+corpus_option = functools.partial(_name_option, "corpus", help="The corpus")
+graph_option = functools.partial(_name_option, "graph", help="The knowledge graph")
 
 
 def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:

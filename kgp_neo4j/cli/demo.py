@@ -30,44 +30,27 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
 
     Starts the database where none runs; the first time, it is fetched (170 MB).
     """
+    from kgp_neo4j import demo
     from kgp_neo4j.corpus.pipeline import make_pipeline
-    from kgp_neo4j.demo import (
-        QUESTION,
-        QUESTIONS,
-        SETTINGS,
-        SUGGESTED,
-        SYMPTOMS,
-        TABLE_QUESTION,
-        prepare,
-        prepare_graph,
-    )
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.terminal import print_answer
 
-    asked = QUESTION if question is None else question
+    asked = demo.QUESTION if question is None else question
     with open_database(echo=say) as database:
-        prepared = prepare(database, corpus)
-        prepare_graph(database, corpus)
-        answer = make_pipeline(database, corpus, settings=SETTINGS).ask(asked)
+        prepared = demo.prepare(database, corpus)
+        demo.prepare_graph(database, corpus)
+        answer = make_pipeline(database, corpus, settings=demo.SETTINGS).ask(asked)
         embedded = database.connection.embedded
-    options = (
-        f"--corpus {shlex.quote(corpus)} --seeds {SUGGESTED.seeds} --budget {SUGGESTED.budget}"
-    )
+    name, limits = shlex.quote(corpus), demo.SUGGESTED
     further = [
-        f'kgp-neo4j ask "{each}" {options}'
-        for each in (*QUESTIONS, TABLE_QUESTION)
+        f'kgp-neo4j ask "{each}" --corpus {name} --seeds {limits.seeds} --budget {limits.budget}'
+        for each in (*demo.QUESTIONS, demo.TABLE_QUESTION)
         if each != asked
     ]
-    further.append(f'kgp-neo4j mindmap "{SYMPTOMS}" --graph {shlex.quote(corpus)}')
+    further.append(f'kgp-neo4j mindmap "{demo.SYMPTOMS}" --graph {name}')
     if as_json:
-        echo_json(
-            {
-                "load": prepared.loaded,
-                "connect": prepared.connected,
-                "answer": answer,
-                "next": further,
-            }
-        )
+        made = {"load": prepared.loaded, "connect": prepared.connected, "answer": answer}
+        echo_json(made | {"next": further})
         return
     done = "were connected already" if prepared.connected is None else "loaded and connected"
     click.echo(f"{prepared.loaded.documents} documents {done} in the corpus {corpus!r}.")

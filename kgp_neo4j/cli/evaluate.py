@@ -18,7 +18,6 @@ from kgp_neo4j.types.settings import (
     AgentSettings,
     MiningSettings,
     TraversalSettings,
-    default_of,
     traversal_settings,
 )
 
@@ -255,7 +254,7 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     questions = draw(read_graph_questions(file), asked.sample, asked.seed)
     name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
     data = GraphDataset(name, graph, tuple(questions))
-    size = asked.budget or int(default_of(MiningSettings, "size"))
+    size = asked.budget or MiningSettings().size
     result = describe_graph_questions(data, size, "their own")
     with open_database(echo=say) as database:
         if asked.runs_methods:

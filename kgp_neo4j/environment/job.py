@@ -10,11 +10,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from kgp_neo4j.types.errors import StoppedError
 
-_P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
@@ -82,11 +82,6 @@ def tell(event: str, make: Callable[[], Any]) -> None:
         job.on_event(event, make())
 
 
-def in_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def in_context(function: Callable[..., _R]) -> Callable[..., _R]:
     """Return the function to be called in another thread, for the same job as here."""
-    context = contextvars.copy_context()
-
-    def run(*given: _P.args, **named: _P.kwargs) -> _R:
-        return context.run(function, *given, **named)
-
-    return run
+    return partial(contextvars.copy_context().run, function)

@@ -16,7 +16,7 @@ from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.settings import TraversalSettings, default_of
+from kgp_neo4j.types.settings import TraversalSettings
 
 #: The data set that comes along: 40 questions over the demo's documents.
 DEMO = "demo"
@@ -105,7 +105,7 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         drawn,
         f"evaluate-{path.resolve().name}",
         "one corpus for all questions",
-        default_of(TraversalSettings, "budget"),
+        TraversalSettings().budget,
         lambda database, corpus, _: _load(database, corpus, file, _size(drawn)),
     )
 
@@ -144,7 +144,7 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
         drawn,
         f"evaluate-{stem}-{mark}",
         _described(drawn),
-        default_of(TraversalSettings, "budget"),
+        TraversalSettings().budget,
         prepare,
         parts,
     )

@@ -39,7 +39,7 @@ from textwrap import indent
 from typing import Any
 
 from kgp_neo4j.types.errors import QueryFileError
-from kgp_neo4j.types.settings import TraversalSettings, default_of
+from kgp_neo4j.types.settings import TraversalSettings
 
 #: Stands before each statement that is run: the language that all servers since 5.26 know.
 LANGUAGE = "CYPHER 5 "
@@ -248,7 +248,7 @@ def _read(path: str) -> str:
             "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
         )
     text = file.read_text(encoding="utf-8").rstrip("\n")
-    return _SETTING.sub(lambda default: str(default_of(TraversalSettings, default[1])), text)
+    return _SETTING.sub(lambda default: str(getattr(TraversalSettings(), default[1])), text)
 
 
 def _expanded(path: str) -> str:

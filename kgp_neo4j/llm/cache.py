@@ -67,7 +67,11 @@ class ReplyCache:
     def _run(self, use: Callable[[sqlite3.Connection], T], missing: T) -> T:
         """Call `use` in a transaction; return `missing` where the cache cannot be used."""
         try:
-            with closing(self._open()) as cache, cache:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite gives the files beside it the same mode.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as cache, cache:
+                cache.execute(_TABLE)
                 return use(cache)
         except (sqlite3.OperationalError, OSError) as error:  # locked, full, not writable
             if not self._warned:
@@ -79,18 +83,6 @@ class ReplyCache:
             )
             self.path.unlink(missing_ok=True)
         return missing
-
-    def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite gives the files beside it the same mode.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        cache = sqlite3.connect(self.path, timeout=_BUSY_SECONDS)
-        try:
-            cache.execute(_TABLE)
-        except BaseException:
-            cache.close()
-            raise
-        return cache
 
 
 class CachedModel(ModelWrapper):

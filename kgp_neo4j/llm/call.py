@@ -55,9 +55,7 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     return CachedModel(model, ReplyCache(settings.cache), settings, model.identity)
 
 
-@lru_cache(maxsize=8)
-def _open_named(settings: LanguageSettings) -> LanguageModel | None:
-    return open_language_model(settings)
+_open_named = lru_cache(maxsize=8)(open_language_model)
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:

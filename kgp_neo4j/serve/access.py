@@ -4,15 +4,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from kgp_neo4j.environment.extras import needs
+from fastapi import Depends, Query, Request, Response
+
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
-
-with needs("serve", "the service"):
-    from fastapi import Depends, Query, Request, Response
 
 _R = TypeVar("_R")
 

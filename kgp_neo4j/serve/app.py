@@ -8,9 +8,17 @@ from contextvars import ContextVar
 from importlib import metadata, resources
 from typing import Any
 
-from kgp_neo4j.environment.extras import needs
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from kgp_neo4j.environment.job import working
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve import documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
@@ -20,17 +28,6 @@ from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response
 from kgp_neo4j.serve.tokens import NOTHING, Access
 from kgp_neo4j.types.errors import KgpError
-
-with needs("serve", "the service"):
-    from fastapi import APIRouter, FastAPI, Request, Response
-    from fastapi.responses import HTMLResponse
-    from jinja2 import Environment, PackageLoader
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.routing import Route
-    from starlette.staticfiles import StaticFiles
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from kgp_neo4j.integrations.mcp import make_server
 
 #: Seconds for which the answer of `/healthz` is kept: anybody may ask it.
 _FRESH = 2.0

@@ -2,12 +2,10 @@
 
 from typing import Annotated, Literal
 
-from kgp_neo4j.environment.extras import needs
+from pydantic import BaseModel, ConfigDict, Field
+
 from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
-
-with needs("serve", "the service"):
-    from pydantic import BaseModel, ConfigDict, Field
 
 #: Most bytes of a JSON body.
 LARGEST_BODY = 256 * 1024

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from fastapi import APIRouter, Response
+
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages, list_tables
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.access import Administers, CorpusName, Loads, Reads
@@ -13,9 +14,6 @@ from kgp_neo4j.serve.answers import answer_record, document_record, passage_reco
 from kgp_neo4j.serve.problems import missing
 from kgp_neo4j.serve.tokens import RIGHTS
 from kgp_neo4j.types.errors import TraceError
-
-with needs("serve", "the service"):
-    from fastapi import APIRouter, Response
 
 #: Passages of a document, documents of a corpus and traces that one response has at most.
 _PASSAGES, _DOCUMENTS, _TRACES = 5000, 10_000, 200

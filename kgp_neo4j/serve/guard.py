@@ -10,16 +10,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from kgp_neo4j.environment.extras import needs
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from kgp_neo4j.serve.bodies import LARGEST_BODY
 from kgp_neo4j.serve.metrics import Metrics
 from kgp_neo4j.serve.problems import ProblemError, respond
 from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
-
-with needs("serve", "the service"):
-    from fastapi import Request
-    from starlette.datastructures import Headers, MutableHeaders
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: The names under which a service without tokens answers: no page of a foreign name reaches it.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

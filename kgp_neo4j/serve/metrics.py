@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 from functools import partial
 
-from kgp_neo4j.environment.extras import needs
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
 from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.language import Usage
-
-with needs("serve", "the service"):
-    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0)
 

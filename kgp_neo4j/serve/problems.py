@@ -4,7 +4,12 @@ import logging
 from pathlib import PurePath
 from typing import Any
 
-from kgp_neo4j.environment.extras import needs
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
+
 from kgp_neo4j.serve.work import BusyError
 from kgp_neo4j.types.errors import (
     ConfigurationError,
@@ -18,13 +23,6 @@ from kgp_neo4j.types.errors import (
     StoppedError,
     TraceError,
 )
-
-with needs("serve", "the service"):
-    from fastapi import HTTPException, Request
-    from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import JSONResponse
-    from starlette.exceptions import HTTPException as AnyHTTPException
-    from starlette.requests import ClientDisconnect
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
 #: The errors that become a response; of any other the service says only that it failed.

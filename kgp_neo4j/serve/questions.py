@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
+from fastapi import APIRouter, Response
+
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -20,9 +21,6 @@ from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.settings import TraversalSettings
-
-with needs("serve", "the service"):
-    from fastapi import APIRouter, Response
 
 router = APIRouter(tags=["questions"])
 

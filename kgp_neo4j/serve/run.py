@@ -4,14 +4,12 @@ import ipaddress
 import socket
 from pathlib import Path
 
-from kgp_neo4j.environment.extras import needs
+import uvicorn
+
 from kgp_neo4j.serve.app import make_app
 from kgp_neo4j.serve.guard import set_up_log
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.types.errors import ConfigurationError
-
-with needs("serve", "the service"):
-    import uvicorn
 
 
 def check_address(host: str, tokens: Path | None) -> None:

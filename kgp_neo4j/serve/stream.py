@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
-from kgp_neo4j.environment.extras import needs
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from starlette.requests import ClientDisconnect
+
 from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.types.json_records import to_json
-
-with needs("serve", "the service"):
-    from fastapi import Request, Response
-    from fastapi.responses import StreamingResponse
-    from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
-    from starlette.requests import ClientDisconnect
 
 _R = TypeVar("_R")
 #: Seconds of silence after which a comment shows proxies that the connection lives.

@@ -9,12 +9,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from kgp_neo4j.environment.disk import private_folder, read_private, write_private
-from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.types.errors import ConfigurationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-with needs("serve", "the service"):
-    from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from kgp_neo4j.environment.disk import private_folder, read_private, write_private
+from kgp_neo4j.types.errors import ConfigurationError
 
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
 RIGHTS = ("read", "load", "admin")

@@ -10,11 +10,11 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import regex
+from fastapi import APIRouter, Request, Response
 
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.serve.access import CorpusName, Loads
@@ -25,9 +25,6 @@ from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
-
-with needs("serve", "the service"):
-    from fastapi import APIRouter, Request, Response
 
 #: Most bytes of a file's name: what file systems take, with room for an ending.
 _LONGEST = 120

@@ -364,6 +364,13 @@ class NextEvidence:
     draw: str = ""
 
 
+def _html(result: Answer | Retrieval) -> str:
+    """Return the HTML shown in a notebook."""
+    from kgp_neo4j.types.notebook import result_html
+
+    return result_html(result)
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     """The passages retrieved for one question, best first, and the paths that led to them.
@@ -378,12 +385,7 @@ class Retrieval:
     seconds: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str:
-        """Return the HTML shown in a notebook."""
-        from kgp_neo4j.types.notebook import result_html
-
-        return result_html(self)
+    _repr_html_ = _html
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,11 +484,7 @@ class Answer:
         """Return the sentence with the answer; without a probable one, those that say most."""
         return self.sentences if self.tier == "evidence" else self.sentences[:1]
 
-    def _repr_html_(self) -> str:
-        """Return the HTML shown in a notebook."""
-        from kgp_neo4j.types.notebook import result_html
-
-        return result_html(self)
+    _repr_html_ = _html
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,8 +219,3 @@ class ServeSettings(Checked):
         option="max-upload", metavar="MB",
     )  # fmt: skip
     log_questions: bool = setting(False, "Write questions into the log.", option="log-questions")
-
-
-def default_of(settings: type[Any], name: str) -> Any:
-    """Return the default of a setting, for the command's option of the same name."""
-    return settings.__dataclass_fields__[name].default

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.server import browser
-from kgp_neo4j.graphdb.server.artifacts import Lock, load_lock
+from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock
 from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.lines import LINES
 
 _PAGE = b'<html><body><script src="app.js"></script></body></html>'
 _FILES = {"browser/index.html": _PAGE, "browser/assets/a.js": b"1;" * 5000}
@@ -26,9 +26,11 @@ class Place:
     home: Path
     jar: Path
 
-    def prepare(self, id_: str = "0") -> Path:
-        """Return our jar."""
-        installed = Installation(Lock((), id_), self.cache / "plugins", self.jar, ())
+    def prepare(self, version: str = "5.26.0") -> Path:
+        """Return our jar, for a version of Neo4j."""
+        lock = Lock((Artifact(f"org.neo4j:neo4j:{version}", "lib", 1, "0"),))
+        lock = load_lock(version) if version in LINES else lock
+        installed = Installation(lock, self.cache / "plugins", self.jar, ())
         return browser.prepare_browser(self.cache, installed)
 
 
@@ -42,19 +44,6 @@ def place(tmp_path: Path) -> Place:
         for name, content in _FILES.items():
             jar.writestr(name, content)
     return made
-
-
-def test_the_jar_holds_browser_with_style_and_guide(place: Place) -> None:
-    with zipfile.ZipFile(place.prepare()) as made:
-        names = made.namelist()
-        assert names[0] == "browser/"  # the folder that Neo4j looks for
-        page = made.read("browser/index.html").decode()
-        assert page.replace('<script src="kgp/style.js"></script>', "").encode() == _PAGE
-        assert page.index("kgp/style.js") < page.index("app.js")
-        assert made.read("browser/assets/a.js") == _FILES["browser/assets/a.js"]
-        assert not any(name.startswith("META-INF") for name in names)
-        assert b'class="guide"' in made.read("browser/kgp/guide.html")
-        assert b"node.Passage" in made.read("browser/kgp/style.grass")
 
 
 def test_the_style_is_laid_as_browser_keeps_it(place: Place) -> None:
@@ -79,11 +68,10 @@ def test_it_is_made_once_and_anew_when_browser_or_our_files_change(
     made = first.stat()
     assert place.prepare() == first
     assert first.stat() == made
-    line = load_lock("2026").id
-    second = place.prepare(line)
+    second = place.prepare("2026")
     assert second != first
     monkeypatch.setattr(browser, "_text", lambda name: f"another {name}")
-    third = place.prepare("another jar")
+    third = place.prepare("5.26.1")
     with zipfile.ZipFile(third) as jar:
         assert jar.read("browser/kgp/guide.html") == b"another guide.html"
     # The old ones are gone, but for that of another line, whose server may run.
@@ -101,12 +89,3 @@ def test_a_damaged_jar_is_made_anew(place: Place, damage: str) -> None:
         kept.write_bytes(b"")
     with zipfile.ZipFile(place.prepare()) as made:
         assert made.testzip() is None
-
-
-def test_the_address_of_browser_holds_no_password() -> None:
-    made = Connection("bolt://127.0.0.1:7687", "neo4j", "secret", browser="http://127.0.0.1:7474")
-    assert made.browser_address == (
-        "http://127.0.0.1:7474/browser/?dbms=bolt%3A%2F%2Fneo4j%40127.0.0.1%3A7687"
-        "&db=neo4j&preselectAuthMethod=NATIVE"
-    )
-    assert Connection("bolt://127.0.0.1:7687", "neo4j", "secret").browser_address is None

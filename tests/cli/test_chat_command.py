@@ -135,25 +135,6 @@ def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
 # --- A conversation -------------------------------------------------------------------------------
 
 
-def test_turns_share_their_sources(database: Database, demo_corpus: str) -> None:
-    talk = Conversation(make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS))
-    first = talk.ask("Who designed the Hesk Bridge?")
-    assert first.question == first.said
-    assert [source.number for source in first.sources] == [1]
-    second = talk.ask("And the Ardfin Lighthouse?")
-    assert second.question == "Who designed the Ardfin Lighthouse?"
-    assert talk.turns == [first, second]
-    # A passage keeps its number, whatever is asked in between.
-    again = talk.ask("Who designed the Hesk Bridge?")
-    assert again.sources == first.sources
-    assert [s.number for s in second.sources] == [2]
-    assert [p.title for p in talk.sources] == ["Hesk Bridge", second.sources[0].title]
-    assert talk.shown(second).passages == tuple(talk.sources)
-    with pytest.raises(ConfigurationError, match="empty"):
-        talk.ask(" ")
-    assert len(talk.turns) == 3
-
-
 def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> None:
     model = Scripted(
         [
@@ -166,6 +147,8 @@ def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> N
     talk = Conversation(
         make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS, model=model)
     )
+    with pytest.raises(ConfigurationError, match="empty"):
+        talk.ask(" ")
     first = talk.ask("Who designed the Hesk Bridge?")
     assert first.answer.text.startswith("Yusuf Arden [")
     second = talk.ask("Why did he become an engineer?")
@@ -196,6 +179,7 @@ def test_the_numbers_of_a_models_citations_are_the_conversations(
     assert second.answer.text.endswith("[1]")  # as `ask` counts: the first of its passages
     assert talk.shown(first).text.endswith("[1]")
     assert talk.shown(second).text.endswith("[2]")
+    assert talk.shown(second).passages == tuple(talk.sources)
     assert second.sources[0].number == 2
 
 
@@ -229,12 +213,12 @@ def test_sources_keep_their_numbers_and_traces_can_be_kept(
 ) -> None:
     said = (
         "/sources 1\nWho designed the Hesk Bridge?\nAnd the Ardfin Lighthouse?\n/sources 1\n"
-        "/sources [2]\n/sources 9\n/sources ²\n/\x1b[31mred\n"
+        "/sources [2]\n/sources 9\n/sources ²\n/\x1b[31mred\nWho designed the Hesk Bridge?\n"
     )
     done = _chat(database, demo_corpus, said, "--trace")
     assert done.exit_code == 0, done.output
     assert "There is no source 1; they go to 0." in done.stderr
-    assert done.stdout.count("[1] Hesk Bridge") == 2  # under its answer, and by its number
+    assert done.stdout.count("[1] Hesk Bridge") == 3  # under its answers, and by its number
     assert re.search(
         r"^\[1\] Hesk Bridge  \S+, passage 1, characters 0–", done.stdout, re.MULTILINE
     )
@@ -246,19 +230,25 @@ def test_sources_keep_their_numbers_and_traces_can_be_kept(
     assert [explain(database, trace).answer.question for trace in kept] == [
         "Who designed the Hesk Bridge?",
         "Who designed the Ardfin Lighthouse?",
+        "Who designed the Hesk Bridge?",
     ]
-    assert remove(database, kept) == 2
+    assert remove(database, kept) == 3
 
 
 def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) -> None:
-    said = b"caf\xe9?\n\x00\x1b[2J\n" + b"x " * 20_000 + b"\nWho designed the Hesk Bridge?"
+    said = b"caf\xe9?\n\x00\x1b[2J\n" + b"x " * 20_000
+    said += b"\nWho designed the Hesk Bridge?\nWhat about the Ardfin Lighthouse?"
     done = _chat(database, demo_corpus, said, "--json")
     assert done.exit_code == 1, done.output  # one of them is too long, and the others are answered
-    turns = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(turns) == 4
-    assert ["characters" in turn.get("error", "") for turn in turns] == [False, False, True, False]
-    assert turns[0]["said"] == "caf\ufffd?"
-    assert turns[-1]["sources"][0].keys() == {"number", "id", "title", "section", "name"}
+    odd, control, long, first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert "characters" in long["error"]
+    assert not any("error" in turn for turn in (odd, control, first, second))
+    assert odd["said"] == "caf\ufffd?"
+    assert first["question"] == first["said"] == "Who designed the Hesk Bridge?"
+    assert first["sources"][0].keys() == {"number", "id", "title", "section", "name"}
+    assert second["said"] == "What about the Ardfin Lighthouse?"
+    assert second["question"] == "Who designed the Ardfin Lighthouse?"
+    assert second["answer"]["passages"]
 
 
 @pytest.mark.slow
@@ -292,17 +282,6 @@ def test_a_person_talks_in_a_terminal(
         # A line break behind it: what comes just before the prompt waits is seen with the next key.
         person.type("\x03\n")
         assert person.ended() == 0
-
-
-def test_json_prints_a_line_for_each_turn(database: Database, demo_corpus: str) -> None:
-    said = "Who designed the Hesk Bridge?\nWhat about the Ardfin Lighthouse?\n"
-    done = _chat(database, demo_corpus, said, "--json")
-    assert done.exit_code == 0, done.output
-    first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert first["question"] == first["said"] == "Who designed the Hesk Bridge?"
-    assert second["said"] == "What about the Ardfin Lighthouse?"
-    assert second["question"] == "Who designed the Ardfin Lighthouse?"
-    assert second["answer"]["passages"]
 
 
 def test_a_turn_that_fails_is_told_and_the_next_is_asked(

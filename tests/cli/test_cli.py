@@ -6,12 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from commands import environment, kgp
+from reference import all_commands
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -22,41 +23,17 @@ from kgp_neo4j.graphdb.database import Database
 _NOWHERE = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "wrong"}
 
 
-def _all(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    yield path
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from _all(found, (*path, name))
+_COMMANDS = dict(all_commands("kgp-neo4j", cli))
 
 
-_COMMANDS = list(_all(cli))
-
-
-def _command(path: tuple[str, ...]) -> click.Command:
-    made: click.Command = cli
-    for name in path:
-        assert isinstance(made, click.Group)
-        found = made.get_command(click.Context(made), name)
-        assert found is not None
-        made = found
-    return made
-
-
-@pytest.mark.parametrize("path", _COMMANDS, ids=" ".join)
-def test_the_help_of_every_command_has_an_example(path: tuple[str, ...]) -> None:
-    command = _command(path)
+@pytest.mark.parametrize("path", _COMMANDS)
+def test_the_help_of_every_command_has_an_example(path: str) -> None:
+    command = _COMMANDS[path]
     # As `kgp-neo4j` calls it: a command keeps what its first context says of the help option.
-    context = click.Context(
-        command,
-        info_name=" ".join(("kgp-neo4j", *path)),
-        help_option_names=cli.context_settings["help_option_names"],
-    )
-    shown = command.get_help(context)
+    names = cli.context_settings["help_option_names"]
+    shown = command.get_help(click.Context(command, info_name=path, help_option_names=names))
     assert command.help
-    assert " ".join(("  kgp-neo4j", *path)) in shown, shown
+    assert f"  {path}" in shown, shown
     assert all(
         p.help or p.name in ("lines", "help") for p in command.params if isinstance(p, click.Option)
     )
@@ -65,8 +42,9 @@ def test_the_help_of_every_command_has_an_example(path: tuple[str, ...]) -> None
 def test_help_exits_0_and_shows_every_command() -> None:
     done = kgp("--help")
     assert done.returncode == 0, done.stderr
-    for path in _COMMANDS:
-        assert not path or path[0] in done.stdout
+    assert isinstance(cli, click.Group)
+    for name in cli.list_commands(click.Context(cli)):
+        assert name in done.stdout
     assert done.stderr == ""
 
 
@@ -74,10 +52,10 @@ def test_every_command_with_a_result_takes_json() -> None:
     # Groups only hold commands; `mcp` speaks a protocol, `server logs` prints a file as it is, and
     # a token is printed alone.
     without = [
-        " ".join(path)
-        for path in _COMMANDS
-        if not isinstance(_command(path), click.Group)
-        and "as_json" not in {p.name for p in _command(path).params}
+        path.removeprefix("kgp-neo4j ")
+        for path, command in _COMMANDS.items()
+        if not isinstance(command, click.Group)
+        and "as_json" not in {p.name for p in command.params}
     ]
     assert without == ["serve token", "mcp", "server logs"]
 
@@ -205,21 +183,11 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
     assert {"name": corpus} not in database.read("inspect/names")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["zsh", "fish"])  # tests/docs has bash
 def test_a_completion_script_is_printed(shell: str) -> None:
-    script = Path(sys.executable).with_name("kgp-neo4j")
-    done = subprocess.run(
-        [script],
-        env=os.environ | {"_KGP_NEO4J_COMPLETE": f"{shell}_source"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    if shell == "bash" and done.returncode:
-        # Click refuses a bash older than 4.4, and one that is not there.
-        assert "4.4" in done.stderr + done.stdout
-        return
-    assert done.returncode == 0, done.stderr
+    asked = {"_KGP_NEO4J_COMPLETE": f"{shell}_source"}
+    done = CliRunner().invoke(cli, prog_name="kgp-neo4j", env=asked)
+    assert done.exit_code == 0, done.stderr
     assert "_KGP_NEO4J_COMPLETE" in done.stdout
 
 

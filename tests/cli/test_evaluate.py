@@ -1,10 +1,7 @@
 """`kgp-neo4j evaluate`: scores agree with the scorer at hand, runs go on, faults are told."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -191,53 +188,6 @@ def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path
     other = evaluated("--methods", "kgp", "--budget", "5")
     assert other.returncode == 1
     assert "other questions or settings" in other.stderr
-
-
-#: Refuses what only extras install, as in the environment that the README makes.
-_WITHOUT_EXTRAS = """
-import sys
-from importlib.metadata import packages_distributions, requires
-from packaging.requirements import Requirement
-
-needed, left = set(), ["kgp-neo4j"]
-while left:
-    for line in requires(left.pop()) or ():
-        requirement = Requirement(line)
-        name = requirement.name.lower().replace("_", "-")
-        wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if wanted and name not in needed:
-            needed.add(name)
-            left.append(name)
-
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        owners = {o.lower().replace("_", "-") for o in owned.get(name.split(".")[0], ())}
-        if owners and not owners & (needed | {"kgp-neo4j"}):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-owned = packages_distributions()
-sys.meta_path.insert(0, Refuse())
-from kgp_neo4j.cli import main
-main()
-"""
-
-
-@pytest.mark.slow
-def test_the_demo_is_evaluated_without_extras(
-    connection: Connection, demo_corpus: str, tmp_path: Path
-) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-c", _WITHOUT_EXTRAS, "evaluate", "demo", "--sample", "2"),
-            *("--corpus", demo_corpus, "--out", str(tmp_path / "out"), "--json"),
-        ],
-        env=os.environ | environment(connection),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert {"bm25", "kgp", "golden"} <= set(json.loads(done.stdout)["methods"])
 
 
 def test_what_the_command_refuses(tmp_path: Path) -> None:

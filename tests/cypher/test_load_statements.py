@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
+from small_graphs import document
 
 from kgp_neo4j.graphdb.database import Database
 
@@ -11,29 +12,8 @@ pytestmark = pytest.mark.newest
 
 
 def _document(corpus: str, name: str, *texts: str, title: str | None = None) -> dict[str, Any]:
-    start, passages = 0, []
-    for position, text in enumerate(texts):
-        passages.append(
-            {
-                "id": f"{corpus}/{name}/{position}/{text}",
-                "title": f"{title or name} #{position + 1}",
-                "text": text,
-                "position": position,
-                "start": start,
-                "end": start + len(text),
-            }
-        )
-        start += len(text)
-    return {
-        "id": f"{corpus}/{name}",
-        "title": title or name,
-        "source": f"/{name}.txt",
-        "key": "",
-        "sha256": "s",
-        "fingerprint": f"print of {name}",
-        "characters": start,
-        "passages": passages,
-    }
+    passages = {f"{name}/{at}/{text}": text for at, text in enumerate(texts)}
+    return document(corpus, name, title or name, passages)
 
 
 def _store(database: Database, corpus: str, *documents: dict[str, Any]) -> list[dict[str, Any]]:

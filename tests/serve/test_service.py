@@ -6,8 +6,10 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -53,26 +55,31 @@ def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Servin
     settings = ServeSettings(upload=1)
     service = Service(database, settings=settings, folder=folder / "uploads", tokens=Tokens(file))
     with serving(service) as running:
-        running.tokens = made  # type: ignore[attr-defined]
+        running.tokens = made
         yield running
 
 
-@pytest.fixture
-def reader(served: Serving) -> Iterator[httpx.Client]:
-    with served.client(served.tokens["reader"]) as client:  # type: ignore[attr-defined]
-        yield client
+def _client_of(holder: str) -> Any:
+    """Return a fixture: a client with the token of its holder."""
+
+    @pytest.fixture
+    def client(served: Serving) -> Iterator[httpx.Client]:
+        with served.client(served.tokens[holder]) as made:
+            yield made
+
+    return client
 
 
-@pytest.fixture
-def loader(served: Serving) -> Iterator[httpx.Client]:
-    with served.client(served.tokens["loader"]) as client:  # type: ignore[attr-defined]
-        yield client
+reader, loader, admin = map(_client_of, ("reader", "loader", "admin"))
 
 
-@pytest.fixture
-def admin(served: Serving) -> Iterator[httpx.Client]:
-    with served.client(served.tokens["admin"]) as client:  # type: ignore[attr-defined]
-        yield client
+@asynccontextmanager
+async def _tools(served: Serving, token: str) -> AsyncIterator[Client]:
+    """Yield a client of the protocol for models with a token."""
+    async with create_mcp_http_client({"authorization": f"Bearer {token}"}) as http:
+        transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
+        async with Client(transport) as client:
+            yield client
 
 
 # --- Questions ------------------------------------------------------------------------------------
@@ -262,32 +269,23 @@ def test_the_protocol_for_models_has_the_same_tokens(
     passages(database, corpus)
     stranger = add_token(folder / "tokens.json", "stranger", corpora=["another"])
 
-    async def refused(name: str) -> str:
-        async with create_mcp_http_client({"authorization": f"Bearer {stranger}"}) as http:
-            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
-            async with Client(transport) as client:
-                made = await client.call_tool("ask", {"question": QUESTION, "corpus": name})
+    async def refused(client: Client, name: str) -> str:
+        made = await client.call_tool("ask", {"question": QUESTION, "corpus": name})
         assert made.is_error
         text: str = made.content[0].text
         return text.replace(name, "nowhere")
 
     async def talk() -> None:
-        headers = {"authorization": f"Bearer {served.tokens['reader']}"}  # type: ignore[attr-defined]
-        async with create_mcp_http_client(headers) as http:
-            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
-            async with Client(transport) as client:
-                there = (await client.call_tool("corpora", {})).structured_content
-                assert [each["name"] for each in there["corpora"]] == [demo_graph]
-                asked = {"question": QUESTION, "corpus": demo_graph}
-                made = await client.call_tool("ask", asked)
-                assert "grandmother" in made.structured_content["answer"]
-                told = [
-                    (await client.call_tool("ask", asked | {"corpus": name})).content[0].text
-                    for name in (corpus, "nowhere")
-                ]
-                assert told[0].replace(corpus, "nowhere") == told[1]
+        async with _tools(served, served.tokens["reader"]) as client:
+            there = (await client.call_tool("corpora", {})).structured_content
+            assert [each["name"] for each in there["corpora"]] == [demo_graph]
+            made = await client.call_tool("ask", {"question": QUESTION, "corpus": demo_graph})
+            assert "grandmother" in made.structured_content["answer"]
+            unknown = await refused(client, "nowhere")
+            assert await refused(client, corpus) == unknown
         # What one token was answered from stays hidden from another.
-        assert await refused(demo_graph) == await refused("nowhere") == told[1]
+        async with _tools(served, stranger) as client:
+            assert await refused(client, demo_graph) == await refused(client, "nowhere") == unknown
 
     asyncio.run(talk())
 
@@ -299,11 +297,9 @@ def test_a_token_made_later_and_one_taken_away(
     late = add_token(file, "late", corpora=[demo_graph])
 
     async def seen() -> list[str]:
-        async with create_mcp_http_client({"authorization": f"Bearer {late}"}) as http:
-            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
-            async with Client(transport) as client:
-                there = (await client.call_tool("corpora", {})).structured_content
-                return [each["name"] for each in there["corpora"] + there["graphs"]]
+        async with _tools(served, late) as client:
+            there = (await client.call_tool("corpora", {})).structured_content
+            return [each["name"] for each in there["corpora"] + there["graphs"]]
 
     with served.client(late) as client:
         assert client.get("/corpora").json()["corpora"][0]["name"] == demo_graph
@@ -487,7 +483,7 @@ def test_the_log_has_the_requests_id_and_neither_question_nor_token(
     whole = "\n".join(lines)
     assert "Hesk" not in whole
     assert "secret" not in whole
-    assert served.tokens["reader"] not in whole  # type: ignore[attr-defined]
+    assert served.tokens["reader"] not in whole
 
 
 def test_every_call_is_described(reader: httpx.Client) -> None:

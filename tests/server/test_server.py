@@ -21,6 +21,7 @@ from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import commands
 import psutil
 import pytest
 from neo4j import GraphDatabase
@@ -44,22 +45,13 @@ print(server.status(Folders.from_environment()).pid, connection.uri)
 """
 
 
-def environment(folders: Folders, **more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NEO4J_", "JAVA_HOME"))}
-    own = {"KGP_NEO4J_HOME": str(folders.home), "KGP_NEO4J_CACHE": str(folders.cache)}
-    root = str(Path(__file__).parents[2])
-    return {**kept, **own, "PYTHONPATH": root, **more}
+def _places(folders: Folders) -> dict[str, str]:
+    return {"KGP_NEO4J_HOME": str(folders.home), "KGP_NEO4J_CACHE": str(folders.cache)}
 
 
 def kgp(folders: Folders, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own, as a user does."""
-    return subprocess.run(
-        [sys.executable, "-c", "from kgp_neo4j.cli import main; main()", *arguments],
-        env=environment(folders, **more),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run the command line on the home of a test."""
+    return commands.kgp(*arguments, **_places(folders), **more)
 
 
 def value(connection: Connection, query: str) -> object:
@@ -88,7 +80,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folders]:
         both = [
             subprocess.Popen(
                 [sys.executable, "-c", ENSURE],
-                env=environment(made),
+                env=os.environ | _places(made),
                 stdout=subprocess.PIPE,
                 text=True,
             )
@@ -134,7 +126,8 @@ def test_browser_comes_with_our_style_and_guide(running: Folders) -> None:
         with urllib.request.urlopen(f"{address}/browser/{path}") as answer:
             return bytes(answer.read())
 
-    assert b"kgp/style.js" in get("")
+    # Before Browser's own scripts.
+    assert get("").partition(b"<body>")[2].startswith(b'<script src="kgp/style.js"></script>')
     assert b'class="guide"' in get("kgp/guide.html")
     assert b"neo4j.grass" in get("kgp/style.js")
 

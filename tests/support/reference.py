@@ -42,7 +42,7 @@ def page(path: Path) -> str:
 def _described_commands() -> Iterator[dict[str, Any]]:
     """Yield the parts of each command, with an option's row at the first command that has it."""
     first: dict[tuple[str, str], str] = {}
-    for path, command in _commands("kgp-neo4j", cli):
+    for path, command in all_commands("kgp-neo4j", cli):
         context = click.Context(command, info_name=path)
         rows: list[tuple[str, str]] = []
         also: dict[str, list[str]] = {}
@@ -62,13 +62,14 @@ def _described_commands() -> Iterator[dict[str, Any]]:
         }
 
 
-def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+def all_commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """Yield a command and those that it holds, each with how it is called."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             if subcommand := command.get_command(context, name):
-                yield from _commands(f"{path} {name}", subcommand)
+                yield from all_commands(f"{path} {name}", subcommand)
 
 
 #: What the template of each page is filled with.

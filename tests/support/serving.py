@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -18,11 +18,12 @@ from kgp_neo4j.serve.service import Service
 
 @dataclass
 class Serving:
-    """A service that runs: its address, and the loop that it runs in."""
+    """A service that runs: its address, the loop that it runs in, and tokens by their holders."""
 
     service: Service
     address: str
     loop: asyncio.AbstractEventLoop
+    tokens: dict[str, str] = field(default_factory=dict)
 
     def client(self, token: str = "") -> httpx.Client:
         headers = {"authorization": f"Bearer {token}"} if token else {}

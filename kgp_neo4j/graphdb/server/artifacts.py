@@ -1,7 +1,7 @@
 """The lock files: every jar of the embedded database, with its size and SHA-256."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -32,8 +32,12 @@ class Lock:
     """The jars of one line of Neo4j."""
 
     artifacts: tuple[Artifact, ...]
-    #: Identifies this list of jars; changes with any of them.
-    id: str
+
+    @property
+    def id(self) -> str:
+        """What identifies this list of jars; it changes with any of them."""
+        digest = hashlib.sha256("".join(a.role + a.sha256 for a in self.artifacts).encode())
+        return f"{self.version()}-{digest.hexdigest()[:12]}"
 
     def version(self, library: str = "org.neo4j:neo4j") -> str:
         """Return the version of a library, `group:name`; of Neo4j without one."""
@@ -50,9 +54,7 @@ def load_lock(line: str = DEFAULT) -> Lock:
     file = files("kgp_neo4j.graphdb.server").joinpath(f"neo4j-{line}.lock")
     rows = [row.split() for row in file.read_text(encoding="utf-8").splitlines() if row[0] != "#"]
     artifacts = tuple(Artifact(name, role, int(size), sum_) for name, role, size, sum_ in rows)
-    digest = hashlib.sha256("".join(a.role + a.sha256 for a in artifacts).encode()).hexdigest()
-    lock = Lock(artifacts, digest[:12])
-    return replace(lock, id=f"{lock.version()}-{lock.id}")
+    return Lock(artifacts)
 
 
 def sha256_of(path: Path) -> str:

@@ -38,16 +38,12 @@ def prepare_password(home: Path, data: Path) -> str:
     if not has_data(data):
         if not password_file(home).exists():
             write_private(password_file(home), secrets.token_hex(24) + "\n")
-        _set_initial(data, read_password(home))
+        # As `neo4j-admin dbms set-initial-password` does.
+        salt = secrets.token_bytes(32)
+        digest = salt + read_password(home).encode()
+        for _ in range(_ITERATIONS):
+            digest = hashlib.sha256(digest).digest()
+        file = data / "dbms" / "auth.ini"
+        private_folder(file.parent)
+        write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")
     return read_password(home)
-
-
-def _set_initial(data: Path, password: str) -> None:
-    """Set the initial password, as `neo4j-admin dbms set-initial-password` does."""
-    salt = secrets.token_bytes(32)
-    digest = hashlib.sha256(salt + password.encode()).digest()
-    for _ in range(_ITERATIONS - 1):
-        digest = hashlib.sha256(digest).digest()
-    file = data / "dbms" / "auth.ini"
-    private_folder(file.parent)
-    write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")

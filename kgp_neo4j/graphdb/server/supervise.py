@@ -39,6 +39,7 @@ from kgp_neo4j.graphdb.server.process import (
     write_state,
 )
 from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.types.json_records import parts
 
 _Echo = Callable[[str], object]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
@@ -256,19 +257,13 @@ def status(folders: Folders) -> ServerStatus:
     if state is None or not is_ours(home, state):
         version = load_lock(line.name).version()
         return ServerStatus(False, str(home), str(password_file(home)), str(data), version)
-    connection = state.connection("")
     return ServerStatus(
         running=answers(state),
         home=str(home),
         password_file=str(password_file(home)),
         data=str(data),
-        pid=state.pid,
-        uri=connection.uri,
-        browser=connection.browser,
-        version=state.version,
-        java=state.java,
-        heap=state.heap,
-        page_cache=state.page_cache,
+        **parts(state.connection(""), "uri", "browser"),
+        **parts(state, "pid", "version", "java", "heap", "page_cache"),
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
         store=_store_size(data),
     )

@@ -5,8 +5,7 @@ they are those of the home.
 """
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,26 +103,17 @@ def _upgrade(
     try:
         echo(f"Copying the data, {size / 1e6:.0f} MB")
         _copy(old, part, size)
-        with _started(folders, line, part, memory, echo) as database:
-            database.read("inspect/server")  # waits until the database is there, upgraded
+        try:
+            with Database(start_once(folders, line, part, memory, echo)) as database:
+                database.read("inspect/server")  # waits until the database is there, upgraded
+        finally:
+            stop_locked(folders.home)
         part.rename(new)
     except OSError as error:
         raise disk_error(error, part, "The data could not be copied") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return ran
-
-
-@contextmanager
-def _started(
-    folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo
-) -> Iterator[Database]:
-    """Start a server with a folder of data, and stop it afterwards."""
-    try:
-        with Database(start_once(folders, line, data, memory, echo)) as database:
-            yield database
-    finally:
-        stop_locked(folders.home)
 
 
 def _copy(old: Path, part: Path, size: int) -> None:
