@@ -364,7 +364,7 @@ class NextEvidence:
     draw: str = ""
 
 
-def _html(result: Answer | Retrieval) -> str:
+def _html(result: Any) -> str:
     """Return the HTML shown in a notebook."""
     from kgp_neo4j.types.notebook import result_html
 
