@@ -19,24 +19,22 @@ EXTENSIONS = (
     *(".jsonl", ".json", *PICTURES),
 )
 #: What to do about files of other kinds, by their endings.
-_ADVICE = (
-    (".doc .dot", "an older Word file: save it as .docx"),
-    (".docm .dotx .dotm", "a Word file with macros or a template: save it as .docx"),
-    (".ppt .pps .pot", "an older PowerPoint file: save it as .pptx"),
-    (".pptm .ppsx .potx .odp .key", "another kind of slides: save them as .pptx"),
-    (".xlsm .xlsb .xltx .xlt .numbers", "another kind of sheets: save them as .xlsx"),
-    (".rtf .pages .wpd .wps .fodt .ott .sxw", "another kind of text file: save it as .docx"),
-    (".fods .ots .sxc .wk1 .dbf", "another kind of sheets: save them as .ods or .csv"),
-    (".msg .pst .ost .mbox", "mail of a program's own: save each mail as .eml"),
-    (".mobi .azw .azw3 .fb2 .djvu .ps .xps .oxps .tex", "save it as .epub or .pdf"),
-    (".mht .mhtml .webarchive", "a page with its parts: save it as .html"),
-    (".gif .heic .heif .avif .svg .ico .psd .ai .eps", "save this picture as .png"),
-    (".zip .7z .rar .tar .tgz .bz2 .xz .zst .gz", "an archive: unpack it and load what is in it"),
-    (".mp3 .wav .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .3gp", "sound or video has no text"),
-    (".exe .dll .so .jar .msi .dmg .apk .pyc .class .o .wasm", "a program"),
-    (".db .sqlite .sqlite3 .mdb .accdb .parquet", "a database: export its tables as .csv"),
-    (".tmp .bak .lock .crdownload .part", "a program's temporary file"),
-)
+_ADVICE = {
+    ".doc .dot": "an older Word file: save it as .docx",
+    ".docm .dotx .rtf .pages .wpd .fodt .ott .sxw": "another kind of text file: save it as .docx",
+    ".ppt .pps .pot": "an older PowerPoint file: save it as .pptx",
+    ".pptm .ppsx .potx .odp .key": "another kind of slides: save them as .pptx",
+    ".xlsm .xlsb .xltx .xlt .numbers .fods .dbf": "another kind of sheets: save them as .xlsx",
+    ".msg .pst .ost .mbox": "mail of a program's own: save each mail as .eml",
+    ".mobi .azw .azw3 .fb2 .djvu .ps .xps .oxps .tex": "save it as .epub or .pdf",
+    ".mht .mhtml .webarchive": "a page with its parts: save it as .html",
+    ".gif .heic .heif .avif .svg .ico .psd .ai .eps": "save this picture as .png",
+    ".zip .7z .rar .tar .tgz .bz2 .xz .zst .gz": "an archive: unpack it and load what is in it",
+    ".mp3 .wav .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .3gp": "sound or video has no text",
+    ".exe .dll .so .jar .msi .dmg .apk .pyc .class .o .wasm": "a program",
+    ".db .sqlite .sqlite3 .mdb .accdb .parquet": "a database: export its tables as .csv",
+    ".tmp .bak .lock .crdownload .part": "a program's temporary file",
+}
 #: Control characters that no text has.
 _BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -78,7 +76,7 @@ def advice(path: Path) -> str:
         return 'a picture: pip install "kgp-neo4j[ocr]" recognises its text'
     if path.name.startswith("~$"):
         return "a program's temporary file"
-    return next((advice for endings, advice in _ADVICE if kind and kind in endings.split()), "")
+    return next((advice for ends, advice in _ADVICE.items() if kind and kind in ends.split()), "")
 
 
 def _ending(path: Path) -> str:
@@ -92,9 +90,7 @@ def _ending(path: Path) -> str:
 
 
 def _is_text(path: Path) -> bool:
-    """Return whether the first bytes of a file are text: no control characters, or a byte order
-    mark.
-    """
+    """Return whether a file begins with a byte order mark, or has no control characters there."""
     try:
         with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
             head = file.read(4096)

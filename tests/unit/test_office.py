@@ -454,8 +454,8 @@ ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
     document = _read(tmp_path / "a.ods", _open_document(body))
     assert document.tables[0].rows == (
         ("Port", "Dues", "Since"),
-        ("Lyme", "1,234.50 €", "2019-03-01"),
-        ("Bath", "2.5 %", "-"),
+        ("Lyme", "1.234,50 €", "2019-03-01"),
+        ("Bath", "2,5 %", "-"),
     )
     assert document.left_out == (
         'sheet "Harbour": 2 hidden parts are left out',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from kgp_neo4j.corpus.load.pdf.letters import in_reading_order, word_way
 from kgp_neo4j.text.visible import is_visible, seen
@@ -43,24 +44,22 @@ def decoded(
     from bs4.dammit import EncodingDetector
 
     data, marked = EncodingDetector.strip_byte_order_mark(data)
-    for encoding in (marked, None if marked else declared, "utf-8"):
-        try:
-            if not encoding:
-                continue
+    text = ""
+    notes: tuple[str, ...] = ()
+    for encoding in filter(None, (marked, declared, "utf-8")):
+        with suppress(LookupError, ValueError):
             text = data.decode(encoding)
-            if marked or _controls(text) < _MOST_CONTROLS:  # UTF-16 without a mark has many
-                return seen(_turned(text) if is_prose else text), ()
-        except (LookupError, ValueError):
-            continue
-    text, encoding = _guessed(data)
-    if not is_visible(data.decode(errors="ignore")):
+            if encoding == marked or _controls(text) < _MOST_CONTROLS:
+                break
+    else:  # UTF-16 without a mark has many control characters
+        text, encoding = _guessed(data)
+        notes = (f"the text is read as {encoding}, which is a guess",)
+    if not is_visible(text) and not is_visible(data.decode(errors="ignore")):
         return "", ()
     if not text or _controls(text) >= _MOST_CONTROLS:
         hint = "Save it as text in UTF-8, or give its name the ending of its kind."
         raise InputError("not text in any known encoding", where=name, hint=hint)
-    return seen(_turned(text) if is_prose else text), (
-        f"the text is read as {encoding}, which is a guess",
-    )
+    return seen(_turned(text) if is_prose else text), notes
 
 
 def _turned(text: str) -> str:

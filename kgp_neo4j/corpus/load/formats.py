@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -19,13 +19,7 @@ from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.markup import read_asciidoc, read_restructured_text
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
-from kgp_neo4j.environment.files import (
-    json_values,
-    opened,
-    read_whole,
-    shown,
-    stem,
-)
+from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.visible import is_visible
@@ -37,6 +31,12 @@ Reading: TypeAlias = SourceDocument | InputError
 _DEEPEST = 4
 _RECORDS = (".jsonl", ".json")
 _PAGES = (".html", ".htm", ".xhtml")
+_READERS = {
+    **dict.fromkeys((".md", ".markdown"), read_markdown),
+    **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
+    **dict.fromkeys((".csv", ".tsv"), read_values),
+    ".rst": read_restructured_text,
+}
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
 #: A first line before an empty line, with text below it.
@@ -87,37 +87,33 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
             document, files = read_mail(data, name)
         except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
             raise InputError("a damaged mail", where=name) from error
-        document = replace(document, left_out=(*document.left_out, *_unread(path, files)))
+        for attached, _ in (file for file in files if not _is_read(path / file[0])):
+            reason = advice(path / attached) or "no kind of document that is known"
+            left_out = (*document.left_out, f"attached {attached}: {reason}")
+            document = replace(document, left_out=left_out)
     else:
-        document = (
-            read_office(kind, data, name) if kind in OFFICE_KINDS else _text(kind, data, name)
-        )
+        document = (read_office if kind in OFFICE_KINDS else _text)(kind, data, name)
     if not is_visible(document.text):
         hint = f"Left out: {document.left_out[0]}." if document.left_out else None
         raise InputError("the file holds no text", where=name, hint=hint)
     yield replace(document, title=document.title or stem(path), source=path.as_posix())
     for attached, content in files:
-        yield from _attached(path, attached, content)
+        if _is_read(path / attached):
+            yield from _attached(path, attached, content)
 
 
-def _unread(mail: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[str]:
-    """Yield which files attached to a mail are not read, and why."""
-    for name, _ in files:
-        if not extension(mail / name) or name.lower().endswith(".gz"):
-            yield f"attached {name}: {advice(mail / name) or 'no kind of document that is known'}"
+def _is_read(attached: Path) -> bool:
+    return bool(extension(attached)) and not attached.name.lower().endswith(".gz")
 
 
 def _attached(mail: Path, name: str, data: bytes) -> Iterator[Reading]:
     """Yield the documents of a file attached to a mail, which is their source."""
-    kind = extension(mail / name)
-    if not kind or name.lower().endswith(".gz"):
-        return
+    if str(mail).lower().count(".eml/") > _DEEPEST:
+        raise InputError("a mail within too many others", where=shown(mail / name))
     try:
-        if str(mail).lower().count(".eml/") > _DEEPEST:
-            raise InputError("a mail within too many others", where=shown(mail / name))
-        for reading in _documents(kind, data, mail / name):
+        for reading in _documents(extension(mail / name), data, mail / name):
             if isinstance(reading, SourceDocument):
-                key = " ".join(filter(None, (name, reading.key)))
+                key = f"{name} {reading.key}".strip()
                 reading = replace(reading, source=mail.as_posix(), key=key)
             yield reading
     except InputError as error:
@@ -132,24 +128,15 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
         declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
     is_prose = kind not in (*_PAGES, ".csv", ".tsv")
     text, notes = decoded(data, name, declared, is_prose=is_prose)
-    document = _text_document(kind, text, name)
-    return replace(document, notes=(*notes, *document.notes))
-
-
-def _text_document(kind: str, text: str, name: str) -> SourceDocument:
-    if kind in (".md", ".markdown"):
-        return read_markdown(text, name)
-    if kind in (".adoc", ".asciidoc"):
-        return read_asciidoc(text, name)
-    if kind == ".rst":
-        return read_restructured_text(text, name)
-    if kind in (".csv", ".tsv"):
-        return read_values(text, name)
     if kind in _PAGES:
         from kgp_neo4j.corpus.load.html import read_page
 
-        return read_page(text, name)
-    return SourceDocument(_first_line(text), text, name)
+        document = read_page(text, name)
+    elif kind in _READERS:
+        document = _READERS[kind](text, name)
+    else:
+        document = SourceDocument(_first_line(text), text, name)
+    return replace(document, notes=(*notes, *document.notes))
 
 
 def _first_line(text: str) -> str:

@@ -20,21 +20,14 @@ from kgp_neo4j.types.tables import Span
 _TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table"}
 _TAGS |= {"table-header-rows": "thead", "table-row": "tr", "table-cell": "td", "text-box": "div"}
 _UNSEEN = frozenset("annotation desc hidden-text sequence-decls title tracked-changes".split())
-_HIDDEN = {
-    "visibility": ("collapse", "filter"),
-    "display": ("none", "false"),
-    "is-hidden": ("true",),
-}
-_NUMBER, _TAG = re.compile(r"\d[\d.,'’\s]*"), re.compile("<[^>]*>")
+_HIDDEN = {"visibility": ("collapse", "filter"), "display": ("none", "false")}
+_TAG = re.compile("<[^>]*>")
 #: Equal cells beside one another that are written at most.
 _MOST_REPEATED = 1000
 
 
 class _Package:
-    """The content of an OpenDocument file, and what of it is hidden.
-
-    Element and attribute names are without their namespaces.
-    """
+    """The content of an OpenDocument file without namespaces, and what of it is hidden."""
 
     def __init__(self, package: ZipFile) -> None:
         self.content = _bare(package.read("content.xml"))
@@ -66,9 +59,8 @@ class _Package:
             note = "".join(inner[2:]).replace("<p>", "", 1)
             self.notes.append(f"<p>[{inner[1]}] {note}")
             return f"[{inner[1]}]"
-        tag = (
-            f"h{min(_count(node, 'outline-level'), 6)}" if node.tag == "h" else _TAGS.get(node.tag)
-        )
+        level = min(_count(node, "outline-level"), 6)
+        tag = f"h{level}" if node.tag == "h" else _TAGS.get(node.tag)
         across, down = (_count(node, f"number-{kind}-spanned") for kind in ("columns", "rows"))
         spans = f" colspan={across} rowspan={down}" if tag == "td" else ""
         return f"<{tag}{spans}>{''.join(inner)}</{tag}>" if tag else "".join(inner)
@@ -83,11 +75,8 @@ def read_open_document(package: ZipFile, where: str) -> SourceDocument:
     odf = _Package(package)
     sheets = Sheets()
     for table in odf.content.iterfind("body/spreadsheet/table"):
-        name = table.get("name", "")
-        if odf.is_hidden(table):
-            sheets.leave_out(name)
-        else:
-            sheets.add(name, *_grid(odf, table))
+        grid = None if odf.is_hidden(table) else _grid(odf, table)
+        sheets.add(table.get("name", ""), *grid or ())
     texts = [odf.markup(text) for text in odf.content.iterfind("body/text")]
     if not texts:
         return sheets.document(where)
@@ -144,19 +133,6 @@ def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
 
 
 def _shown(odf: _Package, cell: Element) -> str:
-    """Return the text of a cell; a number's separators are those of English."""
-    text = unescape(_TAG.sub("\n", odf.markup(cell))).strip()
-    if date := cell.get("date-value"):
-        return date.removesuffix("T00:00:00").replace("T", " ")
-    number = _NUMBER.search(text)
-    if not number or not cell.get("value"):
-        return seen(text)
-    value, shown = abs(float(cell.get("value", 0))), number[0].strip(" ,.")
-    value *= 100 if cell.get("value-type") == "percentage" else 1
-    digits = re.sub(r"\D", "", shown)
-    for decimals in range(len(digits)):
-        plain = format(value, f".{decimals}f")
-        if plain.replace(".", "") == digits:
-            is_grouped = len(shown) > len(plain)
-            return text.replace(shown, format(value, f",.{decimals}f") if is_grouped else plain, 1)
-    return seen(text)
+    """Return the text of a cell, a date in ISO form."""
+    date = cell.get("date-value", "").removesuffix("T00:00:00").replace("T", " ")
+    return date or seen(unescape(_TAG.sub("\n", odf.markup(cell)))).strip()

@@ -32,9 +32,7 @@ Rows = list[list[str]]
 
 @dataclass(slots=True)
 class Layout:
-    """What a sheet has beside its texts: merged cells, hidden rows and columns by their place, the
-    number of cells whose text cannot be seen, and of formulas without a result.
-    """
+    """What a sheet has beside its texts, with the number of cells that show nothing."""
 
     merged: list[Span] = field(default_factory=list)
     rows: set[int] = field(default_factory=set)
@@ -51,8 +49,11 @@ class Sheets:
         self._blocks = Blocks()
         self._left_out: list[str] = []
 
-    def add(self, name: str, rows: Rows, layout: Layout) -> None:
-        """Add the contents of a sheet, a table or several that are apart."""
+    def add(self, name: str, rows: Rows | tuple[()] = (), layout: Layout | None = None) -> None:
+        """Add the contents of a sheet, a table or several that are apart; none of a hidden one."""
+        if layout is None:
+            self._left_out.append(f'sheet "{name}" is hidden and left out')
+            return
         hidden, columns, merged = layout.rows, layout.columns, layout.merged
         unseen = sum(any(row) for at, row in enumerate(rows) if at in hidden) + layout.cells
         unseen += len({at for row in rows for at in columns if row[at : at + 1] > [""]})
@@ -68,10 +69,6 @@ class Sheets:
                 "save it in a spreadsheet program)"
             )
 
-    def leave_out(self, name: str) -> None:
-        """Tell that a sheet is hidden."""
-        self._left_out.append(f'sheet "{name}" is hidden and left out')
-
     def document(self, where: str) -> SourceDocument:
         """Return text, tables and what was left out."""
         tables, left_out = tuple(self._blocks.tables), tuple(self._left_out)
@@ -79,7 +76,7 @@ class Sheets:
 
 
 def _without(
-    rows: Rows, merged: Iterable[Span], hidden: set[int], columns: set[int]
+    rows: Sequence[list[str]], merged: Iterable[Span], hidden: set[int], columns: set[int]
 ) -> tuple[Rows, list[Span]]:
     """Return rows and merged cells without hidden rows and columns."""
     down = [at for at in range(len(rows)) if at not in hidden]
@@ -110,7 +107,7 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
     white = {at for at, style in enumerate(book._cell_styles) if _is_white(book, style)}
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
-            sheets.leave_out(sheet.title)
+            sheets.add(sheet.title)
             continue
         sheet.reset_dimensions()  # the declared size may be wrong
         layout = _layout(sheet)
@@ -136,20 +133,14 @@ def _is_white(book: Any, style: Any) -> bool:
 
 
 def _layout(sheet: Any) -> Layout:
-    """Return what openpyxl does not give of a sheet that is read row by row, as large ones must be.
-
-    Tables and conditions have colours of their own.
-    """
+    """Return what openpyxl does not give of a sheet that is read row by row, as long ones must."""
     from openpyxl.utils import range_boundaries
 
     layout = Layout()
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
             name = part.tag.rpartition("}")[2]
-            is_hidden = part.get("hidden") in ("1", "true") or "0" in (
-                part.get("ht"),
-                part.get("width"),
-            )
+            is_hidden = bool({("hidden", "1"), ("hidden", "true"), ("ht", "0")} & set(part.items()))
             if name == "mergeCell":
                 left, top, right, bottom = range_boundaries(part.get("ref", ""))
                 if left and top and right and bottom:
@@ -184,7 +175,7 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
     sheets = Sheets()
     for sheet in book.sheets():
         if sheet.visibility:
-            sheets.leave_out(sheet.name)
+            sheets.add(sheet.name)
             continue
         rows = [[_old_value(book, cell) for cell in row] for row in sheet.get_rows()]
         merged = [
@@ -222,7 +213,7 @@ def _old_value(book: Any, cell: Any) -> str:
 # --- Tables of a sheet ---
 
 
-def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
+def _compact(rows: Sequence[list[str]], merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     """Return a sheet as rows of one length, with one empty row or column in the place of several.
 
     A merged cell's text is in all its places, but a space in a column that is empty otherwise.
