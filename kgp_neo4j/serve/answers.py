@@ -29,11 +29,11 @@ def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
     ]
 
 
-def document_record(document: Document) -> dict[str, Any]:
-    """Return a document; of its files only the names."""
+def document_record(document: Document, apart: str) -> dict[str, Any]:
+    """Return a document; of its files only the names, or what tells it `apart` from others."""
     record = parts(document, "id", "title", "characters", "passages")
     names = dict.fromkeys(PurePath(source).name for source in document.sources)
-    return record | {"source": ", ".join(names)}
+    return record | {"source": apart or ", ".join(names)}
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:

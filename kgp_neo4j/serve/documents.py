@@ -51,11 +51,13 @@ async def show_documents(corpus: CorpusName, caller: Reads) -> Response:
     """List the documents of a corpus by title."""
 
     def look() -> dict[str, Any]:
-        documents = list_documents(caller.service.database, corpus)
-        return {
-            "documents": [document_record(each) for each in documents[:_DOCUMENTS]],
-            "found": len(documents),
-        }
+        database = caller.service.database
+        documents = list_documents(database, corpus)
+        shown = {each.id: each for each in documents[:_DOCUMENTS]}
+        rows = database.read("inspect/apart", ids=list(shown))
+        apart = {row["id"]: row["apart"] for row in rows}
+        records = [document_record(each, apart.get(id_, "")) for id_, each in shown.items()]
+        return {"documents": records, "found": len(documents)}
 
     return await caller.look(caller.seeing("corpus", corpus, look))
 
@@ -71,7 +73,7 @@ async def show_document(id: str, corpus: CorpusName, caller: Reads) -> Response:
             raise missing("document", id[:64])
         return {
             "id": id,
-            "title": passages[0].title,
+            "title": passages[0].name,
             "passages": [passage_record(each) for each in passages],
             "tables": list_tables(database, corpus, id),
         }
