@@ -20,7 +20,6 @@ from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.tables.decide import read_question
-from kgp_neo4j.corpus.tables.outline import name_documents
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
@@ -369,9 +368,7 @@ class Pipeline:
         if type_ in ("structural", "both"):
             reading.decision = TypeDecision(type_, by="option")
         decision = reading.decision
-        if decision.type == "content":
-            return decision, None
-        return decision, name_documents(self.database, reading.answer(write))
+        return decision, reading.answer(write) if decision.type != "content" else None
 
     def _from_passages(
         self, retrieval: Retrieval, structural: StructuralAnswer | None, on_text: OnText | None

@@ -77,13 +77,13 @@ def _named(path: Path, inputs: InputFiles) -> list[Path]:
         failed, before = len(inputs.errors), len(inputs.ignored)
         members = _members(path, inputs)
         if all(map(unread_reason, members)) and len(inputs.errors) == failed:
-            skipped = [*list(inputs.ignored.items())[before:]]
-            skipped += [(member, unread_reason(member)) for member in members]
-            why = [f"{shown(each.relative_to(path))}: {reason}" for each, reason in skipped[:3]]
+            inputs.ignored |= {absolute(member): unread_reason(member) for member in members}
+            skipped = list(inputs.ignored.items())[before : before + 3]
+            why = "; ".join(f"{shown(Path(each.name))}: {reason}" for each, reason in skipped)
             raise InputError(
                 "the folder has no file that can be loaded",
                 where=shown(path),
-                hint=f"{'; '.join(why) or 'It has no file at all'}.",
+                hint=f"{why or 'It has no file at all'}.",
             )
         return members
     if path.exists():

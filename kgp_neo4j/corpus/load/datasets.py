@@ -18,6 +18,7 @@ import msgspec
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown
 from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -72,7 +73,7 @@ def _documents(
         data_set = "musique" if "paragraphs" in value else data_set
         for title, text in _paragraphs(value, where):
             # Published contexts have empty paragraphs; they are skipped.
-            if text.strip():
+            if is_visible(text):
                 _check(title, "title", where)
                 _check(text, "text", where)
                 key = f"{title} {text_hash(text)}"
@@ -122,8 +123,8 @@ def _paragraphs(question: dict[str, Any], where: str) -> list[tuple[str, str]]:
 def _check(value: Any, name: str, where: str) -> None:
     if not isinstance(value, str):
         raise InputError(f'"{name}" is not a text', where=where)
-    if not value.strip():
-        raise InputError(f'"{name}" is empty', where=where)
     if not is_storable(value):
         what = f'"{name}" holds half a surrogate pair'
         raise InputError(what, where=where, hint="Mend the escape.")
+    if not is_visible(value):
+        raise InputError(f'"{name}" is empty', where=where)

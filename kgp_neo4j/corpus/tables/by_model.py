@@ -71,7 +71,7 @@ def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Conte
     for document in context.documents[:_LISTED]:
         tables = context.library.tables([document])
         named = "; ".join(f"{table.name} {table.caption}".strip() for table in tables)
-        line = f'- "{document.title}" ({document.pages} pages): {named}'
+        line = f'- "{document.name}" ({document.pages} pages): {named}'
         documents.append(" ".join(line.split())[:_LINE])
     kinds = [f"- {k} (part: {', '.join(kind.parts)}): {kind.gives}" for k, kind in KINDS.items()]
     prompt = _CHOOSE.format(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -10,7 +10,7 @@ from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, StructuralAnswer, cited_name
+from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,12 @@ class DocumentOutline:
     source: str
     pages: int
     tables: int
+    apart: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the title as an answer shows it, told apart from others."""
+        return cited_name(self.title, self.apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class TableOutline:
     @property
     def called(self) -> str:
         """Return "Table 2-1 of Row permissions"."""
-        return f"{self.name} of {self.document.title}"
+        return f"{self.name} of {self.document.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +146,7 @@ def cite(
     if table is not None:
         page = page or next(iter(table.pages), None)
         more |= {"table": table.id, "table_name": table.name}
-    return Citation(document=document.id, title=document.title, page=page, **more)
-
-
-def name_documents(database: Database, answer: StructuralAnswer) -> StructuralAnswer:
-    """Return an answer whose citations tell documents of the same title apart."""
-    ids = list({citation.document for citation in answer.citations})
-    apart = {row["id"]: row["apart"] for row in database.read("inspect/apart", ids=ids)}
-    named = (
-        replace(c, title=cited_name(c.title, apart.get(c.document, ""))) for c in answer.citations
-    )
-    return replace(answer, citations=tuple(named))
+    return Citation(document=document.id, title=document.name, page=page, **more)
 
 
 def cite_cell(

@@ -37,13 +37,13 @@ def _pages(context: Context, wanted: Sequence[tuple[DocumentOutline, Sequence[in
 
 
 def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
-    where = f"page {page.number} of {page.document.title}"
+    where = f"page {page.number} of {page.document.name}"
     citation = _cite(page)
     if part not in ("header", "footer", "label", "headings"):
         text = page.text.strip()
         shown = text or "(no text: the page is empty, or an image)"
         return answer(
-            f"Page {page.number} of {page.document.title}:\n\n{shown}" if several else shown,
+            f"Page {page.number} of {page.document.name}:\n\n{shown}" if several else shown,
             [text] if text else [],
             [citation],
             reading=f"the text of {where}",
@@ -132,12 +132,12 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
     order = f"{part} " if part in ("first", "last") else ""
     reading = f"the {order}pages whose text has “{phrase}”"
     if not hits:
-        titles = [document.title for document in context.documents]
+        titles = [document.name for document in context.documents]
         where = joined(titles) if len(titles) <= 3 else "the corpus"
         return answer(f"No page of {where} mentions “{phrase}”.", reading=reading)
     if order:
         ends = {hit.page.document: hit for hit in (hits if part == "last" else reversed(hits))}
-        hits = sorted(ends.values(), key=lambda hit: hit.page.document.title)
+        hits = sorted(ends.values(), key=lambda hit: hit.page.document.name)
     return answer(
         f"“{phrase}” is {order}mentioned on {_where(context, hits)}.",
         ["yes"] if part == "exists" else [hit.page.number for hit in hits],
@@ -199,7 +199,7 @@ def _where(context: Context, hits: list[_Hit]) -> str:
     """Return "pages 1, 3 and 4", by document where there are several."""
     by_document: dict[str, list[int]] = {}
     for hit in hits:
-        by_document.setdefault(hit.page.document.title, []).append(hit.page.number)
+        by_document.setdefault(hit.page.document.name, []).append(hit.page.number)
     several = len(context.documents) > 1
     return "; ".join(
         f"{'page' if len(numbers) == 1 else 'pages'} {joined(numbers)}"
@@ -237,7 +237,7 @@ def compare(context: Context) -> StructuralAnswer:
     if context.look_up.part == "columns" and len(context.tables) > 1:
         return _common_columns(context.tables)
     pages = [
-        (f"Page {page.number} of {page.document.title}", page.text.strip(), _cite(page))
+        (f"Page {page.number} of {page.document.name}", page.text.strip(), _cite(page))
         for page in _pages(context, context.pages)
     ]
     shown = pages + [

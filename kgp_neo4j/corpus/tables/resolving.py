@@ -45,7 +45,7 @@ def _scope(context: Context, mark: str) -> Sequence[DocumentOutline]:
 def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> None:
     paged = [document for document in scope if document.pages]
     if not paged:
-        names = ", ".join(document.title for document in scope[:_MOST_NAMED])
+        names = ", ".join(document.name for document in scope[:_MOST_NAMED])
         context.missing.append(f"{names or 'No document'} has no pages.")
         return
     labels = [str(page).casefold() for page in ref][:_MOST_LABELS]
@@ -73,7 +73,7 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         if absent and (not numbers or len(paged) == 1):
             many = "pages" if len(absent) > 1 else "page"
             has = f"{document.pages} pages" if document.pages > 1 else "1 page"
-            missing.append(f"{document.title} has no {many} {', '.join(absent[:9])}; it has {has}.")
+            missing.append(f"{document.name} has no {many} {', '.join(absent[:9])}; it has {has}.")
     if len(missing) == len(paged):
         context.missing += missing[:_MOST_NAMED]
 
@@ -98,7 +98,7 @@ def _table(context: Context, ref: TableRef, scope: Sequence[DocumentOutline]) ->
     elif where and every and not tables:
         context.missing.append(f"There is no table{where}. The tables are {_listed(every)}.")
     else:
-        names = " and ".join(document.title for document in scope[:3]) if context.named else ""
+        names = " and ".join(document.name for document in scope[:3]) if context.named else ""
         called = f"Table {ref.number}{where}" if ref.number else f"table{where} like that"
         there = f"The tables are {_listed(every)}." if every else "There are no tables."
         context.missing.append(f"{names or 'The corpus'} has no {called}. {there}")

@@ -200,7 +200,7 @@ def look_up_list(context: Context) -> StructuralAnswer:
     kinds: dict[str, Sequence[object]] = {
         "exists": ["yes" if tables else "no"],
         "pages": [page for _, page in pages],
-        "documents": [*dict.fromkeys(table.document.title for table in tables)],
+        "documents": [*dict.fromkeys(table.document.name for table in tables)],
         "captions": [table.caption or table.name for table in tables],
     }
     values = kinds.get(look.part, [table.name for table in tables])
@@ -222,7 +222,7 @@ def look_up_list(context: Context) -> StructuralAnswer:
 def _scope(context: Context) -> tuple[list[TableOutline], str]:
     """Return the tables of the documents or pages in question, and that scope in words."""
     tables = context.library.tables(context.documents)
-    titles = [document.title for document in context.documents]
+    titles = [document.name for document in context.documents]
     where = f"in {joined(titles)}" if len(titles) <= 3 else "in the corpus"
     if context.pages:
         tables = context.on_pages(tables)
@@ -282,11 +282,11 @@ def _measured(table: TableOutline, noun: str) -> int:
 def _count_pages(context: Context) -> StructuralAnswer:
     documents = context.paged
     if not documents:
-        titles = joined([d.title for d in context.documents[:3]] or ["The corpus"])
+        titles = joined([d.name for d in context.documents[:3]] or ["The corpus"])
         return nothing(f"{titles}: no pages are known (the format has none).")
     context.library.read("structure/documents", corpus=context.library.corpus)
     values = [document.pages for document in documents]
-    text = "; ".join(f"{d.title} has {plural(d.pages, 'page')}" for d in documents[:_NAMES])
+    text = "; ".join(f"{d.name} has {plural(d.pages, 'page')}" for d in documents[:_NAMES])
     if not context.named:
         values = [sum(values)]
         text = f"{plural(values[0], 'page')} in all: {text}"
@@ -303,7 +303,7 @@ def _most(context: Context) -> StructuralAnswer:
         named = [(t.name, cite(t.document, table=t, text=t.caption)) for t in tables]
         sizes = [_measured(table, noun) for table in tables]
     elif look.each == "document":
-        named = [(document.title, cite(document)) for document in context.documents]
+        named = [(document.name, cite(document)) for document in context.documents]
         sizes = [d.pages if noun == "page" else d.tables for d in context.documents]
     else:
         on = Counter((table.document.id, page) for table in tables for page in table.pages)
