@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from pdfminer.pdfdocument import PDFPasswordIncorrect
+from pdfminer.pdfpage import PDFPage
+from pdfminer.pdftypes import resolve1
+
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise
@@ -60,7 +64,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     pdf = _opened(where, data)
     is_read = False
     for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
-        is_read = is_read or parts.height > 0
+        is_read = is_read or (parts.height > 0 and not parts.is_damaged)
         if parts.number == 1:
             largest = _largest(parts)
             framed = [t.heading for t in parts.tables if t.box.top < 0.2 * parts.height]
@@ -91,9 +95,10 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         raise InputError(
-            f"the PDF holds no text{f': {told[0]}' if told else ', only pictures'}",
+            "the PDF holds no text"
+            + (f": {told[0]}" if told else ", only pictures" * bool(left_out)),
             where=where,
-            hint=None if can_recognise() else hint,
+            hint=hint if (told or left_out) and not can_recognise() else None,
         )
     sections = _sections(assembly.blocks, sizes, _outline(pdf), {title, largest})
     if not title and sections and sections[0].start == 0:
@@ -216,29 +221,31 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
-    try:
-        pages = pdf.pages
-    except Exception as error:  # a damaged file makes its library raise any error
-        raise _damaged(where) from error
+    pages: list[Any] = []
+    with suppress(Exception):  # a damaged file makes its library raise any error
+        pages += PDFPage.create_pages(pdf.doc)
     if not pages:
         raise _damaged(where)
+    with suppress(Exception):  # as above
+        count = resolve1(resolve1(pdf.doc.catalog["Pages"])["Count"])
+        if count > len(pages):
+            left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
     with bar(f"read {where[-40:]}", len(pages), "pages") as progress:
-        for page in pages:
+        for number, page in enumerate(pages, 1):
+            page.pdf, page.number = pdf, number
             try:
                 yield parts_of(page)
             except Exception as error:  # as above
                 why = "too much on it" if isinstance(error, TooMuchError) else "damaged"
-                left_out.append(f"page {page.page_number}: {why}, it could not be read")
-                yield PageParts(page.page_number)
-            page.close()
+                left_out.append(f"page {number}: {why}, it could not be read")
+                yield PageParts(number)
             pdf.doc._cached_objs.clear()  # else it keeps all pages' letters in memory
             progress.update()
 
 
 def _opened(where: str, data: bytes) -> Any:
-    """Return a file opened with pdfplumber."""
+    """Return a file opened with pdfplumber, `shown` as PDFium opens it."""
     import pdfplumber  # takes a while, and only PDF files need it
-    from pdfminer.pdfdocument import PDFPasswordIncorrect
     from pypdfium2 import PdfDocument
 
     bound_streams()

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from pdfminer import pdftypes
 from pdfminer.converter import PDFLayoutAnalyzer
+from pdfminer.encodingdb import EncodingDB
 from pdfminer.layout import LTRect
 from pdfminer.pdffont import PDFType3Font, TrueTypeFont
 from pdfminer.pdfinterp import PDFPageInterpreter
@@ -57,19 +58,19 @@ class PageObjects:
 
 
 def objects_of(page: Any) -> PageObjects:
-    """Return the objects on a page of pdfplumber's, also letters that are not seen on it."""
+    """Return the objects on a page of pdfminer's, also letters that are not seen on it."""
     # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
     # everything else together.
     device, faults = _Device(page.pdf.rsrcmgr), _Unpacking.faults
     interpreter = PDFPageInterpreter(page.pdf.rsrcmgr, device)
-    interpreter.process_page(page.page_obj)
+    interpreter.process_page(page)
     own = len(device.objects.letters)
-    for note in list_value(page.page_obj.annots or []):
+    for note in list_value(page.annots or []):
         with suppress(Exception):  # it is damaged
             _draw_note(dict_value(note), interpreter, device)
     for letter in device.objects.letters[own:]:
         letter.unjudged = True  # PDFium shows not all of them
-    is_lost = "Contents" in page.page_obj.attrs and not page.page_obj.contents
+    is_lost = "Contents" in page.attrs and not any(map(resolve1, page.contents))
     device.objects.is_damaged = is_lost or _Unpacking.faults > faults
     return device.objects
 
@@ -100,12 +101,12 @@ _DRAWING = Lock()
 
 
 def picture_of(page: Any, scale: float) -> Any:
-    """Return a page of pdfplumber's as PDFium shows it, as rows of dots in three colours.
+    """Return a page as PDFium shows it, as rows of dots in three colours.
 
     `scale` is in dots a point, and is lowered for large pages.
     """
     with _DRAWING:
-        shown = page.pdf.shown[page.page_number - 1]
+        shown = page.pdf.shown[page.number - 1]
         width, height = shown.get_size()
         picture = shown.render(scale=min(scale, (_DOTS / max(width * height, 1)) ** 0.5))
         return picture.to_numpy()[:, :, 2::-1].copy()
@@ -152,13 +153,13 @@ def can_recognise() -> bool:
     return is_installed("rapidocr")
 
 
-def recognised_words(page: Any) -> list[Word]:
-    """Return the words in the picture of one of pdfplumber's pages, in points from the top left."""
+def recognised_words(page: Any, width: float) -> list[Word]:
+    """Return the words in the picture of a page so many points wide, from its top left corner."""
     picture = picture_of(page, _DOTS_PER_INCH / 72)
     result = _engine()(picture)
     if result.txts is None:
         return []
-    scale = float(page.width) / picture.shape[1]
+    scale = width / picture.shape[1]
     boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in result.boxes]
     usual = median(bottom - top for _, top, _, bottom in boxes)
     words = []
@@ -343,6 +344,8 @@ def _style(font: Any) -> tuple[bool, bool, float, bool]:
 
 # --- What letters mean ---
 
+#: The flag of a font with an order of letters of its own.
+_SYMBOLIC = 4
 #: Characters for private use that are signs of known forms.
 _SIGNS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "►", "\uf0fc": "✓"}
 
@@ -363,7 +366,10 @@ def _text_of(font: Any, cid: int) -> str:
 def _texts_of(font: Any, cid: int) -> Iterator[str]:
     with suppress(Exception):  # it has none
         yield font.to_unichr(cid)
-    yield getattr(font, "cid2unicode", {}).get(cid, "")
+    names = getattr(font, "cid2unicode", {})
+    is_guess = any(names is usual for usual in EncodingDB.encodings.values())
+    if not (is_guess and font.flags & _SYMBOLIC):
+        yield names.get(cid, "")
     if font.is_multibyte():
         if not hasattr(font, "own"):
             font.own = {}

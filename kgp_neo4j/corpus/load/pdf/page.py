@@ -342,7 +342,7 @@ class PageParts:
 
 
 def parts_of(page: Any) -> PageParts:
-    """Return the words, tables and edges of a page of pdfplumber's.
+    """Return the words, tables and edges of a page of pdfminer's.
 
     Where it is only a picture, or most of its letters have no known meaning, its words are
     recognised if the extra `ocr` is installed.
@@ -350,7 +350,7 @@ def parts_of(page: Any) -> PageParts:
     objects = drawing.objects_of(page)
     drawn = letters.words_of(objects.letters)
     words = drawing.seen_words(page, drawn, objects) if drawn else []
-    parts = PageParts(page.page_number, page.page_obj.label or "", objects.height)
+    parts = PageParts(page.number, page.label or "", objects.height)
     parts.is_damaged, count = objects.is_damaged, sum(len(word.text) for word in words)
     parts.hidden = sum(len(word.text) for word in drawn) - count
     parts.unknown = sum(word.text.count(UNKNOWN) for word in words)
@@ -358,7 +358,11 @@ def parts_of(page: Any) -> PageParts:
     parts.has_picture = bool(objects.pictures or objects.slanted)
     is_picture = parts.has_picture and not words
     if (is_picture or 2 * parts.unknown > count > 0) and drawing.can_recognise():
-        words, parts.recognised, parts.unknown = drawing.recognised_words(page), True, 0
+        words, parts.recognised, parts.unknown = (
+            drawing.recognised_words(page, objects.width),
+            True,
+            0,
+        )
     parts.characters = Counter(normalize("NFD", "".join(word.text for word in words)))
     tables = _ruled(objects, words)
     taken = {word for table in tables for word in table.words}
