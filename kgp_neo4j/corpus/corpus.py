@@ -1,7 +1,5 @@
 """A corpus in Python: load, connect, inspect and ask it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -152,7 +150,7 @@ class Corpus(Store):
 
     def gds(
         self, edges: Sequence[str] = ()
-    ) -> AbstractContextManager[tuple[GraphDataScience, Graph]]:
+    ) -> AbstractContextManager[tuple["GraphDataScience", "Graph"]]:
         """Project the corpus for Graph Data Science; yields its client and the projected graph.
 
         The graph has the passages and the edges of these types between them (`SHARES_KEYWORD`,

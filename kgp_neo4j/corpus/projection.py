@@ -1,7 +1,5 @@
 """Give a corpus to Graph Data Science: passages and edges as an in-memory graph, and a client."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +21,7 @@ _MOST_HEAP = 0.8
 @contextmanager
 def projected(
     database: Database, corpus: str, edges: Sequence[str]
-) -> Iterator[tuple[GraphDataScience, Graph]]:
+) -> Iterator[tuple["GraphDataScience", "Graph"]]:
     """Project the passages of a corpus and the edges between them; drop the graph at the end.
 
     `edges` are the types that a traversal follows, all when empty. Raises ConfigurationError for

@@ -145,18 +145,12 @@ def run_methods(
 
 #: The measures of a run in the order of the table; `{cut}` is the last cut within the budget.
 _TITLES = {
-    "Struct-EM": "Struct-EM",
-    "Acc": "Acc",
-    "EM": "EM",
-    "F1": "F1",
+    **{name: name for name in ("Struct-EM", "Acc", "EM", "F1")},
     "recall@5": "R@5",
     f"recall@{CUTS[-1]}": "R@{cut}",
     f"all@{CUTS[-1]}": "SF-EM@{cut}",
     "precision@5": "P@5",
-    "by model": "by model",
-    "carried": "carried",
-    "silent": "silent",
-    "stated": "stated",
+    **{name: name for name in ("by model", "carried", "silent", "stated")},
 }
 
 

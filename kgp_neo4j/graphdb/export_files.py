@@ -10,8 +10,6 @@ Nothing in a file is trusted: a `Kind` says which labels, types and properties t
 may be another corpus's, and everything reaches the database as parameters.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import time
@@ -305,7 +303,7 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 # --- In -------------------------------------------------------------------------------------------
 
 
-def open_export(path: Path) -> ExportFile:
+def open_export(path: Path) -> "ExportFile":
     """Return an export with its manifest, once that is checked, and that the members are there.
 
     Raises InputError.

@@ -3,8 +3,6 @@
 A notebook shows an answer by itself when a cell ends with it. Needs the extra `notebook`.
 """
 
-from __future__ import annotations
-
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
+def frame(found: Answer | Retrieval | MindMap) -> "pd.DataFrame":
     """Return the evidence as a pandas DataFrame, best first.
 
     Of an answer or a retrieval, a row for each passage (rank, id, title, section, document, source,

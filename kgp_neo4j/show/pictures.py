@@ -1,7 +1,5 @@
 """Reasoning paths and mind maps as SVG pictures: trees from left to right, laid out here."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,7 +48,7 @@ class _Box:
 
     text: str
     note: str
-    parent: _Box | None = None
+    parent: "_Box | None" = None
     #: What stands above and below the edge, what the edge tells, and how it is drawn.
     relation: str = ""
     reason: str = ""
@@ -64,7 +62,7 @@ class _Box:
     border: str = "#90a4ae"
     marked: bool = False
     again: bool = False
-    children: list[_Box] = field(default_factory=list)
+    children: list["_Box"] = field(default_factory=list)
     depth: int = 0
     x: float = 0.0
     y: float = 0.0

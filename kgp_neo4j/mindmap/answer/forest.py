@@ -1,7 +1,5 @@
 """Lays a mind map out as trees: each entity is expanded once, further edges refer to it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ class Branch:
     edge: MapEdge | None = None
     inward: bool = False
     again: bool = False
-    children: list[Branch] = field(default_factory=list)
+    children: list["Branch"] = field(default_factory=list)
 
 
 def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:

@@ -1,7 +1,5 @@
 """Reads a model's reply into answer, inference and a mind map drawn in trees and arrows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -72,7 +70,7 @@ class _Node:
 
     name: str
     relation: str = ""
-    children: list[_Node] = field(default_factory=list)
+    children: list["_Node"] = field(default_factory=list)
 
 
 def _name(text: str) -> str:

@@ -7,8 +7,6 @@ and where the two values and the two options of a comparison start and end. The 
 the window: a span, yes, no, or nothing. The third names the operation that compares the two values.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -62,7 +60,7 @@ class Network:
         self.longest = longest - longest % _STEP
         self._network = network
 
-    def read(self, windows: Sequence[Window]) -> list[Logits]:
+    def read(self, windows: Sequence[Window]) -> list["Logits"]:
         """Return the network's logits for each window."""
         # One by one: two windows side by side take as long as one batch of two, padded alike.
         return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
