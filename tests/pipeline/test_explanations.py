@@ -202,8 +202,6 @@ def test_structure_is_shown_with_its_cells_and_queries() -> None:
     soup = _soup(answer_page(made))
     cells = [cell.text for cell in soup.select("table td")]
     assert cells == ["Report <1>", "2 (printed ii)", "Table 1", "3 Ardfin", "1 Light", "41 m"]
-    assert "2 (printed ii)" in soup.text
-    assert "3 Ardfin" in soup.text
     assert ':param x => "\\"<b>"' in soup.text
     unsure = replace(structural, sure=False, text="", doubt="two tables", markdown="| a |\n|---|")
     soup = _soup(answer_page(replace(made, text="", structural=unsure)))
@@ -425,8 +423,6 @@ def test_the_queries_run_as_they_are_printed(database: Database, answer: Answer)
             assert rows(database, f"RETURN {literal} AS v") == [{"v": value}]
         shown = "\n".join(x for x in lines if not x.startswith(":param"))
         assert rows(database, shown, **query.parameters)
-        for line in lines:
-            assert line.replace("&", "&amp;").split(" YIELD")[0][:40].strip('"')
 
 
 def test_the_page_of_a_real_answer(answer: Answer) -> None:

@@ -140,7 +140,9 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         last = at == len(lines) - 1
         label = _LABEL.match(line)
         short = bool(label and label["answer"]) and form == "short"
-        rest = _plain_line(line[label.end() :] if label else line)
+        # Without Markdown's marks of lists, headings and emphasis.
+        bare = _LIST_MARK.sub("", line[label.end() :] if label else line)
+        rest = str(_EMPHASIS.sub(r"\2", bare)).strip()
         if not label and due and _is_short(rest):
             short = True
         due = short and not rest
@@ -212,11 +214,6 @@ def _cited(text: str) -> tuple[str, tuple[int, ...]]:
     bare = " ".join(_CITATION.sub(take, text).split())
     bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", bare)
     return str(bare).strip(), tuple(dict.fromkeys(numbers))
-
-
-def _plain_line(line: str) -> str:
-    """Return a line without Markdown's marks of lists, headings and emphasis."""
-    return str(_EMPHASIS.sub(r"\2", _LIST_MARK.sub("", line))).strip()
 
 
 def _is_short(line: str) -> bool:

@@ -110,7 +110,7 @@ class Layout:
     def _row(self, id_: str, start: int, end: int) -> list[int]:
         """Return the row of a table that an answer stands in, its cell marked; none in prose."""
         passage = self._passages[id_]
-        if not _in_row(passage.text, start):
+        if not passage.text.startswith("|", passage.text.rfind("\n", 0, start) + 1):
             return []
         for row in rows_of(passage.text, passage.columns):
             held = [at for at, (a, b) in enumerate(row.cells) if a <= start and end <= b]
@@ -143,10 +143,6 @@ def _with_ends(text: str) -> str:
         return text
     begins = {start for start, _ in sentences(text)}
     return re.sub(r"(?<=\w)\n", lambda end: "." if end.end() in begins else "\n", text)
-
-
-def _in_row(text: str, at: int) -> bool:
-    return text.startswith("|", text.rfind("\n", 0, at) + 1)
 
 
 def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:

@@ -183,7 +183,7 @@ def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
 def chat_prompt(question: str, evidence: Sequence[str]) -> str:
     """Return the question and the numbered evidence; the task is in the system message."""
     lines = [f"{number}. {text}" for number, text in enumerate(evidence, 1)] or ["none"]
-    return "\n".join([f"Question: {_line(question)}", "Evidence:", *lines])
+    return "\n".join([f"Question: {' '.join(question.split())}", "Evidence:", *lines])
 
 
 def fitted(
@@ -214,7 +214,3 @@ def fitted(
         f"the question has {length(text)} tokens with its instruction; the model reads {limit}",
         hint="Ask a shorter question.",
     )
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
