@@ -208,6 +208,8 @@ def test_encodings(tmp_path: Path) -> None:
         assert _read(_write(tmp_path / f"{name}.jsonl", lines.encode(name)))[0].text == "你好"
     page = '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251")
     assert _read(_write(tmp_path / "page.html", page))[0].text == "Привет"
+    page = '<meta charset="iso-8859-1"><p>Grüße 你好'.encode()
+    assert _read(_write(tmp_path / "stale.html", page))[0].text == "Grüße 你好"
     mixed = ("Grüße 你好. " * 9).encode() + b"caf\xe9"
     [found] = _read(_write(tmp_path / "mixed.txt", mixed))
     assert found.text.endswith("你好. caf\ufffd")

@@ -101,6 +101,7 @@ def test_a_file_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
         "Trade\nFarming, forestry\nMining,Quarrying\nFishing\nTransport\n",
         'Trade\nFarming; forestry\n"Mining,\nQuarrying"\nFishing\n',
         "Trade\nOil; Gas\nMining; Coal\nFishing\n",
+        "Trade\nOil, Gas\nMining, Coal\nFishing, farming, forestry\n",
     ):
         document = _read(tmp_path / "a.csv", text)
         assert {len(row) for row in document.tables[0].rows} == {1}

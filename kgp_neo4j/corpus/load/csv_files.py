@@ -139,6 +139,8 @@ def _separator(text: str) -> str:
         reader = _reader(sample, separator, '\\"' in sample)
         lines = [len(fields) for fields in reader if any(fields) and fields != [_END]]
         wide = [width for width in lines if width > 1]
+        if lines[:1] == [1] and sample.count(separator) == sample.count(f"{separator} "):
+            continue  # prose, as "Oil, gas" below "Industry"
         if wide and len(wide) >= (0.5 if lines[0] > 1 else 0.6) * len(lines):
             shares[separator] = Counter(wide).most_common(1)[0][1] / len(lines)
     return max(shares, key=lambda separator: shares[separator])

@@ -46,6 +46,8 @@ def decoded(
     data, marked = EncodingDetector.strip_byte_order_mark(data)
     text = ""
     notes: tuple[str, ...] = ()
+    if not data.isascii() or (declared or "").lower().startswith("utf-16"):
+        declared = None if _is_utf8(data) else declared  # what a page says may be older than it
     for encoding in filter(None, (marked, declared, "utf-8")):
         with suppress(LookupError, ValueError):
             text = data.decode(encoding)
@@ -60,6 +62,12 @@ def decoded(
         hint = "Save it as text in UTF-8, or give its name the ending of its kind."
         raise InputError("not text in any known encoding", where=name, hint=hint)
     return seen(_turned(text) if is_prose else text), notes
+
+
+def _is_utf8(data: bytes) -> bool:
+    with suppress(UnicodeError):
+        return bool(data.decode())
+    return False
 
 
 def _turned(text: str) -> str:

@@ -94,7 +94,8 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     else:
         document = (read_office if kind in OFFICE_KINDS else _text)(kind, data, name)
     if not is_visible(document.text):
-        hint = f"Left out: {document.left_out[0]}." if document.left_out else None
+        why = document.left_out[0] if document.left_out else ""
+        hint = f"{why[0].upper()}{why[1:]}." if why else None
         raise InputError("the file holds no text", where=name, hint=hint)
     yield replace(document, title=document.title or stem(path), source=path.as_posix())
     for attached, content in files:

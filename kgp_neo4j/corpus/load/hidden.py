@@ -104,6 +104,8 @@ def _is_gone(tag: Tag, style: _Style) -> bool:
     said = (tag.get("aria-hidden"), tag.get("hidden"))
     if tag.name in _UNSHOWN or "true" in said[:1] or "until-found" in said:
         return True
+    if tag.name in ("title", "desc") and tag.find_parent("svg"):
+        return True
     closed = said[1] is not None or (tag.name == "dialog" and not tag.has_attr("open"))
     if not style or tag.name in ("html", "body"):  # which are often hidden until a script has run
         return closed

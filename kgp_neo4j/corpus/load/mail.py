@@ -27,6 +27,8 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     forms it is the page that is read, as mail programs show it. Raises InputError for what is none.
     """
     mail = message_from_bytes(data.removeprefix(BOM_UTF8).lstrip(), policy=policy.default)
+    if not data.strip():
+        raise InputError("the file holds no text", where=where)
     if not any(mail[name] for name in (*_SHOWN, "Subject", "Received", "Message-ID")):
         raise InputError("this is no mail", where=where, hint="Rename it to what it is.")
     subject = plain(str(mail["Subject"] or ""))

@@ -158,7 +158,7 @@ def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
     """Yield shapes from top to bottom, those of a group together."""
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-    shown = (shape for shape in shapes if not shape._element.xpath(".//p:cNvPr[@hidden='1']"))
+    shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
     for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             yield from _ordered(shape.shapes)
