@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from kgp_neo4j.corpus.load.pdf.letters import in_reading_order, word_way
+from kgp_neo4j.text.shaped import in_reading_order, word_way
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.errors import InputError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from kgp_neo4j.text.shaped import plain_letters
+from kgp_neo4j.text.shaped import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
 
 
 class Box(NamedTuple):
@@ -182,7 +181,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
         )
         if last is not None and is_beside and not text:
             last.x1 = max(last.x1, letter.x1)
-        elif _LEFTWARD.search(text):
+        elif LEFTWARD.search(text):
             # In reading order or as it stands: its place decides, when its line is whole.
             letter.text, letter.is_leftward, last = text[::-1], True, letter
             by_turn.setdefault(letter.turn, []).append(letter)
@@ -243,7 +242,7 @@ def _clean(text: str) -> str:
         return " "
     text = _LETTERS.get(text, text)
     return (
-        text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in _JOINERS)
+        text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in JOINERS)
     )
 
 
@@ -302,46 +301,7 @@ def segments(line: Line, gap: float = 0.6) -> list[Box]:
     return pieces
 
 
-# --- From right to left ---
-
-_R = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
-_LEFTWARD = re.compile(f"[{_R}]")
-#: Words and numbers read from left to right, with what is between them.
-_RIGHTWARD = re.compile(
-    rf"[^\W{_R}]*[^\W\d_{_R}](?:[^{_R}]*(?:[^\W{_R}]|[%°)\]]))?"
-    r"|[+\-−$€£₪﷼]?\d(?:[\d.,:/٫٬-]*\d)?[%°€]?"
-)
-_PASSAGE = re.compile(f"[{_R}](?:[^\\W\\d_]|[^a-zA-Z\\u00c0-\\u058f])*[{_R}]")
-_MIRROR = str.maketrans("()[]{}<>«»", ")(][}{><»«")
-#: Letters that stand only at the end of a word, and what joins or parts letters without a width.
-_LAST, _FIRST = frozenset("ةىךםןףץ"), re.compile("^(?:ال|می\u200c)")
-_JOINERS = "\u200c\u200d"
-
-
-def in_reading_order(line: str) -> str:
-    """Return a line with text from right to left, given as it stands from left to right."""
-    leftward = len(_LEFTWARD.findall(line))
-    if 2 * leftward < sum(map(str.isalpha, line)):
-        return _PASSAGE.sub(lambda passage: in_reading_order(passage[0]), line)
-    parts, at = [], 0
-    for run in _RIGHTWARD.finditer(line):
-        text = run[0]
-        while text[-1] in ")]" and text.count(text[-1]) > text.count("(["[text[-1] == "]"]):
-            text = text[:-1].rstrip()
-        parts += [line[at : run.start()][::-1].translate(_MIRROR), text]
-        at = run.start() + len(text)
-    return "".join(reversed([*parts, line[at:][::-1].translate(_MIRROR)]))
-
-
 def is_leftward(words: Iterable[Word]) -> bool:
     """Return whether most of some words, numbers aside, are read from right to left."""
     ways = [word.is_leftward for word in words if any(map(str.isalpha, word.text))]
     return 2 * sum(ways) > len(ways)
-
-
-def word_way(word: str) -> int:
-    """Return whether a word's letters that are always its first or last ones stand as they do where
-    it is read from the right (1) or from the left (-1), 0 where there are none.
-    """
-    ends = [c in _LAST or "FINAL FORM" in unicodedata.name(c, "") for c in (word[0], word[-1])]
-    return ends[0] - ends[1] + bool(_FIRST.search(word[::-1])) - bool(_FIRST.search(word))
