@@ -18,13 +18,14 @@ CALL () {
 }
 CALL () {
   UNWIND $left AS row
-  MATCH (d:Document {id: row.document})
+  WITH row.document AS id, collect(row.source) AS leaving
+  MATCH (d:Document {id: id})
   OPTIONAL MATCH (d)-[:HAS_SOURCE]->(s:DocumentSource)
-  WITH d, row, s ORDER BY s.source
-  WITH d, row, collect(s) AS all
-  WITH d, row, [s IN all WHERE s.source = row.source] AS gone,
-       [s IN all WHERE s.source <> row.source | s.source] AS rest
-  SET d.source = CASE d.source WHEN row.source THEN coalesce(rest[0], d.source) ELSE d.source END
+  WITH d, leaving, s ORDER BY s.source
+  WITH d, leaving, collect(s) AS all
+  WITH d, leaving, [s IN all WHERE s.source IN leaving] AS gone,
+       [s IN all WHERE NOT s.source IN leaving | s.source] AS rest
+  SET d.source = CASE WHEN d.source IN leaving THEN coalesce(rest[0], d.source) ELSE d.source END
   FOREACH (s IN gone | DETACH DELETE s)
 }
 RETURN size($placed) AS sources

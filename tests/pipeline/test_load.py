@@ -212,7 +212,7 @@ def test_data_set_paragraphs_are_one_document_each(
 def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_path: Path) -> None:
     lines = '{"title": "A", "text": "a"}\n{"title": "B"}\n{"title": "C", "text": "c"}'
     (tmp_path / "a.jsonl").write_text(lines)
-    (tmp_path / "b.txt").write_bytes(b"\xff")
+    (tmp_path / "b.txt").write_bytes(b"")
     (tmp_path / "c.txt").write_text("good")
     with pytest.raises(InputError, match=r'a\.jsonl:2: the record has no "text"') as raised:
         load(database, [tmp_path], corpus, strict=True)

@@ -1,6 +1,7 @@
 """Files of the same contents are one document with several sources; names tell others apart."""
 
 import gzip
+import random
 from pathlib import Path
 
 import pytest
@@ -66,51 +67,37 @@ def test_records_and_titles_of_their_own_are_no_copies(
     assert load(database, [tmp_path], corpus).new == 5
 
 
-@pytest.mark.parametrize(
-    ("changes", "left"),
-    [
-        ({"a": _TWO}, [("a.md",), ("b.md", "c.md")]),
-        ({"b": _TWO}, [("a.md", "c.md"), ("b.md",)]),
-        ({"a": _TWO, "b": _TWO}, [("a.md", "b.md"), ("c.md",)]),
-        ({"a": _TWO, "b": _TWO, "c": _TWO}, [("a.md", "b.md", "c.md")]),
-        ({"a": _TWO, "b": _THREE, "c": _TWO}, [("a.md", "c.md"), ("b.md",)]),
-        ({"a": _TWO, "d": _ONE}, [("a.md",), ("b.md", "c.md", "d.md")]),
-    ],
-)
-def test_a_source_that_changes_leaves_the_others(
-    database: Database,
-    corpus: str,
-    tmp_path: Path,
-    changes: dict[str, str],
-    left: list[tuple[str, ...]],
+@pytest.mark.parametrize("seed", range(4))
+def test_sources_come_change_and_go(
+    database: Database, corpus: str, tmp_path: Path, seed: int
 ) -> None:
-    _write(tmp_path, a=_ONE, b=_ONE, c=_ONE)
-    load(database, [tmp_path], corpus)
-    _write(tmp_path, **changes)
-    load(database, [tmp_path / f"{name}.md" for name in changes], corpus)
-    assert _listed(database, corpus, tmp_path) == left
-    again = load(database, [tmp_path], corpus)
-    # A document whose own source has left it is renamed by the next load.
-    assert (again.new, again.documents) == (0, len(left))
-    assert _listed(database, corpus, tmp_path) == left
-    assert load(database, [tmp_path], corpus).unchanged == len(left)
-    _write(tmp_path, **dict.fromkeys("abc", _ONE))
-    load(database, [tmp_path], corpus)
-    names = "abcd" if "d" in changes else "abc"
-    assert _listed(database, corpus, tmp_path) == [tuple(f"{name}.md" for name in names)]
-    assert set(stored_texts(database, corpus).values()) == {_ONE}
-
-
-def test_a_renamed_file_keeps_its_document(database: Database, corpus: str, tmp_path: Path) -> None:
-    _write(tmp_path, a=_ONE)
-    load(database, [tmp_path], corpus)
-    (before,) = list_documents(database, corpus)
-    (tmp_path / "a.md").rename(tmp_path / "b.md")
-    _write(tmp_path, a=_TWO)
-    load(database, [tmp_path], corpus)
-    kept = {each.id: each.sources for each in list_documents(database, corpus)}
-    assert kept[before.id] == ((tmp_path / "b.md").as_posix(),)
-    assert _listed(database, corpus, tmp_path) == [("a.md",), ("b.md",)]
+    """Each source has the contents of its last load, whatever the others had."""
+    draw = random.Random(seed)
+    written: dict[str, str] = {}
+    loaded: dict[str, str] = {}
+    for _ in range(12):
+        written |= {name: draw.choice([_ONE, _TWO, _THREE]) for name in draw.sample("abcde", 3)}
+        _write(tmp_path, **written)
+        if loaded and draw.random() < 0.4:
+            loaded.pop(gone := draw.choice(sorted(loaded)))
+            delete_document(database, corpus, str(tmp_path / f"{gone}.md"))
+        names = draw.sample(sorted(written), draw.randint(1, len(written)))
+        size = draw.choice([None, 5])
+        report = load(
+            database, [tmp_path / f"{name}.md" for name in names], corpus, passage_size=size
+        )
+        loaded |= {name: written[name] for name in names}
+        assert report.documents == report.new + report.unchanged + report.replaced
+        assert report.documents == len({written[name] for name in names})
+        assert report.characters_in == report.characters_out
+        texts = stored_texts(database, corpus)
+        found = [
+            (Path(source).stem, texts[each.id])
+            for each in list_documents(database, corpus)
+            for source in each.sources
+        ]
+        assert sorted(found) == sorted(loaded.items())
+        assert not broken_documents(database, corpus)
 
 
 def test_a_source_that_is_deleted_leaves_the_others(

@@ -72,7 +72,6 @@ def load(
         for path in inputs.files:
             for reading in _readings(path, progress):
                 if isinstance(reading, SourceDocument):
-                    reading = _with_real_source(reading, path)
                     told = (*reading.notes, *unusual_columns(reading.tables))
                     notes.extend(f"{shown(path)}: {what}" for what in told)
                     left_out.extend(f"{shown(path)}: {what}" for what in reading.left_out)
@@ -107,19 +106,16 @@ def load(
     )
 
 
-def _with_real_source(document: SourceDocument, path: Path) -> SourceDocument:
-    """Return a file's document as that of the file which its path leads to over links."""
-    real = Path(os.path.realpath(path))
-    if real == path or document.source != path.as_posix():
-        return document
-    title = stem(real) if document.title == stem(path) else document.title
-    return replace(document, source=real.as_posix(), title=title)
-
-
 def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
-    """Yield what a file holds, and an InputError in place of whatever else its reader raises."""
+    """Yield what a file holds, as that of the file which links lead to, and what it cannot be."""
+    real = Path(os.path.realpath(path))
     try:
-        yield from read(path, progress)
+        for reading in read(path, progress):
+            if real != path and getattr(reading, "source", "") == path.as_posix():
+                assert isinstance(reading, SourceDocument)
+                title = stem(real) if reading.title == stem(path) else reading.title
+                reading = replace(reading, source=real.as_posix(), title=title)
+            yield reading
     except StoppedError:
         raise
     except KgpError as error:  # an extra that is not installed

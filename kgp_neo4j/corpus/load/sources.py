@@ -65,23 +65,18 @@ def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) 
         # The document of the source's id may be that of others by now.
         if row["by"] != "id" or row["sources"][0] == batch[row["asked"]].source:
             found[row["asked"]].setdefault(row["by"], row)
-    homes: dict[str, str] = {}
-    targets: dict[str, str] = {}
-    for id_ in batch:
-        home = found[id_].get("source") or found[id_].get("id")
-        same = found[id_].get("contents")
-        if home:
-            homes[id_] = home["id"]
-        if home and home["contents"] in (None, contents[id_]):
-            targets[id_] = home["id"]
-        elif same:
-            targets[id_] = same["id"]
+    homes, targets = dict[str, str](), dict[str, str]()
     staying = {id_: set(row["sources"]) for id_, row in known.items()}
-    for id_, home_id in homes.items():
-        if targets.get(id_) != home_id:
-            staying[home_id].discard(batch[id_].source)
-    for id_, target in targets.items():
-        staying[target].add(batch[id_].source)
+    for id_, document in batch.items():
+        same = found[id_].get("contents")
+        if home := found[id_].get("source") or found[id_].get("id"):
+            homes[id_] = home["id"]
+            staying[home["id"]].discard(document.source)
+            if home["contents"] in (None, contents[id_]):
+                same = home
+        if same:
+            targets[id_] = same["id"]
+            staying[same["id"]].add(document.source)
     made: dict[str, str] = {}
     for id_ in batch:
         if id_ not in targets:
