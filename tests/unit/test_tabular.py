@@ -248,15 +248,6 @@ _ASCIIDOC = """= Harbour
 
 == Dues
 
-.Dues by port
-[cols="1,1"]
-|===
-|Port |Dues
-
-|Lyme
-|12
-|===
-
 ----
 == not this
 ----
@@ -267,9 +258,6 @@ def test_headings_of_asciidoc_and_restructured_text(tmp_path: Path) -> None:
     document = _read(tmp_path / "a.adoc", _ASCIIDOC)
     assert (document.title, document.text) == ("Harbour", _ASCIIDOC)
     assert [(s.title, s.level) for s in document.sections] == [("Harbour", 1), ("Dues", 2)]
-    [table] = document.tables
-    assert (table.rows, table.caption) == ((("Port", "Dues"), ("Lyme", "12")), "Dues by port")
-    assert document.text[table.start : table.end].startswith("|===\n|Port")
     text = (
         "=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n==  ==\n1   2\n==  ==\n\nEnd\n===\n"
     )

@@ -21,18 +21,11 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
-OFFICE_KINDS = (".docx", ".xlsx", ".xls", ".pptx", ".ods", ".odt", ".epub")
-
-_MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/", ".epub": "META-INF/container"}
-_MAIN_PARTS |= {".ods": "content.xml", ".odt": "content.xml"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
-#: Bytes of unpacked XML at most: texts and slides become a tree in memory, sheets are streamed.
-_MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB, ".ods": 256 * _MIB}
-_MOST_XML |= {".odt": 128 * _MIB, ".epub": 128 * _MIB}
 _MOST_UNPACKED = 2048 * _MIB
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 #: Titles that programs set by default.
@@ -52,7 +45,7 @@ def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
     try:
         with needs("office", f"a {kind} file", InputError):
             title = _checked(data, kind)
-            document = _READERS[kind](data, where)
+            document = _KINDS[kind][0](data, where)
             return replace(document, title=title or document.title)
     except InputError as error:
         raise InputError(error.what, where=where, hint=error.hint) from error
@@ -79,18 +72,18 @@ def _checked(data: bytes, kind: str) -> str:
             raise InputError("an .xlsx file by another name", hint="Rename it to .xlsx.")
         return ""
     with zipfile.ZipFile(io.BytesIO(data)) as package:
-        parts = package.infolist()
+        parts, (_, main, most) = package.infolist(), _KINDS[kind]
         if any(part.flag_bits & 1 for part in parts):
             raise InputError("the file is encrypted", hint=_UNLOCK)
-        if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
+        if not any(part.filename.startswith(main) for part in parts):
             hint = "Its name ends as those of another kind."
             raise InputError(f"this is no {kind} file", hint=hint)
         # No more of a part is ever unpacked than the size it declares.
         xml = sum(p.file_size for p in parts if p.filename.lower().endswith(_XML))
-        if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
+        if xml > most * _MIB or sum(part.file_size for part in parts) > _MOST_UNPACKED:
             raise InputError(
                 f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)",
-                hint=f"Up to {_MOST_XML[kind] // _MIB:,} MiB are read; split the file.",
+                hint=f"Up to {most:,} MiB are read; split the file.",
             )
         try:
             part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
@@ -231,12 +224,15 @@ def _book(data: bytes, where: str) -> SourceDocument:
         return read_book(package, where)
 
 
-_READERS = {
-    ".docx": read_word,
-    ".xlsx": read_sheets,
-    ".xls": read_old_sheets,
-    ".pptx": _slides,
-    ".ods": _open_document,
-    ".odt": _open_document,
-    ".epub": _book,
+#: The reader of each kind, what its main part's name begins with, and MiB of unpacked XML at most:
+#: texts and slides become a tree in memory, sheets are streamed.
+_KINDS = {
+    ".docx": (read_word, "word/", 128),
+    ".xlsx": (read_sheets, "xl/", 1024),
+    ".xls": (read_old_sheets, "", 0),
+    ".pptx": (_slides, "ppt/", 256),
+    ".ods": (_open_document, "content.xml", 256),
+    ".odt": (_open_document, "content.xml", 128),
+    ".epub": (_book, "META-INF/container.xml", 128),
 }
+OFFICE_KINDS = tuple(_KINDS)
