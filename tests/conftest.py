@@ -13,7 +13,7 @@ from chromium import find_chromium
 from small_kg import load_chinese, load_english
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.demo import GRAPH, prepare
+from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install
@@ -21,7 +21,6 @@ from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.process import state_file
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 
 #: The worker of pytest-xdist that this is; None in a run without workers and in what leads them.
@@ -242,8 +241,7 @@ def demo_corpus(database: Database) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def demo_graph(database: Database, demo_corpus: str) -> Iterator[str]:
     """The demo's knowledge graph, under the name of the demo's corpus; to be read only."""
-    types = {"has_symptom": ("Disease", "Symptom")}
-    load_graph(database, [GRAPH / "ailments.tsv"], demo_corpus, types=types)
+    prepare_graph(database, demo_corpus)
     yield demo_corpus
     delete_graph(database, demo_corpus)
 

@@ -224,12 +224,7 @@ class Database:
         )
 
     def _run(
-        self,
-        query: Statement,
-        values: Mapping[str, Any],
-        mode: str,
-        *,
-        text: str | None = None,
+        self, query: Statement, values: Mapping[str, Any], mode: str, *, text: str | None = None
     ) -> list[Row]:
         """Run a statement, or one of the texts of its file, in a transaction that is retried."""
         self._check(mode)

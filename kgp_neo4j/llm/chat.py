@@ -46,7 +46,12 @@ class ChatModel:
         self._context_known = settings.context is not None
         self._settings = settings
         self._url = checked_url(settings.url or DEFAULT_URL)
-        self._key = _key(self._url, settings)
+        self._key = read_key(settings.key_file)
+        if not self._key and self._url == DEFAULT_URL:
+            raise ConfigurationError(
+                "no chat server is named, and OpenAI's needs a key",
+                hint="Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY.",
+            )
         self._client = _client(self._url, self._key, settings)
         #: Options that the server has refused.
         self._refused: set[str] = set()
@@ -241,17 +246,6 @@ class _Received:
 def _tokens(count: Any) -> int:
     """Return a server's count of tokens, 0 where it is missing or implausible."""
     return count if type(count) is int and 0 < count < 1 << 40 else 0
-
-
-def _key(url: str, settings: LanguageSettings) -> str:
-    """Return the key for a server, empty where it has none; OpenAI's own needs one."""
-    key = read_key(settings.key_file)
-    if not key and url == DEFAULT_URL:
-        raise ConfigurationError(
-            "no chat server is named, and OpenAI's needs a key",
-            hint="Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY.",
-        )
-    return key
 
 
 def _client(url: str, key: str, settings: LanguageSettings) -> Any:

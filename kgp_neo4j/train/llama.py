@@ -20,7 +20,7 @@ from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
 from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.folder import Folder, digest, named
-from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.errors import InputError, ModelError
 
 with needs("torch", "training a language model", ModelError):
@@ -39,17 +39,14 @@ _Row = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class LlamaSettings:
+class LlamaSettings(Checked):
     """The options of a training, with the paper's defaults; `batch` are the pairs of a step."""
 
     model: str = "huggyllama/llama-7b"
-    epochs: int = 3
-    batch: int = 4
-    rate: float = 3e-4
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(self, epochs=(1, 1000), batch=(1, 4096), rate=(1e-9, 1.0), seed=(0, 2**31 - 1))
+    epochs: int = setting(3, bounds=(1, 1000))
+    batch: int = setting(4, bounds=(1, 4096))
+    rate: float = setting(3e-4, bounds=(1e-9, 1.0))
+    seed: int = setting(0, bounds=(0, 2**31 - 1))
 
 
 @dataclass(frozen=True, slots=True)

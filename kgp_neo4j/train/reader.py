@@ -21,7 +21,7 @@ from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
 from kgp_neo4j.train.reader_network import TrainedNetwork, loss_of
 from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
-from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import InputError, ModelError
 
@@ -44,7 +44,7 @@ _DECAY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderSettings:
+class ReaderSettings(Checked):
     """How a reader is trained: the encoder's top layers, in batches of `batch` tokens.
 
     Examples of one passage are seen once, those of several `epochs` times after them; where there
@@ -53,16 +53,11 @@ class ReaderSettings:
     folder of a reader to begin with; then examples of one passage are only seen beside the others.
     """
 
-    epochs: int = 5
-    batch: int = 4096
-    rate: float = 2.5e-4
-    seed: int = 0
+    epochs: int = setting(5, bounds=(1, 1000))
+    batch: int = setting(4096, bounds=(64, 10_000_000))
+    rate: float = setting(2.5e-4, bounds=(1e-9, 1.0))
+    seed: int = setting(0, bounds=(0, 2**31 - 1))
     further: Path | None = None
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self, epochs=(1, 1000), batch=(64, 10_000_000), rate=(1e-9, 1.0), seed=(0, 2**31 - 1)
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import find_chromium, keep_picture
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from chromium import PATIENCE, keep_picture
+from playwright.sync_api import Browser, Page, Route, expect
 from serving import Serving, serving
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -18,7 +18,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
 
-_PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
 _LOADED = "test page"
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -35,20 +34,10 @@ def served(
         delete_corpus(database, _LOADED)
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    where = find_chromium()
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
-        expect.set_options(timeout=_PATIENCE)
-        yield made
-        made.close()
-
-
 def _page(chromium: Browser, address: str, **options: object) -> Page:
     """Open the page; a message on the console, as of a forbidden script, fails the test."""
     page = chromium.new_page(**{"viewport": {"width": 1280, "height": 860}, **options})
-    page.set_default_timeout(_PATIENCE)
+    page.set_default_timeout(PATIENCE)
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     page.console = []  # type: ignore[attr-defined]
     page.on("console", lambda told: page.console.append(told.text))  # type: ignore[attr-defined]

@@ -15,24 +15,23 @@ from urllib.parse import parse_qs, urlsplit
 from zipfile import ZipFile
 
 import pytest
-from chromium import find_chromium, keep_picture
+from chromium import PATIENCE, keep_picture
 from graphs import rows
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 from small_graphs import keep_one
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
-from kgp_neo4j.demo import GRAPH, QUESTION, SETTINGS, prepare
+from kgp_neo4j.demo import QUESTION, SETTINGS, prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph
 
 _PLACE = resources.files("kgp_neo4j.cypher").joinpath("browser")
 _GUIDE = _PLACE.joinpath("guide.html").read_text(encoding="utf-8")
@@ -41,7 +40,6 @@ _QUERIES = [
     html.unescape(text)
     for text in re.findall(r'<pre class="code runnable" mode="cypher">(.*?)</pre>', _GUIDE, re.S)
 ]
-_PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +50,8 @@ def served(connection: Connection, database: Database, folders: Folders) -> Iter
         if not connection.embedded:
             install(database)
         made = "demo" not in {each.name for each in corpora(database)}
-        mapped = "demo" not in {each.name for each in graphs(database)}
         prepare(database, "demo")
-        if mapped:
-            load_graph(database, [GRAPH / "ailments.tsv"], "demo")
+        mapped = prepare_graph(database, "demo")
         yield database
         if made:
             delete_corpus(database, "demo")
@@ -101,21 +97,11 @@ def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -
 # --- In Chromium ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def chromium(served: Database) -> Iterator[Browser]:
-    where = find_chromium()
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
-        expect.set_options(timeout=_PATIENCE)
-        yield made
-        made.close()
-
-
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """A page with a storage of its own: nobody is logged in."""
     context = chromium.new_context(viewport={"width": 1500, "height": 860})
-    context.set_default_timeout(_PATIENCE)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 

@@ -1,7 +1,6 @@
 """The demo: one command from nothing to an answer over two documents."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from commands import environment, kgp
 from graphs import rows, snapshot
 
 from kgp_neo4j.cli import cli
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -28,7 +26,6 @@ from kgp_neo4j.demo import (
 )
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.errors import CorpusError
 
@@ -41,26 +38,14 @@ _WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def demo(database: Database) -> Iterator[str]:
-    name = "test demo documents"
-    prepare(database, name)
-    assert prepare_graph(database, name)
-    assert not prepare_graph(database, name)
-    yield name
-    delete_corpus(database, name)
-    delete_graph(database, name)
-
-
 @pytest.mark.parametrize("agent", ["knn", "tfidf"])
 @pytest.mark.parametrize("question", _WAYS)
 def test_the_answer_is_reached_over_the_other_documents(
-    database: Database, demo: str, question: str, agent: str
+    database: Database, demo_graph: str, question: str, agent: str
 ) -> None:
     way, word = _WAYS[question]
-    answer = ask(
-        database, demo, question, PassageRetriever(database, demo, agent=agent, settings=SETTINGS)
-    )
+    retriever = PassageRetriever(database, demo_graph, agent=agent, settings=SETTINGS)
+    answer = ask(database, demo_graph, question, retriever)
     passages = {passage.id: passage for passage in answer.passages}
     paths = [tuple(passages[s.passage].title for s in path.steps) for path in answer.paths]
     assert way in paths
@@ -73,9 +58,9 @@ def test_the_answer_is_reached_over_the_other_documents(
 
 @pytest.mark.parametrize("question", _WAYS)
 def test_what_it_suggests_is_answered_or_shown(
-    database: Database, demo: str, question: str
+    database: Database, demo_graph: str, question: str
 ) -> None:
-    answer = make_pipeline(database, demo, settings=SUGGESTED).ask(question)
+    answer = make_pipeline(database, demo_graph, settings=SUGGESTED).ask(question)
     said = [answer.text, *(sentence.text for sentence in answer.shown_sentences)]
     assert any(_WAYS[question][1] in each for each in said), said
 
@@ -91,25 +76,22 @@ def test_the_document_with_the_answer_shares_few_words_with_the_question() -> No
         assert len(shared) <= len(asked) / 3, (question, shared)
 
 
-def test_the_report_is_answered_from_its_table(database: Database, demo: str) -> None:
-    answer = ask(database, demo, TABLE_QUESTION, PassageRetriever(database, demo))
+def test_the_report_is_answered_from_its_table(database: Database, demo_graph: str) -> None:
+    answer = ask(database, demo_graph, TABLE_QUESTION, PassageRetriever(database, demo_graph))
     assert (answer.text, answer.type.type, answer.passages) == ("Ardfin", "structural", ())
     assert answer.structural is not None
     [cited] = answer.structural.citations
-    assert (cited.page, cited.table_name, cited.row, cited.column_name) == (
-        2,
-        "Table 1",
-        1,
-        "Light",
-    )
+    place = (cited.page, cited.table_name, cited.row, cited.column_name)
+    assert place == (2, "Table 1", 1, "Light")
 
 
-def test_again_it_changes_nothing(database: Database, demo: str) -> None:
-    before = snapshot(database, demo)
-    again = prepare(database, demo)
+def test_again_it_changes_nothing(database: Database, demo_graph: str) -> None:
+    before = snapshot(database, demo_graph)
+    again = prepare(database, demo_graph)
     assert again.connected is None
     assert again.loaded.unchanged == 21
-    assert snapshot(database, demo) == before
+    assert not prepare_graph(database, demo_graph)
+    assert snapshot(database, demo_graph) == before
 
 
 def test_documents_that_another_installation_loaded_are_replaced(
@@ -139,25 +121,18 @@ def test_documents_of_the_users_own_are_left_alone(
 
 @pytest.mark.slow
 def test_the_command_prints_answer_path_passages_and_what_to_try_next(
-    connection: Connection, demo: str
+    connection: Connection, demo_graph: str
 ) -> None:
-    done = kgp("demo", "--corpus", demo, **environment(connection))
+    done = kgp("demo", "--corpus", demo_graph, **environment(connection))
     assert done.returncode == 0, done.stderr
-    for said in (
-        QUESTION,
-        "Yusuf Arden [2]",
-        "grandmother",
-        "What to try next",
-        *QUESTIONS,
-        TABLE_QUESTION,
-        SYMPTOMS,
-    ):
+    told = ("Yusuf Arden [2]", "grandmother", "What to try next")
+    for said in (*told, QUESTION, *QUESTIONS, TABLE_QUESTION, SYMPTOMS):
         assert said in done.stdout
-    assert f"--corpus '{demo}'" in done.stdout
+    assert f"--corpus '{demo_graph}'" in done.stdout
 
 
-def test_the_command_prints_json_that_can_be_read(connection: Connection, demo: str) -> None:
-    arguments = ["demo", "--corpus", demo, "--json"]
+def test_the_command_prints_json_that_can_be_read(connection: Connection, demo_graph: str) -> None:
+    arguments = ["demo", "--corpus", demo_graph, "--json"]
     done = CliRunner().invoke(cli, arguments, env=environment(connection))
     assert done.exit_code == 0, done.stderr
     made = json.loads(done.stdout)

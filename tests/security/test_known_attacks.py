@@ -10,6 +10,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import docx
 import pytest
 from graphs import rows
 
@@ -110,37 +111,24 @@ def test_a_question_is_searched_for_and_nothing_else(database: Database, tmp_pat
 # --- Documents ------------------------------------------------------------------------------------
 
 
-def _word(document: str, relations: str = "", doctype: str = "") -> bytes:
-    """A Word file with this body, these relations and this document type."""
-    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    office = "http://schemas.openxmlformats.org"
-    with zipfile.ZipFile(made := io.BytesIO(), "w") as package:
-        package.writestr(
-            "[Content_Types].xml",
-            f'<Types xmlns="{office}/package/2006/content-types"><Default Extension="rels" '
-            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
-            f'PartName="/word/document.xml" ContentType="{main}"/></Types>',
-        )
-        relation = f"{office}/officeDocument/2006/relationships"
-        package.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r1" '
-            f'Type="{relation}/officeDocument" Target="word/document.xml"/></Relationships>',
-        )
-        package.writestr(
-            "word/_rels/document.xml.rels",
-            f'<Relationships xmlns="{office}/package/2006/relationships">{relations}'
-            "</Relationships>",
-        )
-        package.writestr(
-            "word/document.xml",
-            f'<?xml version="1.0"?>{doctype}<w:document xmlns:w="{office}/wordprocessingml/2006/'
-            f'main" xmlns:r="{relation}"><w:body>{document}</w:body></w:document>',
-        )
-    return made.getvalue()
-
-
-_PARAGRAPH = "<w:p><w:r><w:t>The ferry sank. {}</w:t></w:r></w:p>"
+def _word(template: str = "", doctype: str = "") -> bytes:
+    """A Word file whose template lies at an address, or with a document type and its entities."""
+    made = docx.Document()
+    made.add_paragraph("The ferry sank. ENTITIES")
+    if template:
+        relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+        made.part.relate_to(template, f"{relation}/attachedTemplate", is_external=True)
+    made.save(plain := io.BytesIO())
+    if not doctype:
+        return plain.getvalue()
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(changed := io.BytesIO(), "w") as out:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "word/document.xml":
+                data = data.replace(b"?>", f"?>{doctype}".encode(), 1)
+                data = data.replace(b"ENTITIES", b"&a;&b;")
+            out.writestr(name, data)
+    return changed.getvalue()
 
 
 def test_no_document_makes_us_ask_an_address_or_read_a_file(
@@ -156,10 +144,6 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     secret.write_text("hunter2")
     folder = tmp_path / "documents"
     folder.mkdir()
-    external = (
-        f'<Relationship Id="p1" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
-        f'relationships/attachedTemplate" Target="{url}" TargetMode="External"/>'
-    )
     entities = f'<!DOCTYPE x [<!ENTITY a SYSTEM "file://{secret}"><!ENTITY b SYSTEM "{url}">]>'
     html = (
         f'<p>The ferry sank.<img src="{url}"><iframe src="{url}"></iframe><link rel=stylesheet '
@@ -171,8 +155,8 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
         "c.html": f"{entities}<p>The ferry sank. &a; &b;",
         "d.csv": f'name,picture\nferry,"=WEBSERVICE(""{url}"")"\n',
         "e.json": json.dumps([{"title": "x", "text": "The ferry sank.", "$ref": url}]),
-        "f.docx": _word(_PARAGRAPH.format(""), external),
-        "g.docx": _word(_PARAGRAPH.format("&a;&b;"), doctype=entities),
+        "f.docx": _word(template=url),
+        "g.docx": _word(doctype=entities),
     }
     for name, text in documents.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -343,46 +343,41 @@ def test_the_lock_is_of_what_is_wanted(line: str) -> None:
 # --- Fetching, from a mirror on loopback ----------------------------------------------------------
 
 
-class Mirror:
+class Mirror(ThreadingHTTPServer):
     """A Maven repository on loopback; what it does wrong is set by each test."""
 
     def __init__(self, root: Path) -> None:
+        super().__init__(("127.0.0.1", 0), _Jar)
         self.root = root
+        self.address = f"http://127.0.0.1:{self.server_port}"
         self.asked: list[tuple[str, str | None]] = []
         #: How many answers are cut off in the middle; whether all bytes are wrong.
         self.cut, self.wrong = 0, False
-        mirror = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:
-                with contextlib.suppress(ConnectionError):  # the client may leave early
-                    mirror.answer(self)
+class _Jar(BaseHTTPRequestHandler):
+    server: Mirror
+    protocol_version = "HTTP/1.1"
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.http.server_address[1]}"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
-        wanted = request.headers.get("Range")
-        self.asked.append((request.path, wanted))
-        data = (self.root / request.path.lstrip("/")).read_bytes()
-        if self.wrong:
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.server.asked.append((self.path, wanted))
+        data = (self.server.root / self.path.lstrip("/")).read_bytes()
+        if self.server.wrong:
             data = bytes(len(data))
         begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        request.send_response(206 if wanted else 200)
-        request.send_header("Content-Length", str(len(data) - begin))
-        request.end_headers()
-        if self.cut:
-            self.cut -= 1
-            request.wfile.write(data[begin : (begin + len(data)) // 2])
-            request.close_connection = True
-        else:
-            request.wfile.write(data[begin:])
+        self.send_response(206 if wanted else 200)
+        self.send_header("Content-Length", str(len(data) - begin))
+        self.end_headers()
+        if self.server.cut:
+            self.server.cut -= 1
+            data = data[: (begin + len(data)) // 2]
+            self.close_connection = True
+        with contextlib.suppress(ConnectionError):  # the client may leave early
+            self.wfile.write(data[begin:])
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 class Cache:
@@ -413,11 +408,11 @@ def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
         except OSError:  # another disk
             target.write_bytes((source / "maven" / artifact.path).read_bytes())
     jars.install(tmp_path / "cache")
-    mirror = Mirror(source / "maven")
-    monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
-    yield Cache(tmp_path / "cache", mirror)
-    mirror.http.shutdown()
-    mirror.http.server_close()
+    with Mirror(source / "maven") as mirror:
+        threading.Thread(target=mirror.serve_forever, daemon=True).start()
+        monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
+        yield Cache(tmp_path / "cache", mirror)
+        mirror.shutdown()
 
 
 def test_damaged_jar_is_found_and_fetched_anew_from_the_mirror(part: Cache) -> None:

@@ -13,6 +13,8 @@ from PIL import Image
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+#: Milliseconds to wait for what a page shows: a machine with other work to do is slow to draw.
+PATIENCE = 30_000
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Sequence
 from fcntl import ioctl
 from termios import TIOCSCTTY
-from types import TracebackType
 from typing import Self
 
 
@@ -41,12 +40,7 @@ class Terminal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()

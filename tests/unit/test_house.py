@@ -27,12 +27,10 @@ def _modules() -> Iterator[tuple[str, Path]]:
             yield first, path
 
 
-def _imported(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield what a file imports, inside functions too, with the line."""
-    yield from _imported_in(ast.parse(path.read_text(encoding="utf-8")), path)
-
-
-def _imported_in(tree: ast.Module, path: Path) -> Iterator[tuple[str, int]]:
+def _imported(path: Path, without: tuple[type[ast.stmt], ...] = ()) -> Iterator[tuple[str, int]]:
+    """Yield what a file imports, inside functions too, with the line; not in parts left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not isinstance(node, without)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -142,10 +140,8 @@ def _names(requirements: list[str]) -> set[str]:
 
 def _imported_outright(path: Path) -> set[str]:
     """Return the modules that a file imports in any case: at its top, not under `if` or `with`."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     inner = (ast.If, ast.With, ast.FunctionDef, ast.ClassDef)
-    tree.body = [node for node in tree.body if not isinstance(node, inner)]
-    return {name.split(".")[0] for name, _ in _imported_in(tree, path)}
+    return {name.split(".")[0] for name, _ in _imported(path, inner)}
 
 
 def test_every_package_that_is_imported_is_declared() -> None:

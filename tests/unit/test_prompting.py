@@ -30,10 +30,6 @@ _PASSAGES = tuple(
 _NUMBERS = {passage.id: n for n, passage in enumerate(_PASSAGES, 1)}
 
 
-def _evidence(encoder: Encoder | None = None) -> Evidence:
-    return Evidence(_QUESTION, _PASSAGES, encoder)
-
-
 # --- What is asked --------------------------------------------------------------------------------
 
 
@@ -214,15 +210,10 @@ def test_what_is_not_seen_goes_and_what_joins_letters_stays() -> None:
 def test_support(
     claim: str, places: list[int], against: str, meaning: bool, encoder: Encoder
 ) -> None:
-    found = _evidence(encoder if meaning else None).support(claim, places)
+    found = Evidence(_QUESTION, _PASSAGES, encoder if meaning else None).support(claim, places)
     assert found.carried == (not against)
     assert found.against.startswith(against)
     assert 0.0 <= found.score <= 1.0
-
-
-def _answer(said: str, form: str = "short", encoder: Encoder | None = None) -> str:
-    made = answer_with_model(_QUESTION, _PASSAGES, Scripted([said]), form=form, encoder=encoder)
-    return marked(made.statements, _NUMBERS)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +256,8 @@ def _answer(said: str, form: str = "short", encoder: Encoder | None = None) -> s
     ],
 )
 def test_an_answer_says_what_carries_it(said: str, text: str) -> None:
-    assert _answer(said) == text
+    made = answer_with_model(_QUESTION, _PASSAGES, Scripted([said]), form="short")
+    assert marked(made.statements, _NUMBERS) == text
 
 
 @pytest.mark.parametrize(
