@@ -19,7 +19,6 @@ from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import is_storable, neutral
-from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
@@ -41,7 +40,6 @@ class Ircot:
         self._retriever = retriever
         self._model = model
         self.turns, self.each = turns, each
-        check_ranges(self, turns=(1, 20), each=(1, 100))
 
     @property
     def encoder(self) -> Encoder | None:

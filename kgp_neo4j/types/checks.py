@@ -40,7 +40,10 @@ class Checked:
         for each in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             value = getattr(self, each.name)
             if value is not None and (bounds := each.metadata.get("bounds")):
-                check_ranges(self, **{each.name: bounds})
+                low, high = bounds
+                if not low <= value <= high:
+                    hint = f"Choose a number from {low} to {high}."
+                    raise ConfigurationError(f"{each.name} is {value}", hint=hint)
             if choices := each.metadata.get("choices"):
                 for word in value if isinstance(value, tuple) else (value,):
                     check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)
@@ -53,13 +56,3 @@ def check_choice(what: str, given: str, known: Iterable[str]) -> None:
         raise ConfigurationError(
             f"there is no {what} {given!r}", hint=f"Choose one of {', '.join(known)}."
         )
-
-
-def check_ranges(settings: object, **ranges: tuple[float, float]) -> None:
-    """Raise ConfigurationError for a setting outside its range; both ends are allowed."""
-    for name, (low, high) in ranges.items():
-        value = getattr(settings, name)
-        if not low <= value <= high:
-            raise ConfigurationError(
-                f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-            )

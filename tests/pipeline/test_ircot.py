@@ -100,9 +100,6 @@ def test_the_answer_comes_by_the_same_prompt(database: Database, sound: str) -> 
     assert (answer.usage.calls, answer.usage.model) == (4, "scripted")
 
 
-def test_it_needs_a_model_and_sound_bounds(database: Database, sound: str) -> None:
+def test_it_needs_a_model(database: Database, sound: str) -> None:
     with pytest.raises(ConfigurationError, match="IRCoT reasons with a language model"):
         make_pipeline(database, sound, method="ircot")
-    for bounds in ({"turns": 0}, {"turns": 21}, {"each": 0}):
-        with pytest.raises(ConfigurationError, match=next(iter(bounds))):
-            Ircot(_retriever(database, sound), Scripted([]), **bounds)
