@@ -8,7 +8,7 @@
 // option: limit = 10 :: INT (0 to 10000), how many at most
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
 MATCH (g:KnowledgeGraph {name: $graph})
-WITH g, $text AS text, $text AS named, '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー]' AS han
+WITH g, $text AS text, left($text, 1001) AS named, '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー]' AS han
 // include: entity
 WITH g, text, han, e AS whole, left(toLower(normalize(text, NFKC)), 10000) AS low,
   // include: words

@@ -75,6 +75,7 @@ _SYMBOLS = (
     "A/B (x)",
     "Node.js",
     "AT&T",
+    "V 1.5",
     "A+",
     "A-",
     "维生素B12",
@@ -111,7 +112,20 @@ def test_symbols_tell_names_apart(database: Database, symbols: str, name: str) -
 
 
 @pytest.mark.parametrize(
-    "name", ["F#", "F++", "TB-1", "TB-13", "vitamin B12", "Type 2", "Node", "AT", "维生素B1", ".F"]
+    "name",
+    [
+        "F#",
+        "F++",
+        "TB-1",
+        "TB-13",
+        "vitamin B12",
+        "Type 2",
+        "Node",
+        "AT",
+        "维生素B1",
+        ".F",
+        "V 1/5",
+    ],
 )
 def test_a_name_with_other_symbols_is_another(database: Database, symbols: str, name: str) -> None:
     assert not any(entity for _, entity, _ in _linked(database, symbols, f"Who made {name}?"))

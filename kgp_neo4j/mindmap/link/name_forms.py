@@ -11,10 +11,10 @@ import regex
 from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
 
 #: Words of a name and of a question, with what stands behind an apostrophe, and with the symbols
-#: that tell names apart: C++, C#, A+, O-, A*, .NET.
+#: that tell names apart: C++, C#, A+, O-, A*, .NET, 1.5.
 _LETTER = rf"(?!{SINGLE})[\p{{L}}\p{{N}}]"
 _TOKEN = regex.compile(
-    rf"(?:(?<![^\s(\[\"'“‘])\.(?=\p{{L}}))?(?:{WORD})(?:['’]\p{{L}}+)*"
+    rf"(?:(?<![^\s(\[\"'“‘])\.(?=\p{{L}}))?(?:\p{{N}}+(?:[.,]\p{{N}}+)+|{WORD})(?:['’]\p{{L}}+)*"
     rf"(?:[+＋]{{2,}}|[+＋](?!{_LETTER})|[#＃]+|(?<=(?<!{_LETTER}|\*)\p{{L}})\*(?!{_LETTER}|\*)"
     rf"|(?<=(?<!{_LETTER}|-)\p{{L}}{{1,2}})[-−](?!{_LETTER}|-))?"
 )
