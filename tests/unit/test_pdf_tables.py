@@ -382,3 +382,39 @@ def test_cells_of_published_files(
     table = read((_DATA / name).read_bytes(), name).tables[0]
     assert (len(table.rows), len(table.rows[0])) == size
     assert [texts[column] for texts in table.rows if row in texts] == [text]
+
+
+_STATEMENT = [
+    ["", "2023", "2022"],
+    ["Revenue", "12,450", "11,020"],
+    ["Cost of sales", "(7,310)", "(6,880)"],
+    ["Gross profit", "5,140", "4,140"],
+    ["Other (losses)/gains", "(36)", "12"],
+]
+_WRAPPED = [
+    ["Measure", "Purpose", "Cost"],
+    ["Dredging of the\nnorth channel", "Deeper water for\nlarger ferries", "1,200"],
+    ["New light", "Safer entry\nat night", "340"],
+    ["Quay repair", "Holds the wall\nagainst the\nwinter ice", "95"],
+]
+_LINE = (1, colors.black)
+_SUMS = [("LINEABOVE", (1, 3), (-1, 3), *_LINE), ("LINEBELOW", (1, -1), (-1, -1), *_LINE)]
+_BELOW = [("LINEBELOW", (0, row), (-1, row), *_LINE) for row in (0, -1)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "style"),
+    [
+        (_STATEMENT, _SUMS),
+        (_SHIPS, _BELOW),
+        (_WRAPPED, [("VALIGN", (0, 0), (-1, -1), "TOP")]),
+        (_WRAPPED, [("VALIGN", (0, 0), (-1, -1), "BOTTOM")]),
+    ],
+    ids=["lines of sums", "header above the first line", "wrapped, top", "wrapped, bottom"],
+)
+def test_tables_with_few_lines_are_whole(rows: list[list[str]], style) -> None:
+    (table,) = _tables(_with_prose(rows, [130, 130, 60], style))
+    assert [list(row) for row in table.rows] == [
+        [cell.replace("\n", " ") for cell in row] for row in rows
+    ]
+    assert table.header_rows == 1

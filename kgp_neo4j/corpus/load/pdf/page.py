@@ -287,7 +287,8 @@ def _repeated(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
         is_alone = _ALONE.fullmatch(line.text) and (number.isdecimal() or len(line.text) < 6)
         same = (other for other in others if abs(line.middle - other.middle) <= 4)
         is_repeated = any(_DIGITS.sub("#", other.text) == one for other in same)
-        is_evident = (is_alone and at < 2) or (number.isdecimal() and not at)
+        is_end = number.isdecimal() and not at and len(letters.segments(line)) < 3
+        is_evident = (is_alone and at < 2) or (is_end and any(map(str.isalpha, one)))
         is_apart = at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > 1.7 * line.size
         if (is_repeated and any(map(str.isalpha, one))) or (is_evident and is_apart):
             last = at + 1
