@@ -133,12 +133,9 @@ def run(arguments: Sequence[str]) -> int:
         interrupted = isinstance(error.__cause__, KeyboardInterrupt)
         click.echo("Interrupted." if interrupted else "Nothing was done.", err=True)
         code = 130 if interrupted else 1
-    except KgpError as error:
+    except (KgpError, OSError) as error:  # or a full disk
         if "--debug" in arguments[:1]:
             traceback.print_exc()
-        click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
-        code = 1
-    except OSError as error:  # a full disk
         click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
         code = 1
     return code if isinstance(code, int) else 0

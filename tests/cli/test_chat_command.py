@@ -153,8 +153,6 @@ def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> N
     assert first.answer.text.startswith("Yusuf Arden [")
     second = talk.ask("Why did he become an engineer?")
     assert second.question == "Why did Yusuf Arden become an engineer?"
-    assert first.answer.usage is not None
-    assert second.answer.usage is not None
     assert (first.answer.usage.calls, second.answer.usage.calls) == (1, 2)
     with pytest.raises(ModelError):
         talk.ask("And the Ardfin Lighthouse?")

@@ -281,7 +281,7 @@ def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_corpus_of_articles_beside_the_questions(
-    connection: Connection, database: Database, tmp_path: Path
+    connection: Connection, corpus: str, tmp_path: Path
 ) -> None:
     article = {
         "title": "The ferry",
@@ -301,17 +301,13 @@ def test_a_corpus_of_articles_beside_the_questions(
          "question_type": "null_query", "evidence_list": []},
     ]  # fmt: skip
     (tmp_path / "Asked.json").write_text(json.dumps(questions), encoding="utf-8")
-    base = f"evaluate-test-{tmp_path.name}"
-    try:
-        done = kgp("evaluate", str(tmp_path), "--split", "Asked", "--methods", "bm25,golden",
-                   "--corpus", base, "--out", str(tmp_path / "out"), "--json",
-                   **environment(connection))  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        means = json.loads(done.stdout)["methods"]
-        assert means["golden"]["all@30"] == means["bm25"]["all@30"] == 1
-        assert means["golden"]["silent"] == 1
-    finally:
-        delete_corpus(database, base)
+    done = kgp("evaluate", str(tmp_path), "--split", "Asked", "--methods", "bm25,golden",
+               "--corpus", corpus, "--out", str(tmp_path / "out"), "--json",
+               **environment(connection))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    means = json.loads(done.stdout)["methods"]
+    assert means["golden"]["all@30"] == means["bm25"]["all@30"] == 1
+    assert means["golden"]["silent"] == 1
 
 
 @pytest.mark.slow

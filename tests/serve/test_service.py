@@ -14,12 +14,14 @@ from typing import Any
 import httpx
 import pytest
 from chat_server import ChatServer
+from commands import environment
 from graphs import rows, write_jsonl
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from serving import Serving, events, serving
 from small_graphs import keep_one, passages
+from terminal import Terminal
 
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
@@ -463,7 +465,6 @@ def test_requests_and_the_use_of_a_model_are_counted(
         found = re.search(
             rf'kgp_model_tokens_total{{{labels}kind="prompt",.*token="local"}} (.+)', text
         )
-        assert found is not None
         assert float(found[1]) == usage["prompt_tokens"]
         assert 'kgp_requests_total{method="POST",route="/ask",status="200"} 2.0' in text
         assert "kgp_questions_waiting 0.0" in text
@@ -497,3 +498,15 @@ def test_every_call_is_described(reader: httpx.Client) -> None:
     assert "Keep the traversal" in page.text
     assert "<script" not in page.text
     assert page.headers["content-security-policy"].startswith("default-src 'self'")
+
+
+def test_the_command_serves_until_it_is_interrupted(database: Database, demo_graph: str) -> None:
+    with Terminal(["serve", "--port", "0"], environment(database.connection)) as person:
+        address = person.until(r"http://127\.0\.0\.1:\d+/").split()[-1]
+        asked = {"question": QUESTION, "corpus": demo_graph}
+        assert httpx.post(f"{address}ask", json=asked, timeout=120).status_code == 200
+        logged = person.until("/ask.*\n")
+        person.type("\x03")
+        person.ended()
+    # What was asked stays in the service.
+    assert "Hesk" not in logged

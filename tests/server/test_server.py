@@ -172,7 +172,6 @@ def test_killed_server_starts_again_with_its_data(
     connection = server.ensure(running)
     value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
     pid = server.status(running).pid
-    assert pid is not None
     os.kill(pid, signal.SIGKILL)
     psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=30)
     assert not server.status(running).running
@@ -194,7 +193,6 @@ def test_killed_server_starts_again_with_its_data(
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:
     state = process.read_state(running.home)
-    assert state is not None
     stopped = kgp(running, "server", "stop", "--json")
     assert json.loads(stopped.stdout)["result"] == "stopped"
     assert not server.status(running).running
@@ -272,7 +270,6 @@ def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.Monkey
     for version in ("1.8.0_412", "11.0.2", "25"):
         found = chosen(java_home(tmp_path / version, version))
         assert found.version.startswith("21.")
-        assert found.note is not None
         assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
     assert "no bin/java" in str(chosen(tmp_path).note)
     assert "Neo4j 2026 needs 21" in str(chosen(tmp_path / "17.0.15", "2026").note)

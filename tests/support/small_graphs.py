@@ -38,13 +38,18 @@ _KEYWORDS = [
     ("new york", True, ["e1*"]),
     ("harbour", False, ["c1", "d1"]),
 ]
-_SHARED = [
-    ("a1", "b1", 0.5, ["isobel tarn"], True),
-    ("b1", "c1", 0.4, ["kettlehaven"], True),
-    ("c1", "d1", 0.3, ["harbour"], False),
+#: From, to, type and properties.
+_EDGES = [
+    [a, b, "SHARES_KEYWORD", {"count": 1, "weight": w, "keywords": [word], "namesTitle": names}]
+    for a, b, w, word, names in (
+        ("a1", "b1", 0.5, "isobel tarn", True),
+        ("b1", "c1", 0.4, "kettlehaven", True),
+        ("c1", "d1", 0.3, "harbour", False),
+    )
 ]
-#: a1 and a2 are each other's nearest, so that they are joined both ways.
-_SIMILAR = [("a1", "a2", 0.9), ("a2", "a1", 0.9), ("b1", "a2", 0.98)]
+# a1 and a2 are each other's nearest, so that they are joined both ways.
+for _a, _b, _score in (("a1", "a2", 0.9), ("a2", "a1", 0.9), ("b1", "a2", 0.98)):
+    _EDGES.append([_a, _b, "SIMILAR_ST", {"score": _score}])
 
 
 def key(corpus: str, *names: str) -> list[str]:
@@ -112,21 +117,10 @@ def lighthouse(database: Database, corpus: str) -> str:
         """
         UNWIND $rows AS row
         MATCH (a:Passage {id: $c + '/' + row[0]}), (b:Passage {id: $c + '/' + row[1]})
-        CREATE (a)-[:SHARES_KEYWORD
-          {count: 1, weight: row[2], keywords: row[3], namesTitle: row[4]}]->(b)
+        CREATE (a)-[e:$(row[2])]->(b) SET e = row[3]
         """,
         c=corpus,
-        rows=[list(row) for row in _SHARED],
-    )
-    rows(
-        database,
-        """
-        UNWIND $rows AS row
-        MATCH (a:Passage {id: $c + '/' + row[0]}), (b:Passage {id: $c + '/' + row[1]})
-        CREATE (a)-[:SIMILAR_ST {score: row[2]}]->(b)
-        """,
-        c=corpus,
-        rows=[list(row) for row in _SIMILAR],
+        rows=_EDGES,
     )
     return corpus
 

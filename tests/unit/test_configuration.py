@@ -65,7 +65,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _write(text: str) -> Path:
     """Write the user's own file of settings."""
     path = settings_file()
-    assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -281,7 +280,6 @@ def test_a_key_of_a_file_is_sent(
     (place / "key").chmod(0o600)
     monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
     model = opened_model("m", chat_server.url)
-    assert model is not None
     model.reply("", "Who?")
     assert chat_server.keys == [f"Bearer {_KEY}"]
     assert _KEY not in repr(language_settings())
@@ -326,7 +324,6 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
 def test_an_address_that_cannot_be_used_is_told_with_one_that_can(given: str, better: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^NEO4J_URI ") as raised:
         checked_bolt(given)
-    assert raised.value.hint is not None
     assert raised.value.hint.startswith(f"Set NEO4J_URI={better}")
     assert "hid" not in f"{raised.value} {shown_url(given)}"
     assert checked_bolt(better.partition(",")[0]) == better.partition(",")[0]
@@ -374,7 +371,6 @@ def test_config_shows_every_setting_with_where_it_comes_from(
 
 def test_the_cache_is_cleared(place: Path, chat_server: ChatServer) -> None:
     model = opened_model("m", chat_server.url)
-    assert model is not None
     for prompt in ("Who?", "Where?", "Who?"):
         model.reply("", prompt)
     assert len(chat_server.bodies) == 2
@@ -393,7 +389,6 @@ def test_options_take_their_default_from_the_settings(
     given: list[dict[str, Any]] = []
     for name in ("ask", "retrieve"):
         command = cli.get_command(None, name)  # type: ignore[arg-type]
-        assert command is not None
         monkeypatch.setattr(command, "callback", lambda **options: given.append(options))
     assert _run("ask", "Who?").exit_code == 0
     assert _run("ask", "Who?", "--agent", "knn", "--budget", "5").exit_code == 0
