@@ -32,5 +32,7 @@ def seen(text: str) -> str:
 
     White space stays; an unpaired surrogate becomes a question mark.
     """
+    if text.isascii() and not _MAYBE.search(text):
+        return text
     text = text.encode(errors="replace").decode()
     return plain_letters(_DROPPED.sub("", text) if _MAYBE.search(text) else text)

@@ -105,7 +105,7 @@ def _records(
             return
         if fields and fields[-1].endswith(_END):
             break
-        if _filled(fields):
+        if any(map(str.strip, fields)):
             yield began, [field.replace("\r\n", "\n") for field in fields]
         began = line + reader.line_num
     raise InputError(

@@ -18,6 +18,11 @@ from kgp_neo4j.text.visible import is_visible
 _UNSHOWN = frozenset(
     "annotation audio canvas datalist iframe noembed noframes noscript template video".split()
 )
+#: What a page has that hides something.
+MAY_HIDE = re.compile(
+    r"hidden|style|color|<(?:dialog|svg|annotation|audio|canvas|data|iframe|no|template|video)",
+    re.I,
+)
 _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.

@@ -26,6 +26,7 @@ from kgp_neo4j.types.tables import SourceTable, Span
 #: large.
 MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
+_YES = ("1", "true")
 
 Rows = list[list[str]]
 
@@ -140,7 +141,8 @@ def _layout(sheet: Any) -> Layout:
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
             name = part.tag.rpartition("}")[2]
-            is_hidden = bool({("hidden", "1"), ("hidden", "true"), ("ht", "0")} & set(part.items()))
+            if name == "v":
+                continue
             if name == "mergeCell":
                 left, top, right, bottom = range_boundaries(part.get("ref", ""))
                 if left and top and right and bottom:
@@ -149,9 +151,9 @@ def _layout(sheet: Any) -> Layout:
             elif name == "c":
                 values = {child.tag.rpartition("}")[2]: child.text for child in part}
                 layout.unsolved += "f" in values and not (values.get("v") or "").strip()
-            elif name == "row" and is_hidden:
+            elif name == "row" and (part.get("hidden") in _YES or part.get("ht") == "0"):
                 layout.rows.add(int(part.get("r", 0)) - 1)
-            elif name == "col" and is_hidden:
+            elif name == "col" and (part.get("hidden") in _YES or part.get("width") == "0"):
                 first, last = int(part.get("min", 1)), int(part.get("max", 1))
                 layout.columns.update(range(first - 1, min(last, _WIDEST)))
             layout.has_colours |= name in ("tablePart", "conditionalFormatting")
