@@ -21,7 +21,7 @@ from pdfminer.pdftypes import resolve1
 
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise
+from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise, open_shown
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
 from kgp_neo4j.environment.files import shown, stem
@@ -63,7 +63,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, data, where, left_out)):
         is_read = is_read or (parts.height > 0 and not parts.is_damaged)
         if parts.number == 1:
             largest = _largest(parts)
@@ -219,7 +219,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 # --- The file ---
 
 
-def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, data: bytes, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -230,7 +230,8 @@ def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
         count = resolve1(resolve1(pdf.doc.catalog["Pages"])["Count"])
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
-    with bar(f"read {where[-40:]}", len(pages), "pages") as progress:
+    shown_pages = open_shown(pdf, data, _password())
+    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, shown_pages:
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:
@@ -243,19 +244,19 @@ def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
             progress.update()
 
 
+def _password() -> str:
+    return os.environ.get(PASSWORD_VARIABLE, "")
+
+
 def _opened(where: str, data: bytes) -> Any:
-    """Return a file opened with pdfplumber, `shown` as PDFium opens it."""
+    """Return a file opened with pdfplumber."""
     import pdfplumber  # takes a while, and only PDF files need it
-    from pypdfium2 import PdfDocument
 
     bound_streams()
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
-    password = os.environ.get(PASSWORD_VARIABLE, "")
+    password = _password()
     try:
-        pdf: Any = pdfplumber.open(io.BytesIO(data), password=password)
-        with suppress(Exception):  # PDFium cannot read it
-            pdf.shown = PdfDocument(data, password or None)
-        return pdf
+        return pdfplumber.open(io.BytesIO(data), password=password)
     except Exception as error:  # a damaged file makes its library raise any error
         causes = (error, error.__cause__, *error.args)
         if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):

@@ -6,7 +6,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
@@ -25,6 +25,7 @@ from pdfminer.pdfinterp import PDFPageInterpreter
 from pdfminer.pdftypes import dict_value, list_value, resolve1, stream_value
 from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
+from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
 from kgp_neo4j.environment.extras import is_installed
@@ -100,16 +101,33 @@ _SEEN, _DOTS = 8, 8e6
 _DRAWING = Lock()
 
 
+@contextmanager
+def open_shown(pdf: Any, data: bytes, password: str) -> Iterator[None]:
+    """Open a file in PDFium, as `pdf.shown`, and close it; None where PDFium cannot read it."""
+    pdf.shown = None
+    with _DRAWING, suppress(Exception):
+        pdf.shown = PdfDocument(data, password or None)
+    try:
+        yield
+    finally:
+        with _DRAWING:
+            if pdf.shown is not None:
+                pdf.shown.close()
+
+
 def picture_of(page: Any, scale: float) -> Any:
     """Return a page as PDFium shows it, as rows of dots in three colours.
 
     `scale` is in dots a point, and is lowered for large pages.
     """
     with _DRAWING:
-        shown = page.pdf.shown[page.number - 1]
-        width, height = shown.get_size()
-        picture = shown.render(scale=min(scale, (_DOTS / max(width * height, 1)) ** 0.5))
-        return picture.to_numpy()[:, :, 2::-1].copy()
+        side = page.pdf.shown[page.number - 1]
+        width, height = side.get_size()
+        picture = side.render(scale=min(scale, (_DOTS / max(width * height, 1)) ** 0.5))
+        dots = picture.to_numpy()[:, :, 2::-1].copy()
+        picture.close()
+        side.close()
+        return dots
 
 
 def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]:
