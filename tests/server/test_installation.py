@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import build_plugin
 import pytest
 from commands import environment, kgp
 from graphs import rows
@@ -22,7 +23,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import LAYOUT, install, missing
 from kgp_neo4j.graphdb.open import open_database, open_to_read
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
-from kgp_neo4j.graphdb.plugin.__main__ import build, java_source
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError
@@ -44,10 +44,10 @@ def test_installing_twice_changes_nothing(database: Database) -> None:
 
 def test_the_plugin_is_made_of_these_statements(tmp_path: Path) -> None:
     """Whoever builds it anew has the same bytes."""
-    source = java_source()
-    kept = plugin_jar().with_name("Procedures.java").read_text(encoding="utf-8")
-    assert kept == source, "run `python -m kgp_neo4j.graphdb.plugin`"
-    build(tmp_path, source)
+    source = build_plugin.java_source()
+    kept = Path(build_plugin.__file__).with_name("Procedures.java").read_text(encoding="utf-8")
+    assert kept == source, "run `python plugin/build_plugin.py`"
+    build_plugin.build(tmp_path, source)
     made = (tmp_path / JAR).read_bytes()
     assert made == plugin_jar().read_bytes()
     assert len(made) < 200_000

@@ -1,8 +1,8 @@
-"""Builds the plugin from the headers of `cypher/procedures/`: `python -m kgp_neo4j.graphdb.plugin`.
+"""Builds the plugin from the headers of `cypher/procedures/`: `python plugin/build_plugin.py`.
 
-Writes `Procedures.java`, compiles it by the Eclipse compiler, which runs on the embedded server's
-Java, against the procedure API of Neo4j 5.26, and packs it with the statements as resources. The
-same statements give the same bytes: nothing in the jar is compressed or dated.
+Writes `Procedures.java` beside this file, compiles it by the Eclipse compiler, which runs on the
+embedded server's Java, against the procedure API of Neo4j 5.26, and packs it with the statements as
+resources. The same statements give the same bytes: nothing in the jar is compressed or dated.
 """
 
 import json
@@ -10,15 +10,14 @@ import os
 import subprocess
 import tempfile
 import zipfile
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import click
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, FileSystemLoader
 
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.plugin import JAR
+from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.fetch import fetch
 from kgp_neo4j.graphdb.server.java import find_java
@@ -26,6 +25,7 @@ from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES
 from kgp_neo4j.graphdb.statements import LANGUAGE, Parameter, Statement, fingerprint, folder
 from kgp_neo4j.types.errors import ServerError
 
+_HERE = Path(__file__).parent
 _COMPILER = Artifact(
     "org.eclipse.jdt:ecj:3.42.0",
     "lib",
@@ -41,9 +41,7 @@ _TYPES = {
 
 def java_source() -> str:
     """Return the class with one method for each header of `cypher/procedures/`."""
-    templates = Environment(
-        loader=PackageLoader("kgp_neo4j.graphdb.plugin", "."), keep_trailing_newline=True
-    )
+    templates = Environment(loader=FileSystemLoader(_HERE), keep_trailing_newline=True)
     templates.filters["literal"] = json.dumps
     return templates.get_template("Procedures.java.jinja").render(
         procedures=[_procedure(query) for query in folder("procedures")],
@@ -93,11 +91,10 @@ def build(target: Path, source: str) -> None:
     needed = [jar for jar in [_COMPILER, *apis] if not (maven / jar.path).is_file()]
     if needed:
         fetch(needed, maven, "the compiler", click.echo)
-    own = resources.files("kgp_neo4j.graphdb.plugin").joinpath("Statements.java")
     with tempfile.TemporaryDirectory() as scratch:
         folder_ = Path(scratch)
         (folder_ / "Procedures.java").write_text(source, encoding="utf-8")
-        (folder_ / "Statements.java").write_bytes(own.read_bytes())
+        (folder_ / "Statements.java").write_bytes((_HERE / "Statements.java").read_bytes())
         java = find_java(LINES[DEFAULT])
         command = [str(java.command), "-jar", str(maven / _COMPILER.path), "-17", "-nowarn"]
         command += ["-encoding", "UTF-8", "-proc:none", "-g:lines", "-d", str(folder_ / "out")]
@@ -125,14 +122,13 @@ def build(target: Path, source: str) -> None:
 
 
 def main() -> None:
-    """Write source, jar and checksum into the package."""
-    here = Path(__file__).parent
-    source = java_source()
-    (here / "Procedures.java").write_text(source, encoding="utf-8")
-    build(here, source)
-    digest = sha256_of(here / JAR)
-    (here / f"{JAR}.sha256").write_text(f"{digest}  {JAR}\n", encoding="utf-8")
-    click.echo(f"{JAR}: {(here / JAR).stat().st_size:,} bytes, SHA-256 {digest}")
+    """Write the source beside this file, jar and checksum into the package."""
+    source, jar = java_source(), plugin_jar()
+    (_HERE / "Procedures.java").write_text(source, encoding="utf-8")
+    build(jar.parent, source)
+    digest = sha256_of(jar)
+    jar.with_name(f"{JAR}.sha256").write_text(f"{digest}  {JAR}\n", encoding="utf-8")
+    click.echo(f"{JAR}: {jar.stat().st_size:,} bytes, SHA-256 {digest}")
 
 
 if __name__ == "__main__":
