@@ -10,25 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ServerError
 
 if TYPE_CHECKING:
-    from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.graphdb.server.supervise import ServerStatus
-
-
-def _folders(_: click.Context, __: click.Parameter, home: Path | None) -> Folders:
-    from kgp_neo4j.environment.folders import Folders
-
-    return Folders.from_environment(home)
-
 
 _home = click.option(
     "--home",
     "folders",
     type=click.Path(path_type=Path, file_okay=False),
-    callback=_folders,
+    callback=lambda _, __, home: Folders.from_environment(home),
     help="Folder of the data, logs and password (or KGP_NEO4J_HOME).",
 )
 

@@ -161,7 +161,7 @@ def test_command_line(running: Folders) -> None:
     assert "/browser/?dbms=bolt%3A%2F%2Fneo4j%40127.0.0.1" in opened.stdout
     assert secret not in opened.stdout + opened.stderr
     assert secret in kgp(running, "server", "open", "--show-password", BROWSER="true").stdout
-    assert "Started." in kgp(running, "server", "logs", "-n", "50").stdout
+    assert "Bolt enabled" in kgp(running, "server", "logs", "-n", "50").stdout
     assert secret not in kgp(running, "server", "start").stdout
 
 
