@@ -5,8 +5,6 @@ Each command is thin and has a separate module.
 Exit codes: 0 done, 1 failed (the message gives the reason), 2 wrong use, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io

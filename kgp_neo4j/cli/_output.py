@@ -1,7 +1,5 @@
 """What the commands print: JSON on stdout, messages on stderr, written files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

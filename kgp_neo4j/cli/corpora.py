@@ -1,7 +1,5 @@
 """`kgp-neo4j corpora`: list the corpora and the knowledge graphs."""
 
-from __future__ import annotations
-
 import shlex
 
 import click

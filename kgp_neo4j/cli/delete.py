@@ -1,7 +1,5 @@
 """`kgp-neo4j delete`: remove a document, a corpus or a knowledge graph with everything in it."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -1,7 +1,5 @@
 """`kgp-neo4j load`: files to documents and passages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

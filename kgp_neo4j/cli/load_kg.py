@@ -1,7 +1,5 @@
 """`kgp-neo4j load-kg`: triples to a knowledge graph."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """Checks the addresses of databases and chat servers, hides secrets in them, and reads the key."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finds the files named by paths, folders and globs, opens them, and reads JSON from them."""
 
-from __future__ import annotations
-
 import codecs
 import glob
 import gzip

@@ -1,7 +1,5 @@
 """The kinds of files that `load` reads, and why it does not read one of another kind."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

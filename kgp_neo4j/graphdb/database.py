@@ -1,7 +1,5 @@
 """Runs the statements of `cypher/` in Neo4j; the only module that uses the driver."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import re

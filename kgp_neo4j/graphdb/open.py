@@ -1,7 +1,5 @@
 """Opens a database: finds or starts the server, and makes it ready on first use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment

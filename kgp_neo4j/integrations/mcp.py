@@ -3,8 +3,6 @@
 Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

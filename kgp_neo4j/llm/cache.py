@@ -1,7 +1,5 @@
 """Caches the replies of language models on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

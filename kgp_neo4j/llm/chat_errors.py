@@ -1,7 +1,5 @@
 """Reads the errors of chat servers: a context that is too short, a refused option, and the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection

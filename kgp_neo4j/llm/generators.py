@@ -3,8 +3,6 @@
 Only safetensors weights are read, and no code of a checkpoint is run.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Iterator, Sequence

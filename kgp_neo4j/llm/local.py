@@ -1,7 +1,5 @@
 """Runs a checkpoint on this machine with transformers, as a chat where it has a chat template."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Removes a model's reasoning from its reply, and estimates tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Boundaries between characters as a person sees them (graphemes)."""
 
-from __future__ import annotations
-
 from unicodedata import category, combining
 
 import regex

@@ -1,7 +1,5 @@
 """Tells a corpus's language, as far as its full-text index can stem it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 

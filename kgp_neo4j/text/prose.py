@@ -1,7 +1,5 @@
 """Tells what people read from what only machines do: base64, minified code, hex dumps, logs."""
 
-from __future__ import annotations
-
 import re
 
 #: Characters without white space that words of no language have, and that nothing readable has.

@@ -1,7 +1,5 @@
 """Clean text from others: remove what a terminal or a page would obey, and what is invisible."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Container
 

@@ -1,7 +1,5 @@
 """Decide whether a full stop, question or exclamation mark ends a sentence."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,7 +1,5 @@
 """Text that stands in a file as it is printed: shapes of letters, lines from right to left."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

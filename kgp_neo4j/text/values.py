@@ -1,7 +1,5 @@
 """Reads numbers, dates and conditions on them: in cells, in names of entities, in questions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

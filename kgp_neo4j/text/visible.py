@@ -1,7 +1,5 @@
 """What of a text can be seen: blank texts, and invisible characters within words."""
 
-from __future__ import annotations
-
 import re
 
 import regex

@@ -5,8 +5,6 @@ since those scripts write no spaces. `cypher/include/words.cypher` has the same 
 the database splits a question exactly as the passages were split.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

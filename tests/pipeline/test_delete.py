@@ -1,7 +1,5 @@
 """Deleting documents and corpora, listing them, and the three commands."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

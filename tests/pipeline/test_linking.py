@@ -1,7 +1,5 @@
 """Entity linking: names, aliases, word forms, meanings, Chinese, and what a model extracts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loading into a real database: the account, loading again, changes, odd text."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

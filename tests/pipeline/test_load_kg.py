@@ -1,7 +1,5 @@
 """Loading knowledge graphs from files, tables and the database; types, faults, deletion."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import uuid

@@ -1,7 +1,5 @@
 """Loads killed at random points end in the graph of an undisturbed load."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Files of every kind become documents, and what cannot be read is said with its place."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Word, Excel and PowerPoint files: tables, sheets, slides; files that are not what they say."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import struct

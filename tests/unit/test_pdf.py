@@ -1,7 +1,5 @@
 """PDF files: text in reading order, pages, titles, and what cannot be read."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Letters of PDF files: set apart, ligatures, hidden ones, from right to left, turned, lost."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

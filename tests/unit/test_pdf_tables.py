@@ -1,7 +1,5 @@
 """Tables in PDF files: ruled, half ruled and open ones, captions, headers, page breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sentences and passages tile their text, whatever the text is."""
 
-from __future__ import annotations
-
 import base64
 import random
 

@@ -1,7 +1,5 @@
 """Tables of values, Markdown and HTML: their cells, spans, headers, captions and places."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

@@ -3,8 +3,6 @@
 A claim that the passages do not support stays in the answer, with a mark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

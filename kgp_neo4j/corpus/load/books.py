@@ -1,7 +1,5 @@
 """Read the chapters of an electronic book (EPUB) as one page."""
 
-from __future__ import annotations
-
 import posixpath
 from dataclasses import replace
 from urllib.parse import unquote

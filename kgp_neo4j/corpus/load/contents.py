@@ -1,7 +1,5 @@
 """Join what a reader finds in a file into one text, with the places of its tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kgp_neo4j.corpus.load.grid import markdown

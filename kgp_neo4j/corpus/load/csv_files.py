@@ -1,7 +1,5 @@
 """Read a file of separated values as one table."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -5,8 +5,6 @@ become documents. The keys show which data set it is. A paragraph repeated with 
 one document, and two paragraphs with one title are two.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Delete documents and corpora with everything in them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Turn the bytes of a text file into characters, in whichever encoding they are."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 

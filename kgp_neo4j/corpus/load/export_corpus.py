@@ -1,7 +1,5 @@
 """Exports a corpus into one file, and imports it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import

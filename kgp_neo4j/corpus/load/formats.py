@@ -4,8 +4,6 @@ A reader yields a SourceDocument, or an InputError for what cannot be used, and 
 caller decides whether to stop at the first error.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

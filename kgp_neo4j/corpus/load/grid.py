@@ -1,7 +1,5 @@
 """A table as a grid: its column names, its Markdown, its caption and its header rows."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

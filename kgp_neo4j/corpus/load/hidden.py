@@ -1,7 +1,5 @@
 """Take out of an HTML page what its reader cannot see, by its own styles and attributes."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

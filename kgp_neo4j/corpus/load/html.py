@@ -1,7 +1,5 @@
 """Extract the readable text of an HTML page; nothing in it is ever run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace

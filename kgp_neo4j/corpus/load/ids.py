@@ -1,7 +1,5 @@
 """Stable ids, made from what a thing is, so that loading twice finds the same nodes."""
 
-from __future__ import annotations
-
 import hashlib
 
 from kgp_neo4j.text.safe import is_storable

@@ -1,7 +1,5 @@
 """List corpora, and what a corpus has."""
 
-from __future__ import annotations
-
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError

@@ -1,7 +1,5 @@
 """Load files, one after another, into one corpus."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Read a mail (.eml): its heading and body as a page, and the files attached to it."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import replace

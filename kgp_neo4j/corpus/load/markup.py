@@ -1,7 +1,5 @@
 """Read the headings of AsciiDoc and reStructuredText; the text is not changed."""
 
-from __future__ import annotations
-
 import re
 
 from kgp_neo4j.types.corpus import SourceDocument

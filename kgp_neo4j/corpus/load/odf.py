@@ -1,7 +1,5 @@
 """Read OpenDocument texts and sheets (.odt, .ods), with the standard library's XML."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import escape, unescape

@@ -1,7 +1,5 @@
 """Read Word, Excel and PowerPoint files; nothing in them is run, and nothing is downloaded."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

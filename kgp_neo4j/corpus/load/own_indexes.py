@@ -1,7 +1,5 @@
 """Gives a large corpus indexes of its own, so that no other corpus changes its search."""
 
-from __future__ import annotations
-
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import OTHER
 

@@ -1,7 +1,5 @@
 """Recognise the text of a picture, as that of a scanned page."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rows that a load writes of a document: what its nodes have, by the names in the graph."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The sections of a document: their heading paths, and the passages in them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read the sheets of Excel files, each as one table."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import re

@@ -5,8 +5,6 @@ that a document of its own would have had. Records in a file and paragraphs of a
 key, and are always documents of their own.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Both tile the text: joined, the pieces are the text again. Offsets count charact
 White space belongs to the piece before it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from bisect import bisect_right

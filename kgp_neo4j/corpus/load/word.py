@@ -1,7 +1,5 @@
 """Read Word files as pages, without what their readers do not see."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Write documents with their passages, many in a transaction, each completely or not at all."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

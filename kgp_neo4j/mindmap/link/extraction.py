@@ -1,7 +1,5 @@
 """The entities of a question as a language model names them, by in-context examples."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 

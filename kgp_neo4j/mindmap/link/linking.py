@@ -1,7 +1,5 @@
 """Links a question to the entities of a knowledge graph that it names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

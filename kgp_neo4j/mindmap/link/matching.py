@@ -1,7 +1,5 @@
 """Matches the names and aliases of entities with the phrases of a question."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

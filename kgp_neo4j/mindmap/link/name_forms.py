@@ -1,7 +1,5 @@
 """Splits a question into phrases that may name entities, and a name into its forms."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Exports a knowledge graph into one file, and imports it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kgp_neo4j.graphdb.database import Database, Row

@@ -1,7 +1,5 @@
 """Collects what was read into the entities and triples of a graph, each once."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

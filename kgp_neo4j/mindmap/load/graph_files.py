@@ -1,7 +1,5 @@
 """Reads triples, and tables of entities by a mapping, from separated values and from JSON."""
 
-from __future__ import annotations
-
 import ast
 import codecs
 import csv

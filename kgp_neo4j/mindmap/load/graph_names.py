@@ -1,7 +1,5 @@
 """Checks the names of entities, relations and types, and makes keys and ids of them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Lists the knowledge graphs, and deletes one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kgp_neo4j.graphdb.database import Database

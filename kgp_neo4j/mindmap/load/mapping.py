@@ -1,7 +1,5 @@
 """Reads the mapping file, which says how a table with one entity a row becomes triples."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Collection

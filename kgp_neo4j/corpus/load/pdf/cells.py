@@ -4,8 +4,6 @@ Boundaries are gathered first (ruled lines, gaps through the lines of text, line
 cells that nothing separates are merged, so that spans are the ones drawn.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict

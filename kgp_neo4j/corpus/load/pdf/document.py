@@ -1,7 +1,5 @@
 """Read a PDF file page by page into one document with its pages and tables."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

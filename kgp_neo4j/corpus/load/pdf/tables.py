@@ -1,7 +1,5 @@
 """Find the tables of a page by ruled lines, all around or only above and below, or by gaps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
