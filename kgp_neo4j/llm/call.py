@@ -4,6 +4,8 @@ A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FOLDER` (
 transformers runs, or its hub name), or `none`.
 """
 
+from __future__ import annotations
+
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
