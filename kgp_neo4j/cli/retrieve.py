@@ -31,7 +31,7 @@ lines, also as .gz. A line of the run is
 )
 @click.option(
     "--method",
-    type=click.Choice(get_args(Method)),
+    type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
     default="kgp",
     show_default=True,
     help="Full text, vectors, both fused, or the graph traversal.",

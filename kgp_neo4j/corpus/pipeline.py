@@ -58,7 +58,7 @@ _ACCOUNT = 0.65
 
 
 class Retriever(Protocol):
-    """Find the passages for a question: `PassageRetriever`, or another implementation.
+    """Find the passages for a question: `PassageRetriever`, `Ircot`, or another implementation.
 
     Answers give `name` as the source of their passages; `encoder` compares sentences with the
     question, and with None words are compared.
@@ -400,8 +400,8 @@ def make_pipeline(
 ) -> Pipeline:
     """Return the pipeline over a corpus for these options (`PipelineOptions`); nothing is loaded.
 
-    `rerank="llm"` uses the model that answers. Raises ConfigurationError for options that do not go
-    together.
+    IRCoT and `rerank="llm"` use the model that answers. Raises ConfigurationError for options that
+    do not go together.
     """
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
@@ -421,17 +421,30 @@ def make_retriever(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Retriever:
-    """Return the retriever for these options.
+    """Return the retriever for these options; IRCoT retrieves by full text in each of its turns.
 
-    Raises ConfigurationError for an unknown method, and for reranking by a language model without
-    one.
+    Raises ConfigurationError for an unknown method, for IRCoT or reranking by a language model
+    without one, and for IRCoT with reranking.
     """
     check_choice("rerank", rerank, get_args(Rerank))
-    if model is None and rerank == "llm":
+    method = options.get("method", "kgp")
+    check_choice("method", method, get_args(Method))
+    if model is None and (method == "ircot" or rerank == "llm"):
+        wanted = "IRCoT reasons" if method == "ircot" else "this reranking is done"
         raise ConfigurationError(
-            "this reranking is done with a language model, and none is named",
-            hint="Name one (--llm NAME), or choose another --rerank.",
+            f"{wanted} with a language model, and none is named",
+            hint="Name one (--llm NAME), or choose another --method or --rerank.",
         )
+    if method == "ircot" and model is not None:
+        if rerank != "none":
+            raise ConfigurationError(
+                "IRCoT's passages are in the order of its thoughts",
+                hint="Leave --rerank out, or choose another method.",
+            )
+        from kgp_neo4j.corpus.ircot import Ircot
+
+        settings = options.get("settings")
+        return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
     retriever = PassageRetriever(database, corpus, **options)
     if rerank == "none":
         return retriever

@@ -17,6 +17,8 @@ from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, S
 from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
+#: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
+METHODS = tuple(method for method in get_args(Method) if method != "ircot")
 #: The graphs whose signals the learned agent uses.
 _ALL = ("keywords", "entities", "similarity")
 #: The graph of each edge type that `connect` makes.
@@ -51,7 +53,7 @@ class PassageRetriever:
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
     ) -> None:
-        check_choice("method", method, get_args(Method))
+        check_choice("method", method, METHODS)
         if isinstance(agent, str):
             check_choice("agent", agent, AGENTS)
         self._database = database

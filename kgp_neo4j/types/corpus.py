@@ -224,8 +224,8 @@ class Capabilities:
     statements: str = ""
 
 
-#: How passages are found: the traversal (`kgp`), or one of its baselines.
-Method = Literal["kgp", "bm25", "dense", "hybrid"]
+#: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
+Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "llama", "chat"]
 #: Who puts the passages found in another order: nobody, an MDR encoder, or the language model.

@@ -75,7 +75,22 @@ def test_a_page_a_diagram_and_a_trace(
     assert remove(database, [each.id for each in traces(database, demo_corpus)]) == 2
 
 
+def test_ircot_thinks_before_it_answers(
+    database: Database, demo_corpus: str, llm: tuple[str, ...], chat_server: ChatServer
+) -> None:
+    replies = iter(["Yusuf Arden designed it.", "So the answer is: Yusuf Arden.", _REPLY])
+    chat_server.answer = lambda body: (200, completion(next(replies)))
+    arguments = ["ask", _QUESTION, "--corpus", demo_corpus, "--method", "ircot"]
+    done = CliRunner().invoke(cli, [*arguments, *llm], env=environment(database.connection))
+    assert done.exit_code == 0, done.output
+    assert "agent ircot" in done.stdout
+    assert "Yusuf Arden [" in done.stdout
+    assert len(chat_server.bodies) == 3
+
+
 def test_wrong_use(database: Database, demo_corpus: str) -> None:
     both = _ask(database, demo_corpus, "--json", "--mermaid")
     assert both.exit_code == 2
     assert "Choose one of --json and --mermaid" in both.output
+    ircot = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
+    assert "IRCoT reasons with a language model" in str(ircot.exception)

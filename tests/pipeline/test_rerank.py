@@ -84,6 +84,8 @@ def test_what_reranking_needs(database: Database, loaded: str, connection: Conne
     corpus = Corpus(loaded, database=database)
     with pytest.raises(ConfigurationError, match="none is named"):
         corpus.retrieve(_QUESTION, method="bm25", rerank="llm")
+    with pytest.raises(ConfigurationError, match="order of its thoughts"):
+        make_retriever(database, loaded, method="ircot", model=Scripted([]), rerank="llm")
     with pytest.raises(ConfigurationError, match="magic"):
         make_retriever(database, loaded, rerank="magic")  # type: ignore[arg-type]
     done = kgp(

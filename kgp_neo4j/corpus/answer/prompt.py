@@ -22,7 +22,7 @@ from kgp_neo4j.types.corpus import Passage
 _BORDER = regex.compile(r"=== (?:end of )?passages [0-9a-f]{12} ===")
 
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
-TOKENS = {"short": 512, "long": 1024, "selection": 256}
+TOKENS = {"short": 512, "long": 1024, "thought": 256, "selection": 256}
 
 TASK = (
     "You answer questions from the passages of documents that you are given, exactly and briefly. "
@@ -46,6 +46,12 @@ _SHORT_ALONE = (
     "date, a number, yes or no)."
 )
 _LONG_ALONE = "Answer from what you know, in a short paragraph, the answer itself first."
+_THOUGHT = (
+    "Think towards the answer step by step, as far as the passages go. Write the one next sentence "
+    "of that reasoning: a fact of the passages, with the names in full, that has not been stated "
+    "yet, or which fact is to be looked for next. Once the sentences so far tell the answer, write "
+    "instead: So the answer is: ... . Write one sentence and nothing else."
+)
 _SELECT = (
     "Which passages are needed to answer the question? Count those too that lead from one to the "
     "next. Write their numbers in square brackets, the most useful first, at most ten, and nothing "
@@ -67,6 +73,15 @@ def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool =
         return f"Question: {plain(question)}\n\n{instruction}"
     instruction = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
     return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{instruction}"
+
+
+def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:
+    """Return the prompt for the next sentence of a chain of thought (IRCoT, section 3)."""
+    sentences = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
+    return (
+        f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{sentences}\n\n"
+        f"{_THOUGHT}"
+    )
 
 
 def selection_prompt(question: str, blocks: Sequence[str]) -> str:

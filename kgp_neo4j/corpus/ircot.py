@@ -1,0 +1,110 @@
+"""IRCoT: retrieval and reasoning in turns, the baseline that KGP is compared with.
+
+Trivedi et al. (ACL 2023, section 3): the question retrieves passages; from them the model writes
+the next sentence of its reasoning; that sentence retrieves more; and so on until the model writes
+"the answer is" or the turns are used up. The gathered passages are then answered from with the same
+prompt as every other method's.
+"""
+
+import time
+from dataclasses import asdict, replace
+
+import regex
+
+from kgp_neo4j.corpus.answer.prompt import TASK, TOKENS, passage_block, thought_prompt
+from kgp_neo4j.corpus.answer.reply import without_citations
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.llm.call import reply_with_passages
+from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.safe import is_storable, neutral
+from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
+from kgp_neo4j.types.language import LanguageModel
+
+_ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
+
+
+class Ircot:
+    """Retrieve by reasoning; used in place of the `Retriever` that it wraps.
+
+    It makes at most `turns` calls of the model, and takes `each` passages for every query; the
+    budget in distinct passages is the retriever's, as for every method.
+    """
+
+    name = "ircot"
+
+    def __init__(
+        self, retriever: PassageRetriever, model: LanguageModel, *, turns: int = 4, each: int = 6
+    ) -> None:
+        self._retriever = retriever
+        self._model = model
+        self.turns, self.each = turns, each
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """Return the encoder of the passages, None where there is none."""
+        return self._retriever.encoder
+
+    def retrieve(self, question: Question) -> Retrieval:
+        """Return the passages retrieved by question and thoughts, in that order, with their paths.
+
+        A path's first step names the thought that retrieved it. `seconds` includes the model's
+        calls. Raises ModelError where the model cannot be used at all.
+        """
+        began = time.perf_counter()
+        gathered: dict[str, tuple[Passage, ReasoningPath]] = {}
+        self._fetch(question.text, "", gathered)
+        thoughts: list[str] = []
+        for turn in range(1, self.turns + 1):
+            if not gathered:
+                break
+            sentence = self._think(question.text, gathered, thoughts)
+            if not sentence or sentence in thoughts or _ANSWERS.search(sentence):
+                break
+            self._fetch(sentence, f"thought {turn}", gathered)
+            thoughts.append(sentence)
+            if len(gathered) >= self._retriever.settings.budget:
+                break
+        return Retrieval(
+            question=question,
+            passages=tuple(passage for passage, _ in gathered.values()),
+            paths=tuple(path for _, path in gathered.values()),
+            seconds=time.perf_counter() - began,
+            settings={"method": self.name, **asdict(self._retriever.settings)},
+        )
+
+    def _fetch(
+        self, query: str, reason: str, gathered: dict[str, tuple[Passage, ReasoningPath]]
+    ) -> None:
+        """Add the best new passages for a query, `each` of them at most."""
+        retrieval = self._retriever.retrieve(Question("", query))
+        most = min(len(gathered) + self.each, self._retriever.settings.budget)
+        for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
+            if len(gathered) >= most:
+                break
+            if reason:
+                first = path.steps[0]
+                told = replace(first, reason=f"{reason}: {first.reason}".rstrip(": "))
+                path = ReasoningPath((told, *path.steps[1:]))
+            gathered.setdefault(passage.id, (passage, path))
+
+    def _think(
+        self, question: str, gathered: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
+    ) -> str:
+        """Return the next sentence of the reasoning; empty where the model writes none."""
+        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
+        reply, _ = reply_with_passages(
+            self._model,
+            TASK,
+            lambda texts: thought_prompt(question, texts, thoughts),
+            blocks,
+            tokens=TOKENS["thought"],
+        )
+        sentence = without_citations(neutral(without_reasoning(reply.text)))
+        lines = [line.strip(" -*>\t") for line in sentence.splitlines() if line.strip(" -*>\t")]
+        if not lines or reply.finish in ("refused", "empty") or not is_storable(lines[0]):
+            return ""
+        # A model may write more sentences, but the next one has to use what this one retrieves.
+        start, end = sentences(lines[0])[0]
+        return lines[0][start:end].strip()
