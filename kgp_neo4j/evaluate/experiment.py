@@ -18,7 +18,6 @@ from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
 from kgp_neo4j.evaluate.scores import CUTS, Run
-from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
@@ -47,7 +46,6 @@ _NO_STRUCTURE = "no-structure"
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
     "bm25": Method("full-text search", "bm25"),
-    "mdr": Method("dense search in two hops, without a graph", "mdr"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
     "ircot": Method(
@@ -218,19 +216,15 @@ def answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        whole = make_pipeline(
+        return make_pipeline(
             database,
             corpus,
-            method="bm25" if chosen.method in ("mdr", "") else chosen.method,  # type: ignore[arg-type]
+            method=chosen.method or "bm25",  # type: ignore[arg-type]
             agent=chosen.agent,  # type: ignore[arg-type]
             settings=traversal,
             agent_settings=agent if chosen.agent else None,
             model=model,
         )
-        if chosen.method != "mdr":
-            return whole
-        search = MdrSearch(database, corpus, traversal.budget)
-        return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
     def answered(question: GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)

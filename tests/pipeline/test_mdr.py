@@ -11,7 +11,6 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models import mdr as bundled
 from kgp_neo4j.models.encoder import Encoder, load_encoder
@@ -50,26 +49,6 @@ def test_it_is_its_adapter_on_the_default_encoder_in_torch() -> None:
     assert (torch[:1] * light[:1]).sum() > 0.999
     assert (torch[1] * light[1]).sum() > 0.99  # with the mark after a title
     assert (load_encoder().encode(texts) * light).sum(axis=1).max() < 0.999
-
-
-def test_mdr_without_a_graph(database: Database, demo_corpus: str) -> None:
-    search = MdrSearch(database, demo_corpus, 6)
-    question = "Who designed the Hesk Bridge?"
-    found = search.retrieve(Question("1", question))
-    assert len({passage.id for passage in found.passages}) == 6
-    # The same pairs, one after the other.
-    mdr, texts = load_mdr(), [(p.title, p.text) for p in search._passages]
-    vectors = mdr.encode_passages(texts)
-    first = vectors @ mdr.encode_queries([(question, [])])[0]
-    begun = np.argsort(-first, kind="stable")[:6]
-    pairs = {
-        (int(a), b): float(first[a] + vectors[b] @ mdr.encode_queries([(question, [texts[a]])])[0])
-        for a in begun
-        for b in range(len(texts))
-        if a != b
-    }
-    best = max(pairs, key=lambda pair: pairs[pair])
-    assert [(p.title, p.text) for p in found.passages[:2]] == [texts[at] for at in best]
 
 
 def _store(database: Database, corpus: str, tmp_path: Path, *texts: tuple[str, str]) -> None:
