@@ -118,6 +118,7 @@ def test_a_file_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
         ("Country,2019,2020\nNorway,5.1,5.2\n", 1),
         ("Round,1,2,3\nAnn,7,8,9\n", 1),
         ("Rank,Rank,\n1,2,3\n", 1),
+        (",2023,2022\nRevenue,41.5,39.0\nCosts,30.1,29.9\n", 1),
         ("Player,100s,2nd,140+\nAnn,3,4,5\n", 1),
         ("1.5,2.5\n3.5,4.5\n", 0),
         ("Ann,30.5\nBob,25.5\n", 0),

@@ -263,7 +263,9 @@ def _is_data(first: Sequence[str], rest: Rows) -> bool:
     values = [(at, text) for at, text in cells if is_value(text)]
     if words and 2 * again > len(words):
         return True
-    if not values or (_are_names([text for _, text in values]) and (words or len(values) > 2)):
+    # Two numbers may be years of data; above a column of labels they are names.
+    is_header = bool(words) or len(values) > 2 or not first[0].strip()
+    if not values or (is_header and _are_names([text for _, text in values])):
         return False
     if not words:
         return True
