@@ -16,7 +16,15 @@ from pdfplumber.utils.clustering import cluster_list, cluster_objects
 
 from kgp_neo4j.corpus.load.grid import header_rows
 from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, is_leftward, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import (
+    Box,
+    Line,
+    Word,
+    center,
+    is_leftward,
+    lines_of,
+    segments,
+)
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
 
@@ -40,11 +48,6 @@ class Rule(NamedTuple):
         """Return the line as a box, if it is level."""
         return Box(self.start, self.at, self.end, self.at)
 
-    @property
-    def down(self) -> Box:
-        """Return the line as a box, if it is upright."""
-        return Box(self.at, self.start, self.at, self.end)
-
 
 #: The level and the upright lines of a page, and the boxes of its drawings (charts).
 Rules: TypeAlias = tuple[list[Rule], list[Rule], list[Box]]
@@ -58,7 +61,8 @@ def rules_of(page: PageObjects, lines: Sequence[Line]) -> Rules:
     across: list[Rule] = []
     down: list[Rule] = []
     for box in page.shapes:
-        if _is_in(box, drawings) or min(box.width / page.width, box.height / page.height) > 0.98:
+        is_frame = box.width > 0.98 * page.width and box.height > 0.98 * page.height
+        if is_frame or any(drawing.holds(box) for drawing in drawings):
             continue
         is_thin = min(box.width, box.height) <= NEAR
         if not is_thin or box.width > box.height:
@@ -89,21 +93,19 @@ def components(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list[
 
 
 def _drawings(page: PageObjects) -> list[Box]:
-    """Return the frames of drawings: those around a large curve, the widest ones first.
-
-    A frame that takes most of the page is no drawing's.
-    """
+    """Return the outermost frames around a large curve that take no more than half of the page."""
     large = [box for box in page.slanted if max(box.width, box.height) > 20][:500]
-    drawings: list[Box] = []
-    for frame in sorted(set(page.shapes), key=lambda box: -box.area):
-        is_fitting = 900 <= frame.area <= 0.5 * page.width * page.height
-        if large and is_fitting and not _is_in(frame, drawings) and any(map(frame.holds, large)):
-            drawings.append(frame)
-    return drawings
+    frames = [box for box in {*page.shapes} if 900 <= box.area <= 0.5 * page.width * page.height]
+    return outermost(frame for frame in frames if any(map(frame.holds, large)))
 
 
-def _is_in(box: Box, drawings: Sequence[Box]) -> bool:
-    return any(drawing.holds(box) for drawing in drawings)
+def outermost(boxes: Iterable[Box]) -> list[Box]:
+    """Return the boxes that are in no larger one of them, the largest first."""
+    found: list[Box] = []
+    for box in sorted(boxes, key=lambda box: -box.area):
+        if not any(other.holds(box) for other in found):
+            found.append(box)
+    return found
 
 
 def _merged(rules: Iterable[Rule]) -> list[Rule]:
@@ -170,15 +172,6 @@ def gutters(lines: Sequence[Line]) -> list[float]:
     ]  # fmt: skip
 
 
-def column_gaps(lines: Sequence[Line], ruled: Sequence[float]) -> list[float]:
-    """Return the gaps that divide columns further; none where more than three are ruled."""
-    gaps: list[float] = []
-    for x0, x1 in pairwise(ruled if len(ruled) <= 4 else []):
-        parts = ([w for w in line.words if x0 <= (w.x0 + w.x1) / 2 < x1] for line in lines)
-        gaps += gutters([Line(words) for words in parts if words])
-    return gaps
-
-
 # --- Tables ---
 
 Rows = list[tuple[str, ...]]
@@ -227,9 +220,14 @@ def table_in(
     lines = lines_of(word for word in inside if not word.turn)
     across = [r for r in across if _is_beside(r, (box.top, box.bottom), (box.x0, box.x1))]
     down = [r for r in down if _is_beside(r, (box.x0, box.x1), (box.top, box.bottom))]
-    ruled_x = _clusters([box.x0, box.x1, *(rule.at for rule in down)])
-    ruled_y = _clusters([box.top, box.bottom, *(rule.at for rule in across)])
-    soft_x = column_gaps(lines, ruled_x)
+    ruled_x, ruled_y = (
+        [sum(group) / len(group) for group in cluster_list([*ends, *(r.at for r in rules)], NEAR)]
+        for ends, rules in ((box[::2], down), (box[1::2], across))
+    )
+    soft_x: list[float] = []
+    for x0, x1 in pairwise(ruled_x if len(ruled_x) <= 4 else []):
+        parts = ([w for w in line.words if x0 <= center(w) < x1] for line in lines)
+        soft_x += gutters([Line(part) for part in parts if part])
     xs = sorted([*ruled_x, *soft_x])
     soft_y = _row_bounds(lines, xs, ruled_x, ruled_y)
     ys = sorted([*ruled_y, *soft_y])
@@ -243,11 +241,6 @@ def _is_beside(rule: Rule, at: tuple[float, float], along: tuple[float, float]) 
     return is_near and rule.end > along[0] + NEAR and rule.start < along[1] - NEAR
 
 
-def _clusters(values: list[float]) -> list[float]:
-    """Return the middles of groups of values each of which is near the next one."""
-    return [sum(group) / len(group) for group in cluster_list(values, NEAR)]
-
-
 # --- Rows ---
 
 
@@ -256,10 +249,8 @@ def _row_bounds(
 ) -> list[float]:
     """Return the heights that separate rows between the ruled lines at `ys`.
 
-    In a table that is ruled all over, and in the header above the first line, the space between two
-    lines is one row, unless every column has a text on every line of it (as where each fifth row is
-    ruled off). Elsewhere rows are told apart by the space between them, else each line of text is a
-    row, except those that continue the row above.
+    In a table that is ruled all over, and in a header, the space between two lines is one row,
+    unless every column has a text on every line of it (as where each fifth row is ruled off).
     """
     words = [word for line in lines for word in line.words]
     filled = sum(any(a <= word.x0 < b for word in words) for a, b in pairwise(ruled_x))
@@ -282,16 +273,14 @@ def _row_bounds(
 def _texts_by_column(line: Line, xs: Sequence[float]) -> dict[int, str]:
     texts: dict[int, list[str]] = defaultdict(list)
     for word in line.words:
-        texts[_index(xs, (word.x0 + word.x1) / 2)].append(word.text)
+        texts[_index(xs, center(word))].append(word.text)
     return {column: " ".join(words) for column, words in texts.items()}
 
 
 def _is_row_each(cells: Sequence[dict[int, str]]) -> bool:
     columns = set().union(*cells)
-    if len(columns) < 3 or any(0 not in line for line in cells):
-        return False
-    full = sum(all(column in line for line in cells) for column in columns)
-    return full >= 0.8 * len(columns)
+    full = set(columns).intersection(*cells)
+    return len(columns) >= 3 and 0 in full and len(full) >= 0.8 * len(columns)
 
 
 def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
@@ -304,21 +293,19 @@ def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
 
 
 def _rows_by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int]:
-    """Return the lines that begin a row where rows are clearly further apart than their lines;
-    none where they are not, or where lines close together are no row (several have text in most
-    columns, with numbers where there are any).
+    """Return the lines that begin a row where rows are clearly further apart than their lines.
+
+    Lines close together are no row where several have text in most columns, with numbers if any.
     """
-    has_values = any(any(map(has_value, line.values())) for line in cells[1:])
+    values = [any(map(has_value, line.values())) for line in cells]
+    has_values = any(values[1:])
     gaps = [b.top - a.bottom for a, b in pairwise(lines)]
     most = max(2, 0.6 * len(set().union(*cells)))
+    full = [len(line) >= most and v >= has_values for line, v in zip(cells, values, strict=True)]
     for low, high in reversed(list(pairwise(sorted(gaps)))):
         if high - low < 0.25 * lines[0].size or low > 0.6 * lines[0].size:
             continue
         starts = [at for at, gap in enumerate(gaps, 1) if gap > (low + high) / 2]
-        full = [
-            len(line) >= most and (not has_values or any(map(has_value, line.values())))
-            for line in cells
-        ]
         groups = pairwise([0, *starts, len(lines)])
         if all(b - a == 1 or sum(full[a:b]) == 1 or (has_values and not a) for a, b in groups):
             return starts
@@ -360,7 +347,10 @@ class _Cells:
         spans = []
         for span in self._merged():
             places = list(_places(span))
-            text = _cell_text([word for place in places for word in self.words.get(place, ())])
+            words = [word for place in places for word in self.words.get(place, ())]
+            parts: list[Line | Word] = [*lines_of(word for word in words if not word.turn)]
+            parts += [word for word in words if word.turn]
+            text = _LEADERS.sub("", " ".join(part.text for part in parts)).strip()
             texts.update(dict.fromkeys(places, text))
             if text and len(places) > 1:
                 spans.append(span)
@@ -394,19 +384,17 @@ class _Cells:
         return table
 
     def _place(self, word: Word) -> tuple[int, int]:
-        r, middle = _index(self.ys, (word.top + word.bottom) / 2), (word.x0 + word.x1) / 2
-        c = _index(self.xs, middle)
-        if not word.turn and c and self.xs[c] in self.soft_x:
-            for piece in self.pieces[r]:
-                if piece.x0 <= middle <= piece.x1 and piece.top <= word.bottom <= piece.bottom:
-                    c = min(c, self._first_column(piece))
+        r = _index(self.ys, (word.top + word.bottom) / 2)
+        c = _index(self.xs, center(word))
+        for piece in self.pieces[r] if not word.turn and self.xs[c] in self.soft_x else []:
+            if piece.x0 <= center(word) <= piece.x1 and piece.top <= word.bottom <= piece.bottom:
+                c = min(c, self._first_column(piece))
         return r, c
 
     def _first_column(self, piece: Box) -> int:
         """Return the column of a text that extends beyond it to the right, else the last one."""
         first = _index(self.xs, piece.x0 + 1)
-        middle = _index(self.xs, (piece.x0 + piece.x1) / 2)
-        return first if first == middle else len(self.xs) - 1
+        return first if first == _index(self.xs, center(piece)) else len(self.xs) - 1
 
     def _merged(self) -> Iterator[Span]:
         """Yield the cells that nothing parts, so that each base cell is in one of them."""
@@ -442,9 +430,8 @@ class _Cells:
         if x in self.soft_x:
             return True
         # A ruled column without its line here: one cell, unless both sides have text.
-        left = any(self.xs[c] <= (p.x0 + p.x1) / 2 < x for p in pieces)
-        right = any(x <= (p.x0 + p.x1) / 2 < self.xs[c + 2] for p in pieces)
-        return left and right
+        sides = pairwise(self.xs[c : c + 3])
+        return all(any(a <= center(piece) < b for piece in pieces) for a, b in sides)
 
     def _is_parted_below(self, r: int, c: int) -> bool:
         y = self.ys[r + 1]
@@ -453,11 +440,8 @@ class _Cells:
 
 def _is_covered(rules: Sequence[Rule], at: float, start: float, end: float) -> bool:
     """Return whether ruled lines at one place cover most of a stretch."""
-    length = sum(
-        max(0.0, min(rule.end, end) - max(rule.start, start))
-        for rule in rules
-        if abs(rule.at - at) <= NEAR
-    )
+    near = [rule for rule in rules if abs(rule.at - at) <= NEAR]
+    length = sum(max(0.0, min(rule.end, end) - max(rule.start, start)) for rule in near)
     return length >= 0.6 * (end - start)
 
 
@@ -495,10 +479,3 @@ def _body(rows: Rows, spans: Sequence[Span]) -> tuple[int, int]:
             break
         last -= 1
     return first, last
-
-
-def _cell_text(words: Sequence[Word]) -> str:
-    """Return the text of a cell: its lines joined by spaces, then text on its side."""
-    texts = [line.text for line in lines_of(w for w in words if not w.turn)]
-    texts += [word.text for word in words if word.turn]
-    return _LEADERS.sub("", " ".join(texts)).strip()

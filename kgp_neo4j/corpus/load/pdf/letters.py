@@ -37,8 +37,8 @@ class Box(NamedTuple):
 
     def holds(self, other: Placed) -> bool:
         """Return whether the middle of `other` is inside."""
-        x, y = (other.x0 + other.x1) / 2, (other.top + other.bottom) / 2
-        return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom
+        y = (other.top + other.bottom) / 2
+        return self.x0 <= center(other) <= self.x1 and self.top <= y <= self.bottom
 
     @staticmethod
     def around(parts: Iterable[Placed]) -> Box:
@@ -57,6 +57,11 @@ class Box(NamedTuple):
 
 #: Anything with a place on a page.
 Placed: TypeAlias = "Box | Word | Line"
+
+
+def center(part: Placed) -> float:
+    """Return the place half way between left and right."""
+    return (part.x0 + part.x1) / 2
 
 
 # --- Words ---

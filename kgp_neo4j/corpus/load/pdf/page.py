@@ -67,7 +67,7 @@ def _reading_order(
 
 def _between(parts: Iterable[Any], x0: float, x1: float) -> list[Any]:
     """Return what has its middle between two places."""
-    return [part for part in parts if x0 <= (part.x0 + part.x1) / 2 < x1]
+    return [part for part in parts if x0 <= letters.center(part) < x1]
 
 
 def _columns(parts: Flow, start: int, known: list[float]) -> tuple[int, list[float]]:

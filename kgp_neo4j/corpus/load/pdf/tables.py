@@ -12,9 +12,10 @@ from kgp_neo4j.corpus.load.pdf.cells import (
     components,
     gutters,
     has_value,
+    outermost,
     table_in,
 )
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of, segments
 
 # --- Tables without ruled lines ---
 
@@ -116,7 +117,8 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     tables: list[PageTable] = []
     used: set[Rule] = set()
     for across, down in components(levels, uprights):
-        box = Box.around([*(r.across for r in across), *(r.down for r in down)])
+        upright = (Box(rule.at, rule.start, rule.at, rule.end) for rule in down)
+        box = Box.around([*(rule.across for rule in across), *upright])
         table = table_in(box, words, across, down) if down else None
         # A form or a frame has long texts.
         texts = set(table.texts) if table else set()
@@ -128,11 +130,8 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     rest = [rule for rule in levels if rule not in used]
     for stack in _stacks(rest):
         tables += _tables_of_stack(words, stack, rest)
-    outermost: list[PageTable] = []
-    for table in sorted(tables, key=lambda table: -table.box.area):
-        if not any(other.box.holds(table.box) for other in outermost):
-            outermost.append(table)
-    return outermost
+    by_box = {table.box: table for table in reversed(tables)}
+    return [by_box[box] for box in outermost(by_box)]
 
 
 def _stacks(across: Sequence[Rule]) -> list[list[Rule]]:
@@ -140,8 +139,7 @@ def _stacks(across: Sequence[Rule]) -> list[list[Rule]]:
     stacks: list[list[Rule]] = []
     for rule in sorted(across):
         for stack in stacks:
-            last = stack[-1]
-            if abs(last.start - rule.start) < 4 and abs(last.end - rule.end) < 4:
+            if abs(stack[-1].start - rule.start) < 4 and abs(stack[-1].end - rule.end) < 4:
                 stack.append(rule)
                 break
         else:
@@ -178,7 +176,7 @@ def _top_of_header(words: Sequence[Word], stack: Sequence[Rule]) -> float:
     if not lines or not inside or top - lines[-1].bottom > lines[-1].size:
         return top
     columns, pieces = gutters(inside), segments(lines[-1], 0.9)
-    places = {sum(x < (p.x0 + p.x1) / 2 for x in columns) for p in pieces}
+    places = {sum(x < center(p) for x in columns) for p in pieces}
     is_header = 1 < len(pieces) == len(places) and len(places) >= len(columns)
     return lines[-1].top - 1 if is_header else top
 
