@@ -143,11 +143,9 @@ def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]
     scale = picture.shape[1] / objects.width
 
     def is_seen(word: Word, around: float = 0.0) -> bool:
-        x0, top, x1, bottom = (
-            max(0.0, at * scale)
-            for at in (word.x0 - around, word.top - around, word.x1 + around, word.bottom + around)
-        )
-        part = picture[int(top) : int(bottom) + 1, int(x0) : int(x1) + 1]
+        box = word.x0 - around, word.top - around, word.x1 + around, word.bottom + around
+        x0, top, x1, bottom = (int(max(0.0, at * scale)) for at in box)
+        part = picture[top : bottom + 1, x0 : x1 + 1]
         if not part.size or word.unjudged:
             return bool(part.size)
         is_scan = word.inkless and any(scan.holds(word) for scan in objects.pictures)
@@ -201,11 +199,9 @@ def _engine() -> Any:
     import_openvino()  # first, without the event that OpenVINO sends over the network
     from rapidocr import EngineType, RapidOCR
 
-    engines: dict[str, Any] = {
-        f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Cls", "Rec")
-    }
-    engines["EngineConfig.openvino.inference_num_threads"] = thread_count()
-    return RapidOCR(params={"Global.log_level": "critical", **engines})
+    engines = {f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Cls", "Rec")}
+    threads = {"EngineConfig.openvino.inference_num_threads": thread_count()}
+    return RapidOCR(params={"Global.log_level": "critical", **threads, **engines})
 
 
 # --- What is drawn ---
@@ -255,13 +251,11 @@ class _Device(PDFLayoutAnalyzer):
 
     def begin_tag(self, tag: Any, props: Any = None) -> None:
         """Begin a marked part of the content."""
-        text = self._tags[-1]
         known = resolve1(props)
         given = resolve1(known.get("ActualText")) if isinstance(known, dict) else None
         given = decode_text(given) if isinstance(given, bytes) else ""
-        if 0 < len(given) <= _ACTUAL and not any(map(str.isspace, given)):
-            text = given
-        self._tags.append(text)
+        is_word = 0 < len(given) <= _ACTUAL and not any(map(str.isspace, given))
+        self._tags.append(given if is_word else self._tags[-1])
 
     def end_tag(self) -> None:
         """End it."""
@@ -294,17 +288,16 @@ class _Device(PDFLayoutAnalyzer):
         self._letters += 1
         if self._letters > _LETTERS:
             raise TooMuchError
-        known = vars(font).setdefault("known", {})
-        if cid not in known:
-            known[cid] = _text_of(font, cid), font.char_width(cid)
-        if "style" not in known:
-            known["style"] = _style(font)
-        text, width = known[cid]
-        bold, mono, height, is_embedded = known["style"]
+        if "known" not in vars(font):
+            font.known = {"style": _style(font)}
+        if cid not in font.known:
+            font.known[cid] = _text_of(font, cid), font.char_width(cid)
+        text, width = font.known[cid]
+        bold, mono, height, is_embedded = font.known["style"]
         if (actual := self._tags[-1]) != "":
             text, self._tags[-1] = actual or "\u200b", None
         advance = width * fontsize * scaling
-        a, b, c, d, e, f = matrix
+        a, b = matrix[:2]
         if font.is_vertical():
             vx, vy = font.char_disp(cid)
             left = -0.5 * fontsize if vx is None else -vx * fontsize * 0.001
@@ -314,12 +307,9 @@ class _Device(PDFLayoutAnalyzer):
             low = max(font.get_descent(), -0.5 * height) * fontsize + rise
             left, right, high = 0.0, advance, low + height * fontsize
             turn = (0 if a >= 0 else 180) if abs(b) <= abs(a) else 90 if b > 0 else 270
-        xs = (a * left + c * low, a * right + c * low, a * left + c * high, a * right + c * high)
-        ys = (b * left + d * low, b * right + d * low, b * left + d * high, b * right + d * high)
-        x, y = e - self._shown[0], self._shown[3] - f
-        box = (x + min(xs), y - max(ys), x + max(xs), y - min(ys))
+        box = self._box(*apply_matrix_rect(matrix, (left, low, right, high)))
         if all(abs(at) < 1e6 for at in box):  # else it has no numbers as its place
-            size = box[2] - box[0] if turn in (90, 270) else box[3] - box[1]
+            size = box.width if turn in (90, 270) else box.height
             if self._before is not None:
                 self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
             self._before = Word(text, *box, size, bold, mono, turn)
@@ -347,8 +337,8 @@ class _Device(PDFLayoutAnalyzer):
 
 
 def _style(font: Any) -> tuple[bool, bool, float, bool]:
-    """Return whether a font is bold, whether its letters are all of one width, their height (one
-    for all but fonts drawn in the file), and whether the file has its letters.
+    """Return whether a font is bold, has letters of one width, how high they are (one, but for
+    fonts drawn in the file), and whether the file has them.
     """
     widths, name = [width for width in font.widths.values() if width], str(font.fontname)
     is_even = len({*widths}) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))

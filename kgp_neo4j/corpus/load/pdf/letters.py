@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -69,8 +69,7 @@ def center(part: Placed) -> float:
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards, 180
-    upside down."""
+    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards."""
 
     text: str
     x0: float
@@ -131,9 +130,8 @@ class Line:
     def text(self) -> str:
         """Return its text in the order in which it is read."""
         text = " ".join(word.text for word in self.words)
-        if any(word.is_leftward for word in self.words):
-            return unicodedata.normalize("NFC", in_reading_order(text))
-        return text
+        is_mixed = any(word.is_leftward for word in self.words)
+        return unicodedata.normalize("NFC", in_reading_order(text)) if is_mixed else text
 
     @property
     def bold(self) -> bool:
@@ -160,7 +158,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
     Letters printed twice in one place (a shadow, imitated bold) count once. Letters set apart are
     one word; a word's text may hold `UNKNOWN` for letters without a known meaning.
     """
-    by_turn: dict[int, list[Word]] = {}
+    by_turn: dict[int, list[Word]] = defaultdict(list)
     seen: set[tuple[str, int, int]] = set()
     last: Word | None = None
     for letter in letters:
@@ -189,7 +187,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
         elif LEFTWARD.search(text):
             # In reading order or as it stands: its place decides, when its line is whole.
             letter.text, letter.is_leftward, last = text[::-1], True, letter
-            by_turn.setdefault(letter.turn, []).append(letter)
+            by_turn[letter.turn].append(letter)
         elif last is not None and is_beside and not last.is_leftward and letter.x1 > last.x0:
             last.text += text
             last.x1 = max(last.x1, letter.x1)
@@ -197,7 +195,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             last.bold, last.mono = last.bold and letter.bold, last.mono and letter.mono
         elif text:
             last = letter
-            by_turn.setdefault(letter.turn, []).append(last)
+            by_turn[letter.turn].append(letter)
     words = [word for _, parts in sorted(by_turn.items()) for word in _joined(parts)]
     leftward = [word for word in words if word.is_leftward]
     is_reversed = sum(word_way(word.text) for word in leftward) >= 0
@@ -216,13 +214,12 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
 def _close_up(letters: Sequence[Word]) -> None:
     """Widen letters that are set apart, so that those of a word touch.
 
-    They are set so by the file, for a whole string, or most gaps of a line are alike and too wide
-    for letters beside one another.
+    The file sets a whole string so, or most gaps of a line are alike and too wide within words.
     """
     string = line = 0
     for at, (one, two) in enumerate(zip(letters, [*letters[1:], None], strict=False), 1):
         if not one.after:
-            pairs = list(pairwise(letters[string:at]))
+            pairs = [*pairwise(letters[string:at])]
             apart = max(0.0, min((min(a.after, b.x0 - a.x1) for a, b in pairs), default=0.0))
             for a, _ in pairs:
                 a.x1, a.after = a.x1 + apart, apart
@@ -245,10 +242,7 @@ def _clean(text: str) -> str:
         return text
     if text.isspace():
         return " "
-    text = _LETTERS.get(text, text)
-    return (
-        text if text.isprintable() else "".join(c for c in text if c.isprintable() or c in JOINERS)
-    )
+    return "".join(c for c in _LETTERS.get(text, text) if c.isprintable() or c in JOINERS)
 
 
 def _joined(words: list[Word]) -> list[Word]:

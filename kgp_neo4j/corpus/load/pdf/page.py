@@ -31,17 +31,13 @@ _LONGEST = 300
 
 
 def _reading_order(
-    words: Sequence[Word],
-    tables: Sequence[PageTable],
-    known: list[float],
-    depth: int = 0,
+    words: Sequence[Word], tables: Sequence[PageTable], known: list[float], depth: int = 0
 ) -> list[Flow]:
-    """Return the lines and tables of a page as flows in reading order.
+    """Return the lines and tables of a page as flows in reading order: a recursive cut along gaps.
 
     A white gap through at least three lines, with running text on both sides, separates columns; a
-    line or table across it ends them, and the rest is cut again (a recursive cut of the page along
-    its gaps). `known` has the places of such gaps on the pages before, where two lines are enough;
-    those of this page are added.
+    line or table across it ends them. `known` has the places of such gaps on the pages before,
+    where two lines are enough; those of this page are added.
     """
     parts: Flow = sorted([*lines_of(words), *tables], key=_top)
     flows: list[Flow] = [[]]
@@ -52,17 +48,19 @@ def _reading_order(
             flows[-1].append(parts[at])
             at += 1
             continue
-        lines = [part for part in parts[at:end] if isinstance(part, Line)]
-        inside = [part for part in parts[at:end] if isinstance(part, PageTable)]
-        for x0, x1 in list(pairwise([-_EVER, *gaps, _EVER]))[
-            :: -1 if letters.is_leftward(words) else 1
-        ]:
-            column = [w for line in lines for w in _between(line.words, x0, x1)]
-            tables = [table for table in inside if _between([table.box], x0, x1)]
+        columns = list(pairwise([-_EVER, *gaps, _EVER]))
+        for x0, x1 in reversed(columns) if letters.is_leftward(words) else columns:
+            inside = [(part, _between(_pieces(part), x0, x1)) for part in parts[at:end]]
+            column = [word for part, own in inside if isinstance(part, Line) for word in own]
+            tables = [part for part, own in inside if own and isinstance(part, PageTable)]
             flows += _reading_order(column, tables, known, depth + 1)
         flows.append([])
         at = end
     return [flow for flow in flows if flow]
+
+
+def _pieces(part: Line | PageTable) -> list[Any]:
+    return [part.box] if isinstance(part, PageTable) else part.words
 
 
 def _between(parts: Iterable[Any], x0: float, x1: float) -> list[Any]:
@@ -76,7 +74,7 @@ def _columns(parts: Flow, start: int, known: list[float]) -> tuple[int, list[flo
     end, inner, bottom = start, [], None
     for at in range(start, min(len(parts), start + _LONGEST)):
         part = parts[at]
-        pieces: list[Placed] = [part.box] if isinstance(part, PageTable) else [*part.words]
+        pieces = _pieces(part)
         if bottom is not None and pieces[0].top - bottom > 60:
             break  # a picture across the page
         bottom = max(bottom or 0.0, *(piece.bottom for piece in pieces))
@@ -103,11 +101,11 @@ def _bad_column(parts: Flow, gaps: Sequence[float], least: int) -> int | None:
     """Return the first column that has no running text or table, or None."""
     full = 0
     for index, (x0, x1) in enumerate(pairwise([-_EVER, *gaps, _EVER])):
-        if any(isinstance(part, PageTable) and _between([part.box], x0, x1) for part in parts):
+        inside = [(part, own) for part in parts if (own := _between(_pieces(part), x0, x1))]
+        if any(isinstance(part, PageTable) for part, _ in inside):
             full += 1
             continue
-        lines = [_between(part.words, x0, x1) for part in parts if isinstance(part, Line)]
-        lines = [words for words in lines if words]
+        lines = [words for _, words in inside]
         text = "".join(word.text for words in lines for word in words)
         letters = sum(map(str.isalpha, text))
         if len(lines) < least or len(text) < 10 * len(lines) or letters < 0.5 * len(text):
@@ -154,9 +152,7 @@ _HEADING_LINES = 3
 
 
 class Heading(str):
-    """A paragraph that may be a heading by its form; its letters decide, compared with other
-    blocks'.
-    """
+    """A paragraph that may be a heading by its form; its letters decide, beside other blocks'."""
 
     size: float
     bold: bool
@@ -180,8 +176,6 @@ def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
     A wider space, another size of letters, a bold line, an indented line, a list's mark, or a short
     line that ends a sentence begins a new one. Code keeps its lines.
     """
-    if not lines:
-        return []
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gaps = sorted(b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top + 1)
     usual = gaps[len(gaps) // 4] if gaps else 0.0
@@ -213,38 +207,32 @@ def _begins(
 ) -> bool:
     size = max(line.size, above.size)
     gap = line.top - above.bottom
-    if gap > max(usual, 0) + 0.45 * size or gap > 1.2 * size:
+    is_long = len(line) > 3 and len(above) > 3
+    is_other = is_long and abs(line.size - above.size) > 0.12 * size
+    if is_other or gap > max(usual, 0) + 0.45 * size or gap > 1.2 * size:
         return True
-    small = min(line.size, above.size)
-    if size - small > 0.12 * size and len(line) > 3 and len(above) > 3:
-        return True
-    if line.bold != above.bold and len(line) > 3 and len(above) > 3:
+    if is_long and line.bold != above.bold:
         first = line if line.bold else above
         # A bold line that ends early is a heading; bold words within a paragraph are not.
         return first.x1 < right - 2 * size or gap > usual + 0.2 * size
     if line.mono and above.mono:
         return False
-    text = line.text
-    if _ITEM.match(text) or CAPTION.match(text):
+    if _ITEM.match(line.text) or CAPTION.match(line.text):
         return True
     indent = line.x0 - above.x0
     if 0.7 * size < indent < 5 * size and not _ITEM.match(group[0].text):
         return len(group) > 1 or above.x1 > right - 3 * size
     ended = above.text.rstrip("\"'”’)").endswith((".", "!", "?", ":"))
-    return ended and above.x1 < right - 0.25 * (right - left) and text[0].isupper()
+    return ended and above.x1 < right - 0.25 * (right - left) and line.text[0].isupper()
 
 
 def _text(group: Sequence[Line], lexicon: set[str]) -> str:
-    texts = [line.text for line in group]
     is_mono = sum(line.mono for line in group) > 0.7 * len(group)
     if len(group) > 1 and is_mono:
-        least = min(line.x0 for line in group)
-        step = max(0.5 * group[0].size, 1.0)
-        return "\n".join(
-            " " * min(40, round((line.x0 - least) / step)) + text
-            for line, text in zip(group, texts, strict=True)
-        )
-    text = _joined(texts, lexicon)
+        least, step = min(line.x0 for line in group), max(0.5 * group[0].size, 1.0)
+        indents = (min(40, round((line.x0 - least) / step)) for line in group)
+        return "\n".join(" " * n + line.text for n, line in zip(indents, group, strict=True))
+    text = _joined([line.text for line in group], lexicon)
     if len(group) > _HEADING_LINES or is_mono or not _HEADING.fullmatch(text):
         return text
     heading = Heading(text)
@@ -270,13 +258,12 @@ _ALONE = re.compile(
 def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line], list[Line], str]:
     """Return the header lines and footer lines of a page with others beside it, and its number.
 
-    A line counts where another page has the same words (numbers aside) at the same height. On a
-    lone page it counts where it is only a page number, or ends in one far from the rest. Lines
-    further out count too.
+    A line counts where another page has the same words (numbers aside) at the same height, and
+    where it is only a page number, or ends in one far from the rest. Lines further out count too.
     """
     header = _repeated(page.top, [line for other in others for line in other.top])
     footer = _repeated(page.bottom, [line for other in others for line in other.bottom])
-    number = next((n for line in [*footer, *header] if (n := _number(line))), "")
+    number = next(filter(None, map(_number, [*footer, *header])), "")
     return header, footer[::-1], number
 
 
@@ -300,10 +287,8 @@ def _number(line: Line) -> str:
     if alone := _ALONE.fullmatch(line.text):
         return alone["number"]
     for word, next_ in (line.words[:2], line.words[:-3:-1]) if len(line.words) > 1 else ():
-        if (
-            _NUMBER.fullmatch(word.text)
-            and max(next_.x0 - word.x1, word.x0 - next_.x1) > 0.8 * line.size
-        ):
+        gap = max(next_.x0 - word.x1, word.x0 - next_.x1)
+        if gap > 0.8 * line.size and _NUMBER.fullmatch(word.text):
             return word.text
     return ""
 
@@ -359,20 +344,17 @@ def parts_of(page: Any) -> PageParts:
     parts.has_picture = bool(objects.pictures or objects.slanted)
     is_picture = parts.has_picture and not words
     if (is_picture or 2 * parts.unknown > count > 0) and drawing.can_recognise():
-        words, parts.recognised, parts.unknown = (
-            drawing.recognised_words(page, objects.width),
-            True,
-            0,
-        )
+        words = drawing.recognised_words(page, objects.width)
+        parts.recognised, parts.unknown = True, 0
     parts.characters = Counter(normalize("NFD", "".join(word.text for word in words)))
     tables = _ruled(objects, words)
     taken = {word for table in tables for word in table.words}
     low, high = 0.07 * objects.width, 0.93 * objects.width
-    aside = [w for w in words if w.turn % 180 and w not in taken
-             and not low < (w.x0 + w.x1) / 2 < high]  # fmt: skip
-    aside = aside if len(aside) < len(words) else []
-    parts.margin = " ".join(word.text for word in aside)
-    taken |= {*aside}
+    on_side = [word for word in words if word.turn % 180 and word not in taken]
+    aside = [word for word in on_side if not low < letters.center(word) < high]
+    if len(aside) < len(words):
+        parts.margin = " ".join(word.text for word in aside)
+        taken |= {*aside}
     parts.words = [word for word in words if not word.turn and word not in taken]
     parts.tables = tables
     for turn in sorted({word.turn for word in words if word.turn and word not in taken}):
@@ -380,8 +362,8 @@ def parts_of(page: Any) -> PageParts:
         for word in side:
             word.move(turn)
             word.turn = 0
-        level, slanted = ([box.turned(turn) for box in boxes]
-                          for boxes in (objects.shapes, objects.slanted))  # fmt: skip
+        drawn_boxes = objects.shapes, objects.slanted
+        level, slanted = ([box.turned(turn) for box in boxes] for boxes in drawn_boxes)
         turned = drawing.PageObjects(objects.width, objects.height, [], level, slanted)
         tables = _ruled(turned, side)
         taken |= {word for table in tables for word in table.words}
@@ -404,9 +386,8 @@ def blocks_of(
 ) -> list[Block]:
     """Return the paragraphs and tables of a page in reading order, without header and footer.
 
-    Turned text comes after the upright one, footnotes at the end. `lexicon` has the document's
-    words, `gutters` the places of the gaps between its columns; those of this page are added to
-    both.
+    Turned text comes after the upright one, footnotes at the end. The page's words and gaps between
+    columns are added to those of the document, `lexicon` and `gutters`.
     """
     taken = {word for line in left_out for word in line.words}
     upright = [word for word in parts.words if word not in taken]
@@ -439,9 +420,7 @@ _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶¹²³⁴-⁹]{1,3}|[a-z])[.)]?(?:\s
 
 
 def _without_notes(flow: Flow, height: float, usual: float) -> list[list[Line]]:
-    """Take the footnotes off the end of a column, its smaller lines with a mark; return their lines
-    by note.
-    """
+    """Take footnotes, smaller lines with a mark, off the end of a column; return their lines."""
     notes: list[list[Line]] = []
     end, below = len(flow), list[Line]()
     for at in range(len(flow) - 1, -1, -1):
@@ -474,18 +453,15 @@ def _blocks(flow: Flow, lexicon: set[str]) -> list[Block]:
 
 
 def _without_headings(lines: Sequence[Line], tables: Sequence[PageTable]) -> list[Line]:
-    """Return the lines without the short ones right above tables in bold or in capitals,
-    which become the tables' headings.
-    """
+    """Return the lines without those that become tables' headings: short, right above, in bold."""
     rest = []
     for line in lines:
-        middle, text = (line.x0 + line.x1) / 2, line.text
+        middle, text = letters.center(line), line.text
         is_form = _HEADING.fullmatch(text) and not CAPTION.match(text)
         is_heading = is_form and (line.bold or text.isupper() or _CONTINUED.search(text))
         for table in tables if is_heading else []:
-            box = table.box
-            is_above = -2 < box.top - line.bottom < 1.3 * line.size and box.x0 < middle < box.x1
-            if is_above and not table.heading:
+            is_near = -2 < table.box.top - line.bottom < 1.3 * line.size
+            if is_near and table.box.x0 < middle < table.box.x1 and not table.heading:
                 table.heading = text
                 break
         else:
@@ -494,9 +470,7 @@ def _without_headings(lines: Sequence[Line], tables: Sequence[PageTable]) -> lis
 
 
 def _with_captions(blocks: Sequence[Block]) -> list[Block]:
-    """Return blocks with the tables' headings, and set their captions: the paragraph above or below
-    that has a table's number, else the heading.
-    """
+    """Return blocks with the tables' headings; set the captions: paragraphs beside, or headings."""
     named: list[Block] = []
     taken = -1
     for at, table in enumerate(blocks):
@@ -514,9 +488,7 @@ def _with_captions(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _add(blocks: list[Block], column: Sequence[Block], lexicon: set[str]) -> None:
-    """Add a column's blocks; a sentence that continues from the column before stays one
-    paragraph.
-    """
+    """Add a column's blocks; a sentence that goes on from the column before stays whole."""
     if blocks and column and isinstance(blocks[-1], str) and isinstance(column[0], str):
         before, after = blocks[-1], column[0]
         is_open = len(before) > 60 and not before.endswith((".", "!", "?", ":", ";"))
