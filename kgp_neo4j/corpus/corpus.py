@@ -98,11 +98,7 @@ class Corpus(Store):
         return traces(self.database, self.name, limit=limit)
 
     def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:
-        """Return a pipeline with these options; the same options return the one loaded before.
-
-        Options are `method`, `agent`, `settings`, `agent_settings`, `rerank`, `model`, `form` and
-        `reader` (see `PipelineOptions`).
-        """
+        """Return a pipeline of `PipelineOptions`; the same ones return the one loaded before."""
         if self._loaded is None or self._loaded[0] != options:
             self._loaded = (options, make_pipeline(self.database, self.name, **options))
         return self._loaded[1]

@@ -7,7 +7,8 @@ prompt as every other method's.
 """
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
 
 import regex
 
@@ -25,6 +26,7 @@ from kgp_neo4j.types.language import LanguageModel
 _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
 class Ircot:
     """Retrieve by reasoning; used in place of the `Retriever` that it wraps.
 
@@ -32,19 +34,16 @@ class Ircot:
     budget in distinct passages is the retriever's, as for every method.
     """
 
-    name = "ircot"
-
-    def __init__(
-        self, retriever: PassageRetriever, model: LanguageModel, *, turns: int = 4, each: int = 6
-    ) -> None:
-        self._retriever = retriever
-        self._model = model
-        self.turns, self.each = turns, each
+    name: ClassVar[str] = "ircot"
+    retriever: PassageRetriever
+    model: LanguageModel
+    turns: int = 4
+    each: int = 6
 
     @property
     def encoder(self) -> Encoder | None:
         """Return the encoder of the passages, None where there is none."""
-        return self._retriever.encoder
+        return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages retrieved by question and thoughts, in that order, with their paths.
@@ -64,22 +63,22 @@ class Ircot:
                 break
             self._fetch(sentence, f"thought {turn}", gathered)
             thoughts.append(sentence)
-            if len(gathered) >= self._retriever.settings.budget:
+            if len(gathered) >= self.retriever.settings.budget:
                 break
         return Retrieval(
             question=question,
             passages=tuple(passage for passage, _ in gathered.values()),
             paths=tuple(path for _, path in gathered.values()),
             seconds=time.perf_counter() - began,
-            settings={"method": self.name, **asdict(self._retriever.settings)},
+            settings={"method": self.name, **asdict(self.retriever.settings)},
         )
 
     def _fetch(
         self, query: str, reason: str, gathered: dict[str, tuple[Passage, ReasoningPath]]
     ) -> None:
         """Add the best new passages for a query, `each` of them at most."""
-        retrieval = self._retriever.retrieve(Question("", query))
-        most = min(len(gathered) + self.each, self._retriever.settings.budget)
+        retrieval = self.retriever.retrieve(Question("", query))
+        most = min(len(gathered) + self.each, self.retriever.settings.budget)
         for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
             if len(gathered) >= most:
                 break
@@ -95,7 +94,7 @@ class Ircot:
         """Return the next sentence of the reasoning; empty where the model writes none."""
         blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
         reply, _ = reply_with_passages(
-            self._model,
+            self.model,
             TASK,
             lambda texts: thought_prompt(question, texts, thoughts),
             blocks,

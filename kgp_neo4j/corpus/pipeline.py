@@ -421,11 +421,7 @@ def make_retriever(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Retriever:
-    """Return the retriever for these options; IRCoT retrieves by full text in each of its turns.
-
-    Raises ConfigurationError for an unknown method, for IRCoT or reranking by a language model
-    without one, and for IRCoT with reranking.
-    """
+    """Return the retriever for these options; raises ConfigurationError where they do not fit."""
     check_choice("rerank", rerank, get_args(Rerank))
     method = options.get("method", "kgp")
     check_choice("method", method, get_args(Method))

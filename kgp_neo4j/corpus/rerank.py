@@ -8,7 +8,7 @@ the first ones: multi-hop dense retrieval (Xiong et al., ICLR 2021, section 3) a
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import regex
@@ -31,31 +31,26 @@ _JUDGED, _BEFORE, _SHARE = 20, 2, 0.3
 _NUMBER = regex.compile(r"(?<![\p{L}\p{N}])\d{1,4}(?![\p{L}\p{N}])")
 
 
+@dataclass(frozen=True, slots=True)
 class Reranked:
     """A retriever whose passages are put in order by `choose`; `by` names what that is.
 
     For a question and its passages, `choose` returns the places of those that go first.
     """
 
-    def __init__(
-        self,
-        retriever: PassageRetriever,
-        by: Rerank,
-        choose: Callable[[str, Sequence[Passage]], Sequence[int]],
-    ) -> None:
-        self._retriever = retriever
-        self._by = by
-        self._choose = choose
+    retriever: PassageRetriever
+    by: Rerank
+    choose: Callable[[str, Sequence[Passage]], Sequence[int]]
 
     @property
     def name(self) -> str:
         """Return the name of the retriever below."""
-        return self._retriever.name
+        return self.retriever.name
 
     @property
     def encoder(self) -> Encoder | None:
         """Return the encoder of the passages, None where there is none."""
-        return self._retriever.encoder
+        return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages that are chosen, in their order, then the others in theirs.
@@ -63,19 +58,19 @@ class Reranked:
         Where none is chosen, the order stays and a note says so. `seconds` includes the choice.
         Raises ModelError where a language model cannot be used at all.
         """
-        retrieval = self._retriever.retrieve(question)
+        retrieval = self.retriever.retrieve(question)
         passages, paths = retrieval.passages, retrieval.paths
         if len(passages) < 2:
             return retrieval
         began = time.perf_counter()
-        first = self._choose(question.text, passages)
+        first = self.choose(question.text, passages)
         order = list(dict.fromkeys((*first, *range(len(passages)))))
         return replace(
             retrieval,
             passages=tuple(passages[at] for at in order),
             paths=tuple(paths[at] for at in order),
             seconds=retrieval.seconds + time.perf_counter() - began,
-            settings={**retrieval.settings, "rerank": self._by},
+            settings={**retrieval.settings, "rerank": self.by},
             notes=retrieval.notes if first else (*retrieval.notes, _NONE),
         )
 

@@ -188,10 +188,7 @@ _FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12, "mindmap-paper": 2}
 
 
 def plan(names: Sequence[str], questions: int, *, model: bool, judge: bool = False) -> str:
-    """Return in a line how much is to be done, and the calls of language models that it takes.
-
-    `model` says whether a language model answers, `judge` whether one judges each answer twice.
-    """
+    """Return in a line how much is to be done, and the calls of language models that it takes."""
     calls = questions * sum(1 + _FURTHER_CALLS.get(name, 0) for name in names) if model else 0
     calls += 2 * questions * len(names) if judge else 0
     line = f"{questions} questions by {len(names)} methods"

@@ -117,10 +117,7 @@ _MEASURES = ("coverage", "hits@1", "named", "carried", "right", "wrong", "failed
 
 
 def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> Result:
-    """Return what a report says of questions over a graph (MindMap, Tables 2 to 6), without runs.
-
-    `answers` says who answers.
-    """
+    """Return what a report says of questions over a graph (MindMap, Tables 2 to 6)."""
     return Result(
         f"{len(dataset.questions)} questions of {dataset.name} over the graph {dataset.graph}; "
         f"budget {budget} triples; answers: {answers}",

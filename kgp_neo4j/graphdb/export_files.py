@@ -304,10 +304,7 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 
 
 def open_export(path: Path) -> "ExportFile":
-    """Return an export with its manifest, once that is checked, and that the members are there.
-
-    Raises InputError.
-    """
+    """Return an export once its manifest and members are checked; raises InputError."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()

@@ -31,10 +31,7 @@ class Encoder:
     def encode(
         self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
     ) -> NDArray[np.float32]:
-        """Return a float32 array of shape (texts, dimension), each row of length one.
-
-        `done` is called with the number of texts in each chunk, for a progress bar.
-        """
+        """Return unit vectors, (texts, dimension); `done` is told the texts of each chunk."""
         # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)

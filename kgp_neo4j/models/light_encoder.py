@@ -16,10 +16,7 @@ _STEP = 8
 
 
 class LightTransformer:
-    """A network of the light engine that turns texts into vectors.
-
-    `longest` is its limit in tokens, special ones included.
-    """
+    """A network of the light engine that turns texts of `longest` tokens at most into vectors."""
 
     def __init__(self, network: Path, tokenizer: Path, longest: int, pooling: Pooling) -> None:
         self.tokenizer = read_tokenizer(tokenizer)

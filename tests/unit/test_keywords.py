@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from small_graphs import FILMS
 
-from kgp_neo4j.corpus.connect.keywords import PassageWords, extract_keywords
+from kgp_neo4j.corpus.connect.keywords import extract_keywords
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -22,7 +22,7 @@ class _Link:
 def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, _Link]]:
     """Extract the keywords of passages given as text or (title, text)."""
     pairs = [("", text) if isinstance(text, str) else text for text in texts]
-    passages = [PassageWords(title, f"{title}. {text}") for title, text in pairs]
+    passages = [(title, f"{title}. {text}") for title, text in pairs]
     titles = [title for title, _ in pairs]
     found = extract_keywords(passages, titles, KeywordSettings(**settings))
     links: list[dict[str, _Link]] = [{} for _ in texts]

@@ -53,10 +53,7 @@ class Conversation:
         self.sources: list[Passage] = []
 
     def ask(self, text: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
-        """Answer the next text; a turn that raises an error is not part of the conversation.
-
-        Raises the errors of `ask`.
-        """
+        """Answer the next text; a turn that raises an error is not part of the conversation."""
         history = [_past_turn(turn) for turn in self.turns]
         model = self._pipeline.meter
         question = by_rules(text, history) if model is None else by_model(text, history, model)
@@ -96,10 +93,7 @@ class Conversation:
 
 
 def sources(answer: Answer) -> list[Passage]:
-    """Return the passages that support an answer, the best first.
-
-    Those that its carried statements cite, else those of the sentences that are shown.
-    """
+    """Return the passages that carried statements cite, else those of the shown sentences."""
     cited = {p for statement in answer.statements if statement.carried for p in statement.passages}
     if not cited:
         cited = {sentence.passage for sentence in answer.shown_sentences}

@@ -64,10 +64,7 @@ _NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
 
 
 def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool = False) -> str:
-    """Return the prompt for an answer in a form from passages, each as `passage_block` writes it.
-
-    `alone` asks for what the model knows by itself, the baseline without passages.
-    """
+    """Return the prompt for an answer from passages, or `alone`: from what the model knows."""
     if alone:
         instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
         return f"Question: {plain(question)}\n\n{instruction}"
@@ -102,11 +99,7 @@ def _evidence(blocks: Sequence[str]) -> str:
 
 
 def without_prompt(reply: str) -> str:
-    """Return a reply without lines of the prompt itself, which weak models write again.
-
-    They are those around the passages and those of the instruction, also where the reply ends
-    within one.
-    """
+    """Return a reply without lines of the prompt itself, which weak models write again."""
     return "\n".join(line for line in reply.split("\n") if not _is_of_prompt(line.strip()))
 
 

@@ -20,9 +20,7 @@ _MOST_HOPS = 2
 def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
     """Return the read-only queries that show an answer's evidence, each with its parameters.
 
-    They show the best passages and the cited structure as a graph, list the edges of the best
-    paths, repeat the retrieval with the lexical agent in the database, and show the trace if there
-    is one. The queries that computed a structural answer are in `answer.structural`.
+    The queries that computed a structural answer are in `answer.structural`.
     """
     queries: list[ShownQuery] = []
     passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_MOST_PATHS]]

@@ -160,10 +160,7 @@ def explain(database: Database, trace: str) -> Replay:
 def traces(
     database: Database, corpus: str | None = None, *, start: str = "", limit: int = 1000
 ) -> list[Trace]:
-    """Return the stored traversals of a corpus, or of all, the latest first.
-
-    Those whose id begins with `start`, `limit` at most.
-    """
+    """Return the traces of a corpus, or of all, whose ids begin with `start`, the latest first."""
     rows = database.read("trace/list", corpus=corpus, start=start, limit=limit)
     return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]
 

@@ -1,10 +1,10 @@
 """One graph of a corpus while `connect` makes it: its state, its steps, rows in batches."""
 
-import dataclasses
 import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +13,7 @@ from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 
+@dataclass(frozen=True, slots=True)
 class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
@@ -20,32 +21,21 @@ class GraphBuild:
     gets the duration of each step.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        corpus: str,
-        graph: str,
-        settings: KeywordSettings | EntitySettings,
-        seconds: dict[str, float],
-        *,
-        anew: bool = False,
-    ) -> None:
-        self.database = database
-        self.corpus = corpus
-        self.seconds = seconds
-        self.anew = anew
-        self._graph = graph
-        self._settings = settings
-        #: What a graph of the same documents depends on: settings, and this version's rules.
-        self._made_of = json.dumps(
-            [dataclasses.asdict(settings), version("kgp-neo4j")], sort_keys=True
-        )
+    database: Database
+    corpus: str
+    graph: str
+    settings: KeywordSettings | EntitySettings
+    seconds: dict[str, float]
+    anew: bool = False
+
+    def _made_of(self) -> str:
+        """Return what a graph of the same documents depends on: settings, this version's rules."""
+        return json.dumps([asdict(self.settings), version("kgp-neo4j")], sort_keys=True)
 
     def is_current(self) -> bool:
         """Return whether no document has changed since the graph was made with these settings."""
-        return not self.anew and self._made_of in [
-            row[self._graph] for row in self.read("connect/made")
-        ]
+        made = [row[self.graph] for row in self.read("connect/made")]
+        return not self.anew and self._made_of() in made
 
     @contextmanager
     def making(self) -> Iterator[None]:
@@ -53,15 +43,14 @@ class GraphBuild:
 
         It can be asked meanwhile, and counts as made of what its documents are unless these change.
         """
-        begun = self.database.write("connect/begin", corpus=self.corpus, graph=self._graph)
+        begun = self.database.write("connect/begin", corpus=self.corpus, graph=self.graph)
         yield
         # Where another run makes the graph too, `run` is None, since the result is of both. There
         # is no row where the corpus was deleted just now: nothing is found, and nothing written.
         self.database.write(
-            "connect/finish", corpus=self.corpus, graph=self._graph,
+            "connect/finish", corpus=self.corpus, graph=self.graph,
             run=begun[0]["run"] if begun else None,
-            settings=json.dumps(dataclasses.asdict(self._settings), sort_keys=True),
-            madeOf=self._made_of,
+            settings=json.dumps(asdict(self.settings), sort_keys=True), madeOf=self._made_of(),
         )  # fmt: skip
 
     def read(self, path: str, **values: Any) -> list[Row]:

@@ -91,10 +91,7 @@ def _embed(
     *,
     replace: bool,
 ) -> int:
-    """Embed the passages that have no embedding, or all, and return how many these are.
-
-    A run that is interrupted continues after the passages written.
-    """
+    """Embed the passages without an embedding, or all, from where a run stopped; count them."""
     graph, space, _ = _space_of(encoder)
     found = database.stream("connect/unembedded", corpus=corpus, property=space, replace=replace)
     # Longest first, so that a batch wastes no work on padding; the texts are read again when they

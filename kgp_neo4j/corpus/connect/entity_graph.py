@@ -97,10 +97,7 @@ def _write_batch(
     documents: Mapping[str, str],
     entities: Mapping[str, tuple[str, str]],
 ) -> None:
-    """Write the mentions of those passages, with their rows, of which they differ.
-
-    `documents` are the nodes of documents by id.
-    """
+    """Write the mentions of those passages, with their rows, of which they differ."""
     complete = [
         row["linkedBy"] == _LINKER and row["mentions"] == len(one.phrases) + len(one.documents)
         for row, one in zip(rows, batch, strict=True)
@@ -125,19 +122,13 @@ def _write_batch(
 
 
 def rarity(passages: int, frequency: int, single: bool = False) -> float:
-    """Return how rare it is among the passages that so many mention it, 0 to 1.
-
-    A phrase of one word has half of that.
-    """
+    """Return how rare it is that so many mention it, 0 to 1; of a phrase of one word half of it."""
     rare = math.log(1 + passages / frequency) / math.log(1 + passages)
     return rare * 0.5 if single else rare
 
 
 def _write_edges(build: GraphBuild, settings: EntitySettings, rows: Sequence[Row]) -> None:
-    """Write what changed of the edges to mentioned documents, and between those that share most.
-
-    An entity's weight is its `rarity`, a mentioned document's that times the mention's score.
-    """
+    """Write what changed of the edges to mentioned documents, and between those that share most."""
     place = {row["node"]: at for at, row in enumerate(rows)}
     shared, titles = _shared_pairs(build, settings, [row["id"] for row in rows], place)
     first, second, named_by, score = array("i"), array("i"), array("i"), array("d")
@@ -163,10 +154,7 @@ def _write_edges(build: GraphBuild, settings: EntitySettings, rows: Sequence[Row
 def _shared_pairs(
     build: GraphBuild, settings: EntitySettings, ids: Sequence[str], place: Mapping[str, int]
 ) -> tuple[Pairs, list[str]]:
-    """Return the pairs of passages that share most, and the titles of what they share.
-
-    `place` is that of each passage's node among the `ids`.
-    """
+    """Return the pairs of passages that share most, and the titles of what they share."""
     titles: list[str] = []
     rare, sizes, members = array("d"), array("i"), array("i")
     for row in build.database.stream(

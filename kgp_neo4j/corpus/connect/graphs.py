@@ -103,10 +103,7 @@ def connect(
 
 
 def _finish(database: Database, corpus: str) -> dict[str, int]:
-    """Store whether every passage of a corpus is in all of its graphs, and count these graphs.
-
-    Returns the counts as `ConnectReport` names them.
-    """
+    """Store whether a corpus is wholly in its graphs; return the counts of `ConnectReport`."""
     (state,) = database.read("inspect/corpus", corpus=corpus)
     complete = state["unconnected"] == 0
     rows = database.write("connect/counts", corpus=corpus, complete=complete)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
-from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
+from kgp_neo4j.corpus.connect.keywords import Keywords, extract_keywords
 from kgp_neo4j.corpus.connect.pairs import (
     Pairs,
     group_pairs,
@@ -41,9 +41,7 @@ def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
         ):
             titles = [row["title"] for row in rows]
             # Each text goes once it is read, for the memory.
-            passages = (
-                PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows
-            )
+            passages = ((row["title"], f"{row['title']}. {row.pop('text')}") for row in rows)
             keywords = extract_keywords(passages, titles, settings, progress.update)
         with timed(build.seconds, "write keywords"):
             _write_keywords(build, rows, keywords)

@@ -21,12 +21,8 @@ _SORTED = 4_000_000
 _COMPARED = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class PassageWords:
-    """A passage to extract from; `title` is its document's, for the first passage only."""
-
-    title: str
-    text: str
+#: A passage to extract from: its document's title and its text.
+PassageWords = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +120,12 @@ class _Text:
         titles: dict[str, int] = defaultdict(lambda: len(titles))
         numbers, ends = array("i"), array("q")
         at, title, count, owned = array("i"), array("i"), array("i"), array("b")
-        for place, passage in enumerate(passages):
-            cased = words(passage.text)
+        for place, (own_title, passage) in enumerate(passages):
+            cased = words(passage)
             low = [word.lower() for word in cased]
             numbers.extend(map(vocabulary.__getitem__, low))
             ends.append(len(numbers))
-            own = known.of(passage)
+            own = known.keywords.get(own_title, [])
             named = known.named_in(cased, low)
             for text in {**named, **dict.fromkeys(own)}:
                 at.append(place)
@@ -176,12 +172,12 @@ class _Titles:
 
     def __init__(self, titles: Iterable[str]) -> None:
         #: The keywords that name a document, by its title.
-        self._keywords: dict[str, list[str]] = {}
+        self.keywords: dict[str, list[str]] = {}
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
         self._tree: dict[str, Any] = {}
         for title in dict.fromkeys(title for title in titles if title):
             forms = _forms(title)
-            self._keywords[title] = list(dict.fromkeys(" ".join(low) for _, low in forms))
+            self.keywords[title] = list(dict.fromkeys(" ".join(low) for _, low in forms))
             for form, low in forms:
                 node = self._tree
                 for word in low:
@@ -189,15 +185,8 @@ class _Titles:
                 # A one-word title that is also a common word ("It") must have its capital.
                 node[_END] = node.get(_END, True) and len(form) == 1 and form[0] != low[0]
 
-    def of(self, passage: PassageWords) -> list[str]:
-        """Return the keywords that name this passage's own document."""
-        return self._keywords.get(passage.title, [])
-
     def named_in(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
-        """Return the titles in a text and how often each occurs; of overlapping ones the longest.
-
-        `low` are its words in lower case.
-        """
+        """Return the longest titles in a text and how often each occurs; `low` is in lower case."""
         counts: dict[str, int] = {}
         until = 0
         for at, first in enumerate(low):
@@ -285,10 +274,7 @@ class _Grams:
     def best(
         self, low: int, high: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """Return the weightiest n-grams without titles of the passages [low, high).
-
-        These are arrays of the passage, the n-gram and its weight, in their order.
-        """
+        """Return passage, n-gram and weight of the weightiest, without titles, in [low, high)."""
         ends = self._text.ends
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
         places = [np.zeros(0, np.int64)]

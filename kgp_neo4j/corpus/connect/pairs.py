@@ -186,10 +186,7 @@ def _ranges(passage: Numbers, pairs: Numbers) -> Iterator[tuple[int, int]]:
 def pair_hashes(
     pairs: Pairs, titled: NDArray[np.bool_], ids: Sequence[str], titles: Sequence[str]
 ) -> NDArray[np.uint64]:
-    """Return a hash of everything that the edge of each pair says but its weight.
-
-    `titled` are those of a title, `ids` the passages' by their places, `titles` those of the items.
-    """
+    """Return a hash of everything that the edge of each pair says but its weight."""
     title_hashes = hash_texts(titles)
     identity = (
         hash_texts(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * MULTIPLIER

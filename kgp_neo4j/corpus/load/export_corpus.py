@@ -113,11 +113,9 @@ def export_corpus(
 def import_corpus(
     database: Database, path: str | Path, *, name: str | None = None, replace: bool = False
 ) -> Transfer:
-    """Import a corpus from a file of `export_corpus`; `name` is what it must be, if given.
+    """Import a corpus from a file of `export_corpus`, as `import_file` does.
 
-    The file is read through and checked before anything is written, and the corpus is visible once
-    it is whole. An import that was cut off is begun again. `replace` deletes a corpus of that name
-    once the file is known to be good. Raises InputError for a file that is damaged, of another
-    format or of another name, CorpusError where the name is taken.
+    Raises InputError for a file that is damaged, of another format or of another name, CorpusError
+    where the name is taken.
     """
     return import_file(database, CORPUS, Path(path), name=name, replace=replace)

@@ -65,10 +65,7 @@ class Choice:
 def choose(
     question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
 ) -> Choice:
-    """Return the answer to a question with the sentences most relevant to it.
-
-    The kind is `none` where there was nothing to read.
-    """
+    """Return the answer, `none` where nothing was read, and the sentences most relevant to it."""
     sentences = _by_support(question, passages, windows)
     chosen = _chosen(question, passages, windows, sentences)
     return replace(chosen, sentences=tuple(sentences))
@@ -127,10 +124,7 @@ def _compared(
     windows: Sequence[tuple[Window, Logits]],
     fullest: int,
 ) -> tuple[str, tuple[Candidate, ...], float] | None:
-    """Return what the operation that the fullest window asks for chose, where there is one.
-
-    That is the option, its own value and then the other one, and the score.
-    """
+    """Return what the operation that a window asks for chose: the option, both values, a score."""
     window, logits = windows[fullest]
     likely = probabilities(logits.operations)
     at = int(likely.argmax())
@@ -239,10 +233,7 @@ class Calibration:
 
     @classmethod
     def of(cls, card: Mapping[str, Any]) -> Self:
-        """Return the calibration of a card; where it has none, that of an untrained reader.
-
-        Raises ValueError for unknown signals.
-        """
+        """Return a card's calibration, else an untrained one; raises ValueError for others."""
         if not card:
             return cls()
         weights = tuple((str(name), float(w)) for name, w in card["weights"].items())

@@ -66,10 +66,7 @@ def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] |
 
 
 class TableRow(NamedTuple):
-    """A row of Markdown in a passage: its columns' names, the places of its cells, and its section.
-
-    The section is the text of the row above that heads it, empty for none.
-    """
+    """A row of Markdown: its columns' names, its cells' places, and the row above that heads it."""
 
     names: Sequence[str]
     cells: list[tuple[int, int]]

@@ -113,10 +113,7 @@ class OfflineReader:
 
 @lru_cache(maxsize=2)
 def load_reader(folder: str | None = None) -> OfflineReader:
-    """Load the reader that comes with the package, or one that `kgp-neo4j train reader` made.
-
-    Raises ModelError where the folder has none.
-    """
+    """Load the bundled reader, or that of a folder; raises ModelError where there is none."""
     place = Path(folder).expanduser() if folder else SHIPPED
     network, card = read_network(place)
     try:

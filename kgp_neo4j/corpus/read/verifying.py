@@ -146,10 +146,7 @@ def _with_ends(text: str) -> str:
 
 
 def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:
-    """Return cells that may answer: those of the rows that share the rarest words with a question.
-
-    A cell that only says what is asked is none.
-    """
+    """Return the cells that may answer, of the rows that share the rarest words with a question."""
     asked = set(map(stem, content_words(question)))
     rows: list[tuple[Passage, TableRow, set[str]]] = []
     for passage in passages:

@@ -130,10 +130,7 @@ def unsure(doubt: str) -> StructuralAnswer:
 def each(
     context: Context, items: Sequence[T], make: Callable[[T], StructuralAnswer]
 ) -> StructuralAnswer:
-    """Answer for each of several documents, pages or tables, one after another.
-
-    Where no document was named and many fit, the answer claims nothing and the doubt says why.
-    """
+    """Answer for each of several documents, pages or tables, one after another."""
     if len(items) > _MOST_DOCUMENTS and not context.named:
         return unsure(f"{len(items)} documents fit; name the one that is meant")
     parts = [make(item) for item in items]

@@ -159,10 +159,7 @@ def _id(number: str) -> str:
 def by_words(
     library: Library, words: str, tables: Sequence[TableOutline], *, only: bool = False
 ) -> list[TableOutline]:
-    """Return the tables that the words fit best: by caption, headers, document, then by cells.
-
-    `only` requires a clear winner: no table where two are as good.
-    """
+    """Return the tables, or the `only` one, that words fit best: captions, headers, cells."""
     wanted, phrases = stems(words), phrases_of(words)
     if not wanted or not tables:
         return []

@@ -181,11 +181,7 @@ def _row(row: TableRow, columns: Sequence[Column]) -> str:
 
 
 def look_up_list(context: Context) -> StructuralAnswer:
-    """Return the tables of the documents or pages: all, those with a column, or about something.
-
-    The values are their names or captions, their pages or documents, their number, or whether there
-    are any.
-    """
+    """Return the tables of the documents or pages: all, those with a column, or about something."""
     look = context.look_up
     tables, where = _scope(context)
     if look.column:

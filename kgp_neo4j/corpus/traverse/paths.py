@@ -73,10 +73,7 @@ def read_passages(
 
 
 def tell_hop(hop: int, paths: Iterable[ReasoningPath]) -> None:
-    """Tell who waits for the answer which passages a hop has reached (0: the seeds).
-
-    Each comes with the passage before it and its score. Raises StoppedError where nobody waits.
-    """
+    """Tell who waits which passages a hop has reached (0: seeds); StoppedError if nobody does."""
     tell(
         "hop",
         lambda: {

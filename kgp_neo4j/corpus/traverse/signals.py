@@ -151,13 +151,10 @@ class Candidates:
         self.links = np.zeros((6, width, size), np.float32)
         edge = ~is_question_entity
         np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
-        parents = [place.get(passage, -1) for passage in frontier] or [-1]
-        known = np.array([parent >= 0 for parent in parents])
+        parents = np.array([place.get(passage, -1) for passage in frontier] or [-1])
+        known = parents >= 0
         self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
-        self.itself = np.zeros((width, size), bool)
-        for at, parent in enumerate(parents):
-            if parent >= 0:
-                self.itself[at, parent] = True
+        self.itself = parents[:, None] == np.arange(size)
         self.links[:, self.itself] = 0.0
         self._compare_words(parents, known)
         self.before_parent = np.array(
@@ -168,7 +165,7 @@ class Candidates:
         self.features = np.array([features[name] for name in FEATURES], np.float32).T
         self.origin = self._origin()
 
-    def _compare_words(self, parents: list[int], known: NDArray[np.bool_]) -> None:
+    def _compare_words(self, parents: NDArray[np.int_], known: NDArray[np.bool_]) -> None:
         """Set how many of the question's words are in the candidates and their parents, by rarity.
 
         The rarity of a word among these passages is an estimate of its rarity in the corpus.

@@ -20,10 +20,7 @@ class Branch:
 
 
 def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:
-    """Return the trees of a mind map, breadth first, from the `roots` (the question's entities).
-
-    Two edges that join the same entities in both directions are one branch.
-    """
+    """Return the trees of a mind map from the `roots` on; edges in both directions are one."""
     names: dict[str, str] = {}
     at: dict[str, list[MapEdge]] = defaultdict(list)
     for edge in edges:

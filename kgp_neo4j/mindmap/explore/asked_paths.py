@@ -155,10 +155,7 @@ class _Search:
         return _by_score(list(best.values()))
 
     def joined(self, walked: Sequence[Walked]) -> list[Walked]:
-        """Return paths with the ends alone that the graph joins to another entity of the question.
-
-        A path whose ends are joined to none of them stays as it is.
-        """
+        """Return paths with those ends that the graph joins to another entity of the question."""
         rows = self.graph.read(
             "explore/between",
             entities=sorted({end for _, ids in walked for end in ids}),

@@ -84,10 +84,7 @@ def explore_neighbours(
 def shortest_paths(
     graph: StoredGraph, linked: Sequence[LinkedEntity], size: int
 ) -> list[EvidenceGraph]:
-    """Return the shortest path between each pair of entities, shortest first, `size` triples.
-
-    This is the baseline of the paper's appendix C, the KG retriever.
-    """
+    """Return the shortest path of each two entities, shortest first: appendix C's KG retriever."""
     settings = replace(ExplorationSettings(), paths=1)
     pairs = combinations([entity for entity in linked if entity.id], 2)
     paths = [path for pair in pairs for path in explore_paths(graph, pair, settings)]

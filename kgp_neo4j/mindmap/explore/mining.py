@@ -38,8 +38,7 @@ def mine(
     """Return the reasoning graph of a question: its entities, the evidence and its routes.
 
     `write` is a language model that extracts the entities, in one call. `linked` are the entities
-    where they are known already.
-    Raises ConfigurationError for text that is not Unicode.
+    where they are known already. Raises ConfigurationError for text that is not Unicode.
     """
     chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:

@@ -86,7 +86,7 @@ def export_graph(
 def import_graph(
     database: Database, path: str | Path, *, name: str | None = None, replace: bool = False
 ) -> Transfer:
-    """Import a knowledge graph from a file of `export_graph`, as `import_corpus` does.
+    """Import a knowledge graph from a file of `export_graph`, as `import_file` does.
 
     Raises InputError for a file that is damaged, of another format or of another name, GraphError
     where the name is taken.

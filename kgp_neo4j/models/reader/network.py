@@ -50,10 +50,7 @@ _HINT = "Give a folder that `kgp-neo4j train reader` made."
 
 
 class Network:
-    """A reader's network in the light engine, and its tokenizer.
-
-    `longest` is the most tokens that a window may have.
-    """
+    """A reader's network in the light engine, its tokenizer, and its longest window in tokens."""
 
     def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer, longest: int) -> None:
         self.tokenizer = tokenizer
@@ -92,14 +89,9 @@ class Logits(NamedTuple):
 
 def _feed(ids: Sequence[int], types: Sequence[int]) -> Feed:
     size = -(-len(ids) // _STEP) * _STEP
-    feed = {
-        name: np.zeros((1, size), dtype=np.int64)
-        for name in ("input_ids", "token_type_ids", "attention_mask")
-    }
-    feed["input_ids"][0, : len(ids)] = ids
-    feed["token_type_ids"][0, : len(ids)] = types
-    feed["attention_mask"][0, : len(ids)] = 1
-    return feed
+    values = np.zeros((3, 1, size), dtype=np.int64)
+    values[:, 0, : len(ids)] = ids, types, [1] * len(ids)
+    return dict(zip(("input_ids", "token_type_ids", "attention_mask"), values, strict=True))
 
 
 def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:

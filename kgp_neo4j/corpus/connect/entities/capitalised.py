@@ -18,10 +18,7 @@ _BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase of a passage: its key for comparison, as written, and its place in characters.
-
-    A phrase of the title has no place.
-    """
+    """A phrase: its key for comparison, as written, and its place in characters, none in titles."""
 
     key: str
     surface: str

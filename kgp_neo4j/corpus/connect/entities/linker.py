@@ -5,6 +5,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -56,9 +58,9 @@ class Links:
         """Return how related two entities are, 0 to 1 (Milne and Witten 2008)."""
         if a == b:
             return 1.0
-        first, second = self._passages_of.get(a), self._passages_of.get(b)
-        common = len(first & second) if first and second else 0
-        if not first or not second or not common:
+        first, second = self._passages_of.get(a, set()), self._passages_of.get(b, set())
+        common = len(first & second)
+        if not common:
             return 0.0
         few, many = sorted((len(first), len(second)))
         apart = math.log(many) - math.log(common)
@@ -231,18 +233,14 @@ class EntityLinker:
         self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
     ) -> tuple[int, float, float]:
         """Return the entity of a mention, its commonness and its coherence."""
-        best: tuple[int, float, float] | None = None
-        best_rank = -1.0
+        ranked = []
         for entity, commonness in candidates:
-            vote = self._links.vote(entity, voters)
             wanted = self._qualifiers[entity]
             # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
             context = len(wanted & present) / len(wanted) if wanted else 0.0
-            rank = vote + 0.5 * context + commonness
-            if rank > best_rank:
-                best, best_rank = (entity, commonness, min(1.0, vote + 0.5 * context)), rank
-        assert best is not None
-        return best
+            coherence = self._links.vote(entity, voters) + 0.5 * context
+            ranked.append((coherence + commonness, entity, commonness, min(1.0, coherence)))
+        return max(ranked, key=itemgetter(0))[1:]
 
 
 def _probability(form: Form, written: int) -> float:
@@ -279,12 +277,7 @@ def _apart(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.int64]:
 
 def _voters(candidates: Sequence[Voter], at: int, owner: int) -> list[Voter]:
     """Return the mentions around one, the nearest first, and the passage's own document."""
-    voters: list[Voter] = [[(owner, 1.0)]] if owner >= 0 else []
-    before, after = at - 1, at + 1
-    while len(voters) < _VOTERS and (before >= 0 or after < len(candidates)):
-        if before >= 0:
-            voters.append(candidates[before])
-        if after < len(candidates) and len(voters) < _VOTERS:
-            voters.append(candidates[after])
-        before, after = before - 1, after + 1
-    return voters
+    own: list[Voter] = [[(owner, 1.0)]] if owner >= 0 else []
+    near = (n for apart in range(1, len(candidates)) for n in (at - apart, at + apart))
+    there = (candidates[n] for n in near if 0 <= n < len(candidates))
+    return own + list(islice(there, _VOTERS - len(own)))

@@ -59,10 +59,7 @@ def link_all(linker: EntityLinker, passages: Sequence[PassageText]) -> Iterator[
 
 
 def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:
-    """Return one row for each document mentioned: its best mention, with the places of all.
-
-    A name means every document of the same title, unless there are too many of them.
-    """
+    """Return one row for each document mentioned: its best mention, with the places of all."""
     rows: dict[str, dict[str, Any]] = {}
     for mention in mentions:
         documents = linker.documents[mention.entity]
@@ -88,10 +85,7 @@ def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[s
 def mention_marks(
     batch: Sequence[Linked], stored: Sequence[str | None], complete: Sequence[bool]
 ) -> dict[int, str]:
-    """Return the places of the passages that are to be written, with their marks (`outdated`).
-
-    There is a mark for each value of each document that is mentioned, and one for all phrases.
-    """
+    """Return the places of the passages that are to be written, with their marks (`outdated`)."""
     documents: list[str] = []
     values: list[tuple[float, float, float]] = []
     for linked in batch:

@@ -100,10 +100,7 @@ def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterat
 
 
 class Names:
-    """All names in one tree of words, with which a text is searched in one pass.
-
-    The work is linear in the text, as names have a maximum length.
-    """
+    """All names in one tree of words, which searches a text in one pass, linear in its length."""
 
     def __init__(self) -> None:
         self.forms: list[Form] = []

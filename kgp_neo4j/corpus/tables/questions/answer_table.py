@@ -59,10 +59,7 @@ def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] 
 def run(
     library: Library, table: TableOutline, rows: Sequence[TableRow], plan: Plan
 ) -> StructuralAnswer:
-    """Run a plan on all rows of a table and return its values, with their cells.
-
-    Where only some rows were read, the columns that the plan uses are read whole.
-    """
+    """Run a plan on all rows of a table and return its values, with their cells."""
     columns: Sequence[int] = ()
     if len(rows) < table.rows:
         columns = columns_of(plan) or [1]

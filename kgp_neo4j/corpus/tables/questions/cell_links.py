@@ -273,10 +273,7 @@ def _shared(one: str, other: str) -> str:
 
 
 def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
-    """Yield links of words to codes and words of cells that begin like them.
-
-    That is `won` to W, and `italian` to ITA and to Italy.
-    """
+    """Yield links to codes and words of cells that begin alike: `won` to W, `italian` to Italy."""
     for at, word in enumerate(words):
         if word in STOP:
             continue

@@ -55,10 +55,7 @@ class GeneratingAgent(TfidfAgent):
     def next_evidence(
         self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
-        """Return the generated evidence for each path, the question where there is none.
-
-        Evidence is generated once for the same passages in the same order.
-        """
+        """Return the generated evidence for each path, the question where there is none."""
         keys = []
         for path in paths:
             visited = [passages[s.passage] for s in path.steps if s.passage in passages]
