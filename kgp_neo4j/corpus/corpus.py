@@ -73,8 +73,7 @@ class Corpus(Store):
     ) -> ConnectReport:
         """Make the named graphs; of those that are there, write what has changed.
 
-        With `anew` everything is written again.
-        `knn-mdr` is made only where it is named; the others are made by default.
+        With `anew` everything is written again. `knn-mdr` is made only where it is named.
         """
         self._loaded = None
         return connect(self.database, self.name, edges=edges, anew=anew, **settings)

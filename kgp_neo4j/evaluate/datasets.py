@@ -156,11 +156,8 @@ def _described(drawn: Sequence[GoldQuestion]) -> str:
     contexts = "the contexts of these questions"
     facts = [(asked, fact) for asked in drawn for fact in asked.facts]
     lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
-    return (
-        f"{contexts} ({lost} of {len(facts)} supporting facts are not in them)"
-        if lost
-        else contexts
-    )
+    without = f" ({lost} of {len(facts)} supporting facts are not in them)" if lost else ""
+    return contexts + without
 
 
 def _size(drawn: Iterable[GoldQuestion]) -> int | None:

@@ -86,10 +86,7 @@ def _is_letter(character: str) -> bool:
 
 
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
-    """Return the measures of one answer, each from 0 to 1, `seconds` in seconds.
-
-    A line that is missing has no choice, names nothing and reaches nothing.
-    """
+    """Return the measures of an answer, 0 to 1, and `seconds`; a missing line reaches nothing."""
     answer = str(row.get("answer") or "")
     measures = _measure_choice(asked, answer) if asked.choice else {}
     names = [str(name) for t in row.get("triples") or () for name in (t[0], t[-1])]

@@ -28,10 +28,7 @@ _ARTICLES = "context_articles.json"
 
 
 class Fact(NamedTuple):
-    """A supporting fact: the title of its passage, and its text where the title does not do.
-
-    With `part` the text is a sentence of a passage, else the whole passage.
-    """
+    """A supporting fact: a title and, where that does not do, a passage's text or `part` of it."""
 
     title: str
     text: str | None = None

@@ -140,10 +140,7 @@ def _squeezed(values: Iterable[str]) -> list[str]:
 def paired_interval(
     first: Run, second: Run, name: str, seed: int = 0
 ) -> tuple[float, float, float] | None:
-    """Return the mean difference of a measure between two runs, and its 95 % interval.
-
-    By a paired bootstrap over the questions that have the measure; None where none has.
-    """
+    """Return a measure's mean difference, 95 % interval by paired bootstrap; None without any."""
     both = [
         row[name] - second.measures[key][name]
         for key, row in first.measures.items()

@@ -334,7 +334,12 @@ def open_export(path: Path) -> "ExportFile":
 
 
 def import_file(
-    database: Database, kind: Kind, path: Path, *, name: str | None, replace: bool
+    database: Database,
+    path: str | Path,
+    *,
+    kind: Kind,
+    name: str | None = None,
+    replace: bool = False,
 ) -> Transfer:
     """Import a file under its own name, all or nothing; `name` is what it must be, if given.
 
@@ -343,7 +348,7 @@ def import_file(
     known to be good. Raises InputError for a file that is damaged, of another format or of another
     name, and the kind's error where the name is taken.
     """
-    file = open_export(path)
+    file = open_export(Path(path))
     manifest = file.manifest
     if manifest.kind != kind.name or name not in (None, manifest.name):
         raise InputError(

@@ -35,8 +35,7 @@ class StoredGraph:
         encoder = self.encoder
         if encoder is None or not texts or not others:
             return np.zeros((len(texts), len(others)), np.float32)
-        cosines: NDArray[np.float32] = embed(encoder, texts) @ embed(encoder, others).T
-        return cosines
+        return np.asarray(embed(encoder, texts) @ embed(encoder, others).T)
 
 
 def open_graph(database: Database, name: str) -> StoredGraph:

@@ -58,5 +58,4 @@ class LightTransformer:
         if self._pooling == "cls":
             return states[:, 0].copy()
         mask = feed["attention_mask"].astype(np.float32)
-        mean: NDArray[np.float32] = (mask[:, None, :] @ states)[:, 0] / mask.sum(1, keepdims=True)
-        return mean
+        return np.asarray((mask[:, None, :] @ states)[:, 0] / mask.sum(1, keepdims=True))

@@ -179,10 +179,7 @@ def _musique(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
 
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
-    """Return the facts of a comparison, and where each of the things compared begins.
-
-    A fact that another one names (the director of a film) follows it.
-    """
+    """Return a comparison's facts, one that another names behind it; where each thing begins."""
     lines: list[list[SupportingFact]] = []
     later = []
     for fact in facts:

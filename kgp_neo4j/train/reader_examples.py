@@ -231,10 +231,8 @@ def _ends(triples: Sequence[Any], *, followed: bool) -> dict[str, list[tuple[str
 
 def operation_on(values: Sequence[str], chosen: int, *, spans: bool) -> str | None:
     """Return the operation on two values, or spans of time, that chooses one; None for none."""
-    for operation in ("longer", "shorter") if spans else ("min", "max"):
-        if compare(operation, values[0], values[1]) == chosen:
-            return operation
-    return None
+    known = ("longer", "shorter") if spans else ("min", "max")
+    return next((name for name in known if compare(name, *values[:2]) == chosen), None)
 
 
 def _value(
@@ -260,10 +258,8 @@ def stands(text: str, said: str) -> tuple[int, int] | None:
 
 def named(question: str, title: str) -> tuple[int, int] | None:
     """Return where a question names a title, whole or without its "(disambiguator)"."""
-    for name in (title, without_brackets(title)):
-        if found := occurrences(question, name):
-            return found[0]
-    return None
+    names = (title, without_brackets(title))
+    return next((place for name in names for place in occurrences(question, name)), None)
 
 
 def without_brackets(title: str) -> str:

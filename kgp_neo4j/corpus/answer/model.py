@@ -21,10 +21,7 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A model's answer: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`.
-
-    Only an `answer` has statements. `notes` are for the reader.
-    """
+    """A model's answer: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`."""
 
     kind: str
     statements: tuple[Statement, ...] = ()

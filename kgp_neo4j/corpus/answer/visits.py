@@ -69,10 +69,7 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
 def chosen(
     all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
 ) -> tuple[list[Visit], int]:
-    """Return at most `most` visits, and how many passages these leave out.
-
-    They are whole paths, to the passages `first` and then by rank.
-    """
+    """Return whole paths, to `first` and then by rank, of `most` visits; count those left out."""
     number = {visit.order: visit for visit in all_visits}
     ends = sorted(
         (visit for visit in all_visits if visit.rank is not None),

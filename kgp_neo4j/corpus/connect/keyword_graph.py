@@ -94,10 +94,7 @@ def _keyword_rows(
     changed: Collection[int],
     stored: dict[str, tuple[int, bool]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the keywords that differ from those stored or belong to passages that changed.
-
-    What is left in `stored` are keywords that no passage has.
-    """
+    """Yield keywords that differ from `stored` or changed; leave there those that none has."""
     touched = np.zeros(len(nodes), bool)
     touched[list(changed)] = True
     places = np.flatnonzero(touched[keywords.passage])

@@ -95,10 +95,7 @@ def extract_keywords(
 def _tfidf(
     count: NDArray[np.integer[Any]], frequency: NDArray[np.integer[Any]], passages: int
 ) -> NDArray[np.float64]:
-    weight: NDArray[np.float64] = (1.0 + np.log(count)) * (
-        np.log((1 + passages) / (1 + frequency)) + 1.0
-    )
-    return weight
+    return np.asarray((1.0 + np.log(count)) * (np.log((1 + passages) / (1 + frequency)) + 1.0))
 
 
 class _Text:
@@ -207,15 +204,13 @@ class _Titles:
 
 def _forms(title: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the words that name a title, as written and in lower case."""
-    forms = filter(_worth_naming, title_words(title))
-    return [(form, tuple(word.lower() for word in form)) for form in forms]
-
-
-def _worth_naming(form: tuple[str, ...]) -> bool:
-    if len(form) > _LONGEST_TITLE:
-        return False
-    low = [w.lower() for w in form]
-    return len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS)
+    forms = [(form, tuple(word.lower() for word in form)) for form in title_words(title)]
+    return [
+        (form, low)
+        for form, low in forms
+        if len(low) <= _LONGEST_TITLE
+        and (len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS))
+    ]
 
 
 class _Grams:
@@ -233,7 +228,11 @@ class _Grams:
         hashes = [np.zeros(0, np.uint64)]
         sizes = np.diff(text.ends, prepend=0)
         passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
-        stopped = _stop_words(text)[text.numbers]
+        # No keyword begins or ends with one of these words.
+        stop = [
+            word in STOP_WORDS or (len(word) < 2 and word.isascii()) for word in text.vocabulary
+        ]
+        stopped = np.array(stop, bool)[text.numbers]
         shorter = text.numbers
         self.number = 0
         for size in range(1, settings.longest + 1):
@@ -293,12 +292,6 @@ class _Grams:
         order = order[rank < self._keywords]
         place, gram = place.astype(np.int32), gram[order].astype(np.int32)
         return place[rank < self._keywords], gram, weight[order]
-
-
-def _stop_words(text: _Text) -> NDArray[np.bool_]:
-    """Return which words of the vocabulary no n-gram that is a keyword begins or ends with."""
-    stopped = [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary]
-    return np.array(stopped, bool)
 
 
 def _frequent(

@@ -1,5 +1,6 @@
 """Exports a corpus into one file, and imports it."""
 
+from functools import partial
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
@@ -110,12 +111,5 @@ def export_corpus(
     return export(database, CORPUS, corpus, Path(path), overwrite=overwrite)
 
 
-def import_corpus(
-    database: Database, path: str | Path, *, name: str | None = None, replace: bool = False
-) -> Transfer:
-    """Import a corpus from a file of `export_corpus`, as `import_file` does.
-
-    Raises InputError for a file that is damaged, of another format or of another name, CorpusError
-    where the name is taken.
-    """
-    return import_file(database, CORPUS, Path(path), name=name, replace=replace)
+#: Imports a corpus from a file of `export_corpus`.
+import_corpus = partial(import_file, kind=CORPUS)

@@ -93,10 +93,7 @@ class _Quantity:
 
 
 def decide(question: str, passages: Sequence[Passage], choice: Choice) -> Choice | None:
-    """Return yes or no by the first of the best sentences with a limit for the question's value.
-
-    None where the question gives no value, or nothing is decided. `choice` is what the reader read.
-    """
+    """Return yes or no by the first of the best sentences with a limit for the value, else None."""
     if not _ASKS.search(question) or choice.signals.get("nothing", 0.0) > -_ABOUT:
         return None
     given = list(_quantities(_tokens(question)))

@@ -70,10 +70,7 @@ def as_question(turns: Sequence[str]) -> str:
 
 
 def read_turns(text: str, where: str = "the question") -> list[str]:
-    """Return the user's turns in a JSON list of texts or messages; any other text is one turn.
-
-    Raises InputError for a JSON list of anything else.
-    """
+    """Return the user's turns in a JSON list (InputError for another), or any other text as one."""
     try:
         turns = json.loads(text) if text.lstrip().startswith("[") else [text]
     except (ValueError, RecursionError):

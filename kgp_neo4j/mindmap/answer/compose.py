@@ -260,10 +260,7 @@ def answer_by_path(
 
 
 def path_meant(reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> RelationPath | None:
-    """Return the relation path that an answer follows, if any.
-
-    It is none where the path is not certain, and several entities speak for one candidate.
-    """
+    """Return the path that an answer follows; none if unsure, and entities agree on a candidate."""
     best = next(iter(reasoning.asked), None)
     agree = bool(candidates) and len(candidates[0].support) > 1
     return None if best and agree and best.score < _CERTAIN else best

@@ -55,8 +55,7 @@ class QuestionWords:
 
     def weights(self) -> NDArray[np.float32]:
         """Return a weight for each relation: how near the question comes to its name."""
-        best: NDArray[np.float32] = self.near[:2].mean(axis=0).max(axis=1, initial=0.0)
-        return best
+        return np.asarray(self.near[:2].mean(axis=0).max(axis=1, initial=0.0))
 
     def explained(self, relations: Sequence[int]) -> bool:
         """Return whether some relations (rows of `near`) explain what the question says.

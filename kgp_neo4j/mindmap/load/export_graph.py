@@ -1,5 +1,6 @@
 """Exports a knowledge graph into one file, and imports it."""
 
+from functools import partial
 from pathlib import Path
 
 from kgp_neo4j.graphdb.database import Database, Row
@@ -83,12 +84,5 @@ def export_graph(
     return export(database, GRAPH, graph, Path(path), overwrite=overwrite)
 
 
-def import_graph(
-    database: Database, path: str | Path, *, name: str | None = None, replace: bool = False
-) -> Transfer:
-    """Import a knowledge graph from a file of `export_graph`, as `import_file` does.
-
-    Raises InputError for a file that is damaged, of another format or of another name, GraphError
-    where the name is taken.
-    """
-    return import_file(database, GRAPH, Path(path), name=name, replace=replace)
+#: Imports a knowledge graph from a file of `export_graph`.
+import_graph = partial(import_file, kind=GRAPH)

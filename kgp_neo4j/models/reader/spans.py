@@ -18,10 +18,7 @@ _ENDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span: characters `start` to `end` of a passage's title or text.
-
-    `passage` is the passage's index in the list, `score` the probability of start and end.
-    """
+    """A span of a passage's title or text, the passage's index, the probability of its ends."""
 
     passage: int
     in_title: bool
@@ -33,8 +30,7 @@ class Candidate:
 def probabilities(logits: NDArray[Any]) -> NDArray[np.float64]:
     """Return the probabilities of logits, over the last axis."""
     likely = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float64)
-    shares: NDArray[np.float64] = likely / likely.sum(axis=-1, keepdims=True)
-    return shares
+    return np.asarray(likely / likely.sum(axis=-1, keepdims=True))
 
 
 def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:

@@ -114,19 +114,12 @@ class Windows:
     def build(self, pieces: Sequence[Piece]) -> list[Window]:
         """Return windows with the pieces in order, each as full as possible."""
         windows: list[Window] = []
-        window: Window | None = None
+        begin, size = self._begin, len(self._begin)
         for piece in pieces:
-            if window is not None and len(window.ids) + len(piece.ids) + 1 > self._longest:
-                window = None
-            if window is None:
-                window = Window(
-                    list(self._begin),
-                    [0] * len(self._begin),
-                    [None] * len(self._begin),
-                    [False] * len(self._begin),
-                    self._asked,
-                )
-                windows.append(window)
+            if not windows or len(windows[-1].ids) + len(piece.ids) + 1 > self._longest:
+                places: list[Any] = [None] * size
+                windows.append(Window([*begin], [0] * size, places, [False] * size, self._asked))
+            window = windows[-1]
             room = self._longest - len(window.ids) - 1
             ids = piece.ids[: max(room, 0)]
             window.ids += [*ids, self._separator]

@@ -44,10 +44,7 @@ class ColumnLink:
 
 @dataclass(slots=True)
 class Links:
-    """A question's words (and their stems), and everything that they are linked to.
-
-    `number_places` are the places of numbers (as one number word each).
-    """
+    """A question's words (and their stems), and everything that they are linked to."""
 
     text: str
     words: list[str]

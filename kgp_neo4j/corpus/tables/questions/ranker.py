@@ -71,8 +71,7 @@ class Ranker:
 
     def _header(self, words: tuple[str, ...]) -> NDArray[Any]:
         known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
-        total: NDArray[Any] = self.weights["headers"][known].sum(axis=0)
-        return total
+        return np.asarray(self.weights["headers"][known].sum(axis=0))
 
     def judge(self, example: Example, readings: list[Candidate]) -> tuple[Candidate, float]:
         """Return the plan whose answer has the highest probability, summed over the plans that give
