@@ -73,12 +73,7 @@ changes nothing, replaces what has changed, and finishes what was cut short.
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    paths: tuple[str, ...],
-    corpus: str,
-    as_json: bool,
-    **options: Any,
+    ctx: click.Context, /, paths: tuple[str, ...], corpus: str, as_json: bool, **options: Any
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
 

@@ -50,12 +50,11 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
         try:
             for member in _named(Path(path).expanduser(), inputs):
                 reason = unread_reason(member)
-                if reason and extension(member):  # it should have been read
-                    inputs.errors.append(InputError(reason, where=shown(member)))
-                elif reason:
+                if not is_storable(str(member)):
+                    reason = reason or "the file's name is not valid Unicode"
+                if reason and not extension(member):
                     inputs.ignored[absolute(member)] = reason
-                elif not is_storable(str(member)):
-                    reason = "the file's name is not valid Unicode"
+                elif reason:  # it should have been read
                     inputs.errors.append(InputError(reason, where=shown(member)))
                 elif (real := os.path.realpath(member)) not in seen:
                     seen.add(real)

@@ -171,7 +171,6 @@ class ChatModel:
             unreadable = "stream" in options and isinstance(error, ValueError)
             if received.finish is None and (received.begun or not unreadable):
                 raise self._explain(error, begun=received.begun) from None
-        received.end()
 
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
         timeout = self._settings.timeout
@@ -223,13 +222,12 @@ class _Received:
         if content:
             self._stream.show(self.text)
 
-    def end(self) -> None:
-        """Pass on what is left of a complete reply."""
-        if self.finish is not None:
-            self._stream.show(self.text, done=True)
-
     def reply(self) -> Reply:
-        """Return the complete reply; its text is empty where it was refused or filtered."""
+        """Pass on what is left of the complete reply, and return it.
+
+        Its text is empty where it was refused or filtered.
+        """
+        self._stream.show(self.text, done=True)
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
         # The text of a reply that was cut off is kept.
         text = "" if finish == "refused" else without_reasoning(self.text)

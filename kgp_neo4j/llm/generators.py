@@ -134,20 +134,15 @@ def placed() -> tuple[str, Any]:
     return device, torch.bfloat16 if quick else torch.float32
 
 
-def _source(name: str) -> tuple[str, dict[str, bool]]:
-    """Return a folder or hub name and the options to load it with, for transformers."""
-    local = Path(name).expanduser().is_dir()
-    # An absolute path, because an adapter stores the name of its base model.
-    source = str(Path(name).expanduser().absolute()) if local else name
-    return source, {"trust_remote_code": False, "local_files_only": local}
-
-
 def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
     """Return the model in a torch `dtype` and the tokenizer; raises as `load_generator` does."""
-    adapter = name if _is_adapter(name) else None
-    if adapter is not None:
-        name = _base_of(adapter)
-    source, options = _source(name)
+    folder, adapter = Path(name).expanduser(), None
+    if (folder / _ADAPTER).is_file() and not (folder / "config.json").is_file():
+        adapter, name = folder, _base_of(folder)
+        folder = Path(name).expanduser()
+    # An absolute path, because an adapter stores the name of its base model.
+    source = str(folder.absolute()) if folder.is_dir() else name
+    options = {"trust_remote_code": False, "local_files_only": folder.is_dir()}
     try:
         from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging as chatter
@@ -179,14 +174,9 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _is_adapter(name: str) -> bool:
-    folder = Path(name).expanduser()
-    return (folder / _ADAPTER).is_file() and not (folder / "config.json").is_file()
-
-
-def _base_of(adapter: str) -> str:
+def _base_of(adapter: Path) -> str:
     """Return the base model that an adapter's folder names."""
-    path = Path(adapter).expanduser() / _ADAPTER
+    path = adapter / _ADAPTER
     try:
         base = json.loads(path.read_text(encoding="utf-8")).get("base_model_name_or_path")
     except (OSError, ValueError, AttributeError) as error:
@@ -200,11 +190,10 @@ def _base_of(adapter: str) -> str:
     return base
 
 
-def _with_adapter(model: Any, adapter: str) -> Any:
+def _with_adapter(model: Any, folder: Path) -> Any:
     """Return the model with a LoRA adapter's weights on it."""
-    with needs("torch", "a LoRA adapter", ModelError, where=adapter):
+    with needs("torch", "a LoRA adapter", ModelError, where=str(folder)):
         from peft import PeftModel
-    folder = Path(adapter).expanduser()
     # peft would fall back to a pickle.
     if not (folder / "adapter_model.safetensors").is_file():
         raise ModelError(

@@ -95,13 +95,10 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
     ]
     table: set[str] = set().union(*told)
 
-    def of(numbers: list[str], own: set[str]) -> str:
-        marks = own or table
-        if len(marks) == 1:
-            return next(iter(marks))
-        return "." if own else _alike(numbers)
-
-    return [of(numbers, own) for numbers, own in zip(held, told, strict=True)]
+    return [
+        next(iter(own or table)) if len(own or table) == 1 else "." if own else _alike(numbers)
+        for numbers, own in zip(held, told, strict=True)
+    ]
 
 
 def is_grouped(text: str) -> bool:

@@ -27,48 +27,39 @@ _WORDS = regex.compile(rf"({SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{SINGLE}]+)", rege
 _ASCII_WORDS = re.compile(r"([A-Za-z0-9]+)")
 #: English words that do not show what a question is about.
 FUNCTION_WORDS = frozenset(
-    word
-    for line in (
-        "a an the of in on at by for with to from and or is are was were be been being it its",
-        "this that these those as who whom whose what which when where why how did does do",
-        "has have had he she they his her their him them not no also but if than then there",
-        "after before during between about into over under out up down i you we me my our",
-        "your s t",
-    )
-    for word in line.split()
+    "a an the of in on at by for with to from and or is are was were be been being it its this "
+    "that these those as who whom whose what which when where why how did does do has have had he "
+    "she they his her their him them not no also but if than then there after before during "
+    "between about into over under out up down i you we me my our your s t".split()
 )
 #: English words with which no keyword begins or ends.
 STOP_WORDS = FUNCTION_WORDS.union(
-    word
-    for line in (
-        # Determiners and pronouns.
-        "all another any anybody anyone anything both each either enough every everybody everyone",
-        "everything few fewer less little many more most much neither nobody none nothing one",
-        "other others own same several some somebody someone something such what whatever",
-        "whichever whoever hers herself himself itself me mine myself oneself ourselves ours",
-        "themselves theirs us yours yourself yourselves",
-        # Auxiliaries, and their remains around apostrophes.
-        "am became become becomes becoming can cannot could doing done having may might must ought",
-        "seem seemed seems shall should used will would d ll m re ve",
-        # Prepositions.
-        "about above across against along amid among amongst around behind below beneath beside",
-        "besides beyond concerning despite except following including inside like near off onto",
-        "outside past per regarding since through throughout till toward towards under underneath",
-        "until unto upon via within without",
-        # Conjunctions, and adverbs that join sentences.
-        "accordingly although because consequently else furthermore hence however indeed instead",
-        "lest meanwhile moreover namely nevertheless nonetheless nor otherwise provided so still",
-        "therefore though thus unless whereas wherever whether while whilst yet",
-        # Adverbs of time, place, degree and manner.
-        "again ago almost already always anyhow anyway anywhere apart aside away back elsewhere",
-        "especially even ever everywhere far formerly further here hereafter just last later",
-        "latter least mainly maybe mostly never next now nowhere often once only partly perhaps",
-        "quite rather seldom sometimes somewhere soon there thereafter thereby too together twice",
-        "usually very well whenever",
-        # Small numbers in words, and ordinals.
-        "two three four five six seven eight nine ten first second third former",
-    )
-    for word in line.split()
+    # Determiners and pronouns.
+    "all another any anybody anyone anything both each either enough every everybody everyone "
+    "everything few fewer less little many more most much neither nobody none nothing one other "
+    "others own same several some somebody someone something such what whatever whichever whoever "
+    "hers herself himself itself me mine myself oneself ourselves ours themselves theirs us yours "
+    "yourself yourselves "
+    # Auxiliaries, and their remains around apostrophes.
+    "am became become becomes becoming can cannot could doing done having may might must ought "
+    "seem seemed seems shall should used will would d ll m re ve "
+    # Prepositions.
+    "about above across against along amid among amongst around behind below beneath beside "
+    "besides beyond concerning despite except following including inside like near off onto "
+    "outside past per regarding since through throughout till toward towards under underneath "
+    "until unto upon via within without "
+    # Conjunctions, and adverbs that join sentences.
+    "accordingly although because consequently else furthermore hence however indeed instead lest "
+    "meanwhile moreover namely nevertheless nonetheless nor otherwise provided so still therefore "
+    "though thus unless whereas wherever whether while whilst yet "
+    # Adverbs of time, place, degree and manner.
+    "again ago almost already always anyhow anyway anywhere apart aside away back elsewhere "
+    "especially even ever everywhere far formerly further here hereafter just last later latter "
+    "least mainly maybe mostly never next now nowhere often once only partly perhaps quite rather "
+    "seldom sometimes somewhere soon there thereafter thereby too together twice usually very "
+    "well whenever "
+    # Small numbers in words, and ordinals.
+    "two three four five six seven eight nine ten first second third former".split()
 )
 _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
@@ -147,10 +138,7 @@ def cut(text: str) -> Words:
 
 
 def _cut(
-    text: str,
-    normal: str,
-    pattern: re.Pattern[str],
-    places: list[tuple[int, int]] | None,
+    text: str, normal: str, pattern: re.Pattern[str], places: list[tuple[int, int]] | None
 ) -> Words:
     # What is between words, and words, in turn: their lengths add up to places.
     parts = pattern.split(normal)

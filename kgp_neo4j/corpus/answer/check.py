@@ -104,12 +104,7 @@ class Evidence:
         self.question = question
         self._encoder = encoder
         self._sentences = [
-            [
-                _compared(p.text[a:b])
-                for a, b in sentences(p.text)[:_MOST_READ]
-                if p.text[a:b].strip()
-            ]
-            for p in passages
+            [_compared(p.text[a:b]) for a, b in sentences(p.text)[:_MOST_READ]] for p in passages
         ]
         self._titles = [_compared(p.heading).forms for p in passages]
         #: What a claim may say of each passage.
@@ -122,11 +117,10 @@ class Evidence:
     def sharing(self, claim: str, most: int) -> list[int]:
         """Return the places of the passages that share most with a claim, best first."""
         wanted = _compared(claim)
-        scored = []
-        for at, forms in enumerate(self._forms):
-            rare = 2 * len((wanted.names | wanted.numbers) & forms)
-            scored.append((rare + len(wanted.words & forms), -at))
-        return [-at for score, at in sorted(scored, reverse=True)[:most] if score > 0]
+        rare = wanted.names | wanted.numbers
+        scores = [2 * len(rare & forms) + len(wanted.words & forms) for forms in self._forms]
+        best = sorted(range(len(scores)), key=lambda at: -scores[at])[:most]
+        return [at for at in best if scores[at]]
 
     def support(self, claim: str, places: Sequence[int]) -> Support:
         """Return how well the passages at these places together support a sentence."""
@@ -280,26 +274,19 @@ def _clauses(text: str) -> tuple[tuple[_Text, bool], ...]:
 def _compared(text: str) -> _Text:
     """Return the names, numbers and words of a text."""
     joined = _THOUSANDS.sub("", text)
-    all_words = words(joined)
     content = set(content_words(joined))
-    names: set[str] = set()
-    numbers: set[str] = set()
-    plain: set[str] = set()
-    forms: set[str] = set()
-    for at, word in enumerate(all_words):
+    names, numbers, plain, forms = (set[str]() for _ in range(4))
+    for at, word in enumerate(words(joined)):
         low = word.casefold()
-        value = _number(low)
-        if value is not None:
+        if (value := _number(low)) is not None:
             numbers.add(value)
             forms |= {value, low}
-            continue
-        if word.lower() not in content or low == "yes":
-            continue
-        forms |= {low, _key(low)}
-        if word[0].isupper() and (at > 0 or not _OPENING_WORD.fullmatch(low)):
-            names.add(low)
-        else:
-            plain.add(_key(low))
+        elif word.lower() in content and low != "yes":
+            forms |= {low, _key(low)}
+            if word[0].isupper() and (at > 0 or not _OPENING_WORD.fullmatch(low)):
+                names.add(low)
+            else:
+                plain.add(_key(low))
     return _Text(text, *(frozenset(x - {""}) for x in (names, numbers, plain, forms)))
 
 
@@ -408,12 +395,10 @@ class _Check:
             least = min(reason.support for reason in supported)
             return self._statement(behind, least, "", carried=True)
         # The passages that it cites, those of its reasons, else those that share most with it.
-        for tried in (self.cited, behind):
-            if holding := [at for at in tried if evidence.holds(self.text, at)]:
+        near = [] if reasons else evidence.sharing(f"{evidence.question} {self.text}", _TRIED)
+        for tried, most in ((self.cited, None), (behind, None), (near, 1)):
+            if holding := [at for at in tried if evidence.holds(self.text, at)][:most]:
                 return self._carried(holding, 1.0)
-        near = evidence.sharing(f"{evidence.question} {self.text}", _TRIED) if not reasons else []
-        if holding := [at for at in near if evidence.holds(self.text, at)][:1]:
-            return self._carried(holding, 1.0)
         if why := evidence.unjudged(self.text):
             return self._unjudged(why)
         return self._refuted("its words stand in no passage that it rests on")
@@ -433,13 +418,7 @@ class _Check:
         return self._statement(self.cited, 0.0, note, carried=False, judged=False)
 
     def _statement(
-        self,
-        places: Sequence[int],
-        score: float,
-        note: str,
-        *,
-        carried: bool,
-        judged: bool = True,
+        self, places: Sequence[int], score: float, note: str, *, carried: bool, judged: bool = True
     ) -> Statement:
         ids = tuple(self.evidence.passages[at].id for at in places)
         note = "; ".join(filter(None, (self.missing, note)))

@@ -279,7 +279,6 @@ def _are_names(texts: Sequence[str]) -> bool:
     """Return whether numbers in a first row may name columns: years, or 1, 2, 3."""
     if not all(text.isdecimal() and len(text) < 9 for text in texts):
         return False
-    numbers = [int(text) for text in texts]
-    if all(1000 <= value <= 2100 for value in numbers):
-        return True
-    return numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    numbers = list(map(int, texts))
+    counted = [list(range(first, first + len(numbers))) for first in (0, 1)]
+    return numbers in counted or all(1000 <= value <= 2100 for value in numbers)

@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import count
 
 import regex
 
@@ -196,10 +197,8 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
         for row in range(s.row, s.row + s.rows)
         for column in range(s.column, s.column + s.columns)
     } - spans.keys()
-    last = -table.header_rows  # the number of the row before, those that head others left out
+    numbers = count(1 - table.header_rows)
     for at, texts in enumerate(table.rows):
-        number = None if at in sections else last + 1
-        last = last if number is None else number
         cells = []
         for column, text in enumerate(texts):
             value = typed(text, marks[column])
@@ -223,7 +222,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             "table": id_,
             "id": part_id(id_, "row", at + 1),
             "order": at + 1,
-            "number": number,
+            "number": None if at in sections else next(numbers),
             "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {at + 1}"),
             "page": table.row_pages[at] if table.row_pages else None,
             "cells": cells,

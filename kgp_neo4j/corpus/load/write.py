@@ -1,23 +1,24 @@
 """Write documents with their passages, many in a transaction, each completely or not at all."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
 from kgp_neo4j.corpus.load.sources import place
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
-#: Documents looked up at once, and their characters: the amount that a load keeps in memory.
-_DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
-#: Passages in a transaction; a document that has more is one transaction.
-_PASSAGES = 1_000
-#: Cells in a transaction; a row that has more is one transaction.
-_CELLS = 10_000
+_T = TypeVar("_T")
+
+#: Characters that a load keeps in memory, and those that each document counts for besides its own.
+_CHARACTERS, _DOCUMENT = 4_000_000, 4_000
+#: Passages and cells in a transaction, which ends with the document or row that reaches them.
+_PASSAGES, _CELLS = 1_000, 10_000
 #: Part of every document's fingerprint: raise it when the stored form of documents changes.
 _FORM = 3
 
@@ -28,20 +29,15 @@ def batches(
     """Gather documents into batches by their ids; a repeated paragraph is left out."""
     # Ids are kept as bytes: a data set has a million paragraphs.
     seen: set[bytes] = set()
-    held: dict[str, SourceDocument] = {}
-    characters = 0
-    for document in documents:
-        id_ = document_id(corpus, document.source, document.key)
-        if bytes.fromhex(id_) in seen:
-            continue
-        seen.add(bytes.fromhex(id_))
-        held[id_] = document
-        characters += len(document.text)
-        if len(held) >= _DOCUMENTS or characters >= _CHARACTERS:
-            yield held
-            held, characters = {}, 0
-    if held:
-        yield held
+
+    def new() -> Iterator[tuple[str, SourceDocument]]:
+        for document in documents:
+            id_ = document_id(corpus, document.source, document.key)
+            if bytes.fromhex(id_) not in seen:
+                seen.add(bytes.fromhex(id_))
+                yield id_, document
+
+    return map(dict, _groups(new(), lambda each: _DOCUMENT + len(each[1].text), _CHARACTERS))
 
 
 def write(
@@ -75,7 +71,7 @@ def write(
         for id_, document in changed.items()
     )
     told = {"corpus": corpus, "scope": corpus_scope(corpus), "language": language}
-    for group in _groups(rows, "passages", _PASSAGES):
+    for group in _groups(rows, lambda row: len(row["passages"]), _PASSAGES):
         results += database.write("load/documents", **told, rows=group)
     make_own_indexes(database, corpus)
     _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
@@ -121,7 +117,7 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         for order, table in enumerate(document.tables, 1)
         for row in table_rows(id_, order, table)
     )
-    for group in _groups(rows, "cells", _CELLS):
+    for group in _groups(rows, lambda row: len(row["cells"]), _CELLS):
         database.write("load/table_rows", corpus=corpus, rows=group)
     for row in database.write("load/finish_tables", ids=list(documents)):
         document = documents[row["id"]]
@@ -153,15 +149,15 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     return split.DEFAULT_SIZE
 
 
-def _groups(rows: Iterable[Row], counted: str, limit: int) -> Iterator[list[Row]]:
-    """Gather rows until their counts under the key `counted` exceed `limit`."""
-    held: list[Row] = []
-    count = 0
-    for row in rows:
-        if held and count + len(row[counted]) > limit:
+def _groups(items: Iterable[_T], size: Callable[[_T], int], limit: int) -> Iterator[list[_T]]:
+    """Gather items until their sizes together reach a limit."""
+    held: list[_T] = []
+    total = 0
+    for item in items:
+        held.append(item)
+        total += size(item)
+        if total >= limit:
             yield held
-            held, count = [], 0
-        held.append(row)
-        count += len(row[counted])
+            held, total = [], 0
     if held:
         yield held

@@ -174,14 +174,11 @@ class _Linker:
         question_stems = {stem(word) for run in spans(question) for word, _, _ in run}
         ranked = [Match(p, near[p.text], "embedding") for p in rest if near.get(p.text)]
         ranked.sort(key=lambda match: (-match.score, match.phrase.text))
-        accepted = [self._accepts(match, question_stems) for match in ranked]
-        linked = _without_common_words(
-            [match for match, accept in zip(ranked, accepted, strict=True) if accept], used
-        )
-        refused = [match for match, accept in zip(ranked, accepted, strict=True) if not accept]
-        shown = [match for match in refused if match.score >= _WORTH_SHOWING]
-        suggestions = _without_common_words(shown, set())[:_ALTERNATIVES]
-        return linked, [_suggested(m.phrase, m.entities, m.by) for m in suggestions]
+        accepted = [match for match in ranked if self._accepts(match, question_stems)]
+        refused = [m for m in ranked if m.score >= _WORTH_SHOWING and m not in accepted]
+        suggestions = _without_common_words(refused, set())[:_ALTERNATIVES]
+        suggested = [_suggested(m.phrase, m.entities, m.by) for m in suggestions]
+        return _without_common_words(accepted, used), suggested
 
     def _can_embed(self, phrase: Phrase) -> bool:
         if is_han(phrase.text):

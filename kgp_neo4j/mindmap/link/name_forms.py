@@ -158,10 +158,8 @@ def phrases(question: str) -> list[Phrase]:
             longest = _LONGEST_HAN_PHRASE if is_han(word) else _LONGEST_PHRASE
             for after in range(first + 1, min(first + longest, len(run)) + 1):
                 last, _, end = run[after - 1]
-                if last not in _FUNCTION_WORDS and not (cuts if after > first + 1 else parts) & {
-                    begin,
-                    end,
-                }:
+                barred = cuts if after > first + 1 else parts
+                if last not in _FUNCTION_WORDS and not barred & {begin, end}:
                     words = tuple(w for w, _, _ in run[first:after])
                     places = known[words].places if words in known else ()
                     known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
