@@ -34,11 +34,8 @@ def _table(path: Path, data: str | bytes) -> SourceTable:
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators_are_found_out(tmp_path: Path, ending: str, separator: str) -> None:
-    lines = [
-        ["Town", "Share, %", "Note; more"],
-        ["Ålesund", "1,5", "a|b"],
-        ["", "2,5", "tab\there"],
-    ]
+    names = ["Town", "Share, %", "Note; more"]
+    lines = [names, ["Ålesund", "1,5", "a|b"], ["", "2,5", "tab\there"]]
     data = "\r\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines)
     document = _read(tmp_path / f"my_towns{ending}", data)
     assert document.title == "my towns"
@@ -219,11 +216,8 @@ def test_tables_of_markdown(tmp_path: Path) -> None:
     place = document.text[first.start : first.end]
     assert place.startswith("| Town |")
     assert place.endswith("| only |")
-    assert (quoted.rows, quoted.caption) == (
-        (("a", "b"), ("1", "2")),
-        "Table A.3: in a quotation",
-    )
-    assert quoted.number == "A.3"
+    assert quoted.rows == (("a", "b"), ("1", "2"))
+    assert (quoted.caption, quoted.number) == ("Table A.3: in a quotation", "A.3")
     assert listed.rows == (("a", "b"), ("3", "4"))
     assert (bare.rows, bare.header_rows, bare.number) == ((("no", "header"),), 0, "")
 
@@ -257,9 +251,8 @@ def test_headings_of_asciidoc_and_restructured_text(tmp_path: Path) -> None:
     document = _read(tmp_path / "a.adoc", _ASCIIDOC)
     assert (document.title, document.text) == ("Harbour", _ASCIIDOC)
     assert [(s.title, s.level) for s in document.sections] == [("Harbour", 1), ("Dues", 2)]
-    text = (
-        "=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n==  ==\n1   2\n==  ==\n\nEnd\n===\n"
-    )
+    table = "==  ==\n1   2\n==  =="
+    text = f"=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n{table}\n\nEnd\n===\n"
     document = _read(tmp_path / "a.rst", text)
     assert [(s.title, s.level, text[s.start :][:4]) for s in document.sections] == [
         ("Coast", 1, "===="), ("Dues", 2, "Dues"), ("Pilots", 3, "Pilo"), ("End", 2, "End\n"),
@@ -285,12 +278,8 @@ def test_tables_of_a_page(tmp_path: Path) -> None:
         ("x | y", "3", "3"),
         ("all", "9", "9"),
     )
-    assert set(table.spans) == {
-        Span(0, 0, 2, 1),
-        Span(0, 1, 1, 2),
-        Span(2, 0, 2, 1),
-        Span(3, 1, 1, 2),
-    }
+    spans = {Span(0, 0, 2, 1), Span(0, 1, 1, 2), Span(2, 0, 2, 1), Span(3, 1, 1, 2)}
+    assert set(table.spans) == spans
     assert (table.header_rows, table.caption, table.number) == (2, "Table 3. Scores", "3")
     assert column_names(table) == ["Name", "Score / A", "Score / B"]
     shown = markdown(table)

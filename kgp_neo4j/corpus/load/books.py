@@ -1,5 +1,6 @@
 """Read the chapters of an electronic book (EPUB) as one page."""
 
+import io
 import posixpath
 from dataclasses import replace
 from urllib.parse import unquote
@@ -7,18 +8,20 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.encodings import decoded
-from kgp_neo4j.corpus.load.html import read_page
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
 _MOST = 16 << 20  # bytes of a chapter
 
 
-def read_book(package: ZipFile, where: str) -> SourceDocument:
+def read_book(data: bytes, where: str) -> SourceDocument:
     """Return the contents of a book's chapters in the order in which they are read.
 
     Raises InputError for a book that is locked against copying.
     """
+    from kgp_neo4j.corpus.load.html import read_page
+
+    package = ZipFile(io.BytesIO(data))
     if "META-INF/rights.xml" in package.namelist():
         raise InputError("the book is locked", hint="Give a copy that is not.")
     container = ElementTree.fromstring(package.read("META-INF/container.xml"))

@@ -1,8 +1,10 @@
 """Join what a reader finds in a file into one text, with the places of its tables."""
 
 from dataclasses import replace
+from typing import Any
 
 from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
 _GAP = "\n\n"
@@ -15,6 +17,7 @@ class Blocks:
         self._parts: list[str] = []
         self.length = 0
         self.tables: list[SourceTable] = []
+        self.left_out: list[str] = []
 
     @property
     def text(self) -> str:
@@ -36,6 +39,11 @@ class Blocks:
         shown = markdown(table)
         start = self.add(shown)
         self.tables.append(replace(table, start=start, end=start + len(shown)))
+
+    def document(self, where: str, title: str = "", **more: Any) -> SourceDocument:
+        """Return a document of all that was added and left out."""
+        more |= {"tables": tuple(self.tables), "left_out": tuple(self.left_out)}
+        return SourceDocument(title, self.text, where, **more)
 
 
 def hidden_parts(count: int) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, takewhile
 from typing import Any
 
@@ -54,7 +55,7 @@ def read_values(text: str, where: str) -> SourceDocument:
     table, ragged = _table(records, separator)
     blocks = Blocks()
     blocks.add_table(table)
-    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables), notes=ragged)
+    return blocks.document(where, notes=ragged)
 
 
 def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[str, ...]]:
@@ -78,10 +79,7 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
         more = len(ragged) - _MOST_REPORTED
         ragged[_MOST_REPORTED:] = [f"{more:,} more lines with another number of fields are kept"]
     title = ". ".join(line.rstrip(".") for line in titles)
-    table = SourceTable(
-        rows=tuple(rows), header_rows=header_rows(rows), caption=title, number=number(title)
-    )
-    return table, tuple(ragged)
+    return SourceTable(tuple(rows), header_rows(rows), title, number(title)), tuple(ragged)
 
 
 def _filled(fields: list[str]) -> int:
@@ -106,11 +104,9 @@ def _records(
         if any(map(str.strip, fields)):
             yield began, [field.replace("\r\n", "\n") for field in fields]
         began = line + reader.line_num
-    raise InputError(
-        "a quote opens in this record and is never closed",
-        where=f"{where}:{began}",
-        hint='Close it, or write a quote within quotes as "".',
-    )
+    what = "a quote opens in this record and is never closed"
+    hint = 'Close it, or write a quote within quotes as "".'
+    raise InputError(what, where=f"{where}:{began}", hint=hint)
 
 
 def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -> Any:
@@ -146,9 +142,6 @@ def _separator(text: str) -> str:
 
 def _is_escaped(text: str, separator: str) -> bool:
     """Return whether a text has no fault where a backslash escapes a quote."""
-    try:
-        for _ in _reader(text, separator, escaped=True, strict=True):
-            pass
-    except csv.Error:
-        return False
-    return True
+    with suppress(csv.Error):
+        return sum(1 for _ in _reader(text, separator, escaped=True, strict=True)) > 0
+    return False

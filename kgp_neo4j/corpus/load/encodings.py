@@ -45,7 +45,9 @@ def decoded(
     text = ""
     notes: tuple[str, ...] = ()
     if not data.isascii() or (declared or "").lower().startswith("utf-16"):
-        declared = None if _is_utf8(data) else declared  # what a page says may be older than it
+        with suppress(UnicodeError):
+            data.decode()
+            declared = None  # what a page says may be older than it
     for encoding in filter(None, (marked, declared, "utf-8")):
         with suppress(LookupError, ValueError):
             text = data.decode(encoding)
@@ -62,15 +64,8 @@ def decoded(
     return seen(_turned(text) if is_prose else text), notes
 
 
-def _is_utf8(data: bytes) -> bool:
-    with suppress(UnicodeError):
-        return bool(data.decode())
-    return False
-
-
 def _turned(text: str) -> str:
-    words = _LEFTWARD.findall(text[:_SAMPLE])
-    ways = [word_way(word) for word in words]
+    ways = list(map(word_way, _LEFTWARD.findall(text[:_SAMPLE])))
     turned, right = sum(way > 0 for way in ways), sum(way < 0 for way in ways)
     if turned < 2 or turned < 4 * right:
         return text

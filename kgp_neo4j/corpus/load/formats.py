@@ -6,7 +6,7 @@ caller decides whether to stop at the first error.
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -29,7 +29,7 @@ Reading: TypeAlias = SourceDocument | InputError
 _DEEPEST = 4
 _RECORDS = (".jsonl", ".json")
 _PAGES = (".html", ".htm", ".xhtml")
-_READERS = {
+_READERS: dict[str, Callable[[str, str], SourceDocument]] = {
     **dict.fromkeys((".md", ".markdown"), read_markdown),
     **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
     **dict.fromkeys((".csv", ".tsv"), read_values),
@@ -92,8 +92,7 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     else:
         document = (read_office if kind in OFFICE_KINDS else _text)(kind, data, name)
     if not is_visible(document.text):
-        why = document.left_out[0] if document.left_out else ""
-        hint = f"{why[0].upper()}{why[1:]}." if why else None
+        hint = next((f"{why[0].upper()}{why[1:]}." for why in document.left_out), None)
         raise InputError("the file holds no text", where=name, hint=hint)
     yield replace(document, title=document.title or stem(path), source=path.as_posix())
     for attached, content in files:
@@ -120,33 +119,28 @@ def _attached(mail: Path, name: str, data: bytes) -> Iterator[Reading]:
 
 
 def _text(kind: str, data: bytes, name: str) -> SourceDocument:
-    declared = None
+    reader, declared = _READERS.get(kind, _prose), None
     if kind in _PAGES:
         from bs4.dammit import EncodingDetector
 
+        from kgp_neo4j.corpus.load.html import read_page
+
+        reader = read_page
         declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
     is_prose = kind not in (*_PAGES, ".csv", ".tsv")
     text, notes = decoded(data, name, declared, is_prose=is_prose)
-    if kind in _PAGES:
-        from kgp_neo4j.corpus.load.html import read_page
-
-        document = read_page(text, name)
-    elif kind in _READERS:
-        document = _READERS[kind](text, name)
-    else:
-        document = SourceDocument(_first_line(text), text, name)
+    document = reader(text, name)
     return replace(document, notes=(*notes, *document.notes))
 
 
-def _first_line(text: str) -> str:
-    """Return the first line of a text where it reads like a title, or an empty text.
+def _prose(text: str, where: str) -> SourceDocument:
+    """Return a text as a document, whose title is the first line where it reads like one.
 
     A title is followed by an empty line, ends no sentence, and has words rather than numbers.
     """
     first = _FIRST_LINE.match(text)
     line = " ".join(first["line"].split()) if first else ""
     letters = sum(letter.isalpha() for letter in line)
-    is_title = (
-        2 * letters > len(line) and line[-1:] not in ".,;:!。，；：！" and not line[0].islower()
-    )
-    return line if is_title and line.isprintable() else ""
+    is_title = 2 * letters > len(line) and not line[0].islower() and line.isprintable()
+    title = line if is_title and line[-1] not in ".,;:!。，；：！" else ""
+    return SourceDocument(title, text, where)

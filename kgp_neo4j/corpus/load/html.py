@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import compress, takewhile
 from typing import TypeAlias
 
 from bs4 import BeautifulSoup
@@ -46,7 +46,7 @@ def read_page(markup: str, where: str) -> SourceDocument:
                     tables[id(tag)] = table
             except InputError as error:
                 left_out.append(f"table {count} has {error.what} and is kept as text only")
-        return _laid_out(page, tables, where, tuple(left_out))
+        return replace(_laid_out(page, tables, where), left_out=tuple(left_out))
     except (ParserRejectedMarkup, RecursionError) as error:
         raise InputError("not HTML that can be read", where=where) from error
 
@@ -80,16 +80,12 @@ class _Lines:
             self._space = " " if words.endswith(" ") else ""
 
     def add_preformatted(self, text: str) -> None:
-        text = seen(text)
-        if not self._parts:
-            text = text.lstrip()
+        text = seen(text) if self._parts else seen(text).lstrip()
         if not text:
             return
-        if self._parts:
-            self._parts.append("\n" * self._breaks or self._space)
-            self.length += len(self._parts[-1])
-        self._parts.append(text)
-        self.length += len(text)
+        gap = "\n" * self._breaks or self._space if self._parts else ""
+        self._parts += (gap, text)
+        self.length += len(gap) + len(text)
         self._breaks, self._space = 0, ""
 
     def place(self) -> tuple[int, int]:
@@ -105,9 +101,7 @@ class _Lines:
         return " ".join(self.text(first).split())
 
 
-def _laid_out(
-    page: Tag, tables: dict[int, SourceTable], where: str, left_out: tuple[str, ...]
-) -> SourceDocument:
+def _laid_out(page: Tag, tables: dict[int, SourceTable], where: str) -> SourceDocument:
     lines = _Lines()
     placed, sections = [], []
     heading = lines.place()
@@ -135,14 +129,8 @@ def _laid_out(
             lines.add_preformatted(shown := markdown(table))
             placed.append(replace(table, start=lines.length - len(shown), end=lines.length))
     text = lines.text().rstrip()
-    return SourceDocument(
-        _title(page, sections),
-        text,
-        where,
-        tables=captioned(text, placed),
-        left_out=left_out,
-        sections=tuple(sections),
-    )
+    title, found = _title(page, sections), captioned(text, placed)
+    return SourceDocument(title, text, where, tables=found, sections=tuple(sections))
 
 
 def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
@@ -198,13 +186,10 @@ def _data_table(tag: Tag) -> SourceTable | None:
     table = table_of(grid, spans, caption)
     if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
         return None
-    filled = [
-        row for row, texts in zip(table_rows, grid, strict=True) if any(map(str.strip, texts))
-    ]
-    below = filled[-len(table.rows) :]
-    heads = sum(section == 0 for section, _ in below) or sum(
-        1 for _ in takewhile(lambda row: _names_of(row) == {"th"}, below)
-    )
+    filled = [any(map(str.strip, texts)) for texts in grid]
+    below = list(compress(table_rows, filled))[-len(table.rows) :]
+    heads = sum(section == 0 for section, _ in below)
+    heads = heads or len(list(takewhile(lambda row: _names_of(row) == {"th"}, below)))
     if not heads and _names_of(below[0]) == {"td"}:
         return table
     return replace(table, header_rows=heads if heads < len(below) else 1)

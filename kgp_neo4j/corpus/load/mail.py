@@ -35,7 +35,7 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     notes: tuple[str, ...] = ()
     page = start = read_page(head, where)
     for body in filter(None, (mail.get_body((kind,)) for kind in ("html", "plain"))):
-        text, notes = _text(body, where)
+        text, notes = decoded(_payload(body), where, body.get_content_charset())
         if body.get_content_subtype() == "plain":
             text = f"<pre>{escape(text)}</pre>"
         page = read_page(head + text, where)
@@ -49,9 +49,9 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     return replace(page, title=subject, notes=notes), files
 
 
-def _text(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...]]:
+def _payload(part: MIMEPart) -> bytes:
     data = part.get_payload(decode=True)
-    return decoded(data if isinstance(data, bytes) else b"", where, part.get_content_charset())
+    return data if isinstance(data, bytes) else b""
 
 
 def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
@@ -71,6 +71,5 @@ def _file(part: MIMEPart, number: int) -> tuple[str, bytes]:
         data = inner.as_bytes()
     else:
         name = f"part {number}{guess_extension(part.get_content_type()) or ''}"
-        payload = part.get_payload(decode=True)
-        data = payload if isinstance(payload, bytes) else b""
+        data = _payload(part)
     return plain(part.get_filename() or name).replace("\\", "/").rpartition("/")[2] or name, data

@@ -51,9 +51,8 @@ def read_markdown(text: str, where: str) -> SourceDocument:
     title = titled["title"] if titled else next((s.title for s in sections if s.level == 1), "")
     if not title and sections and not text[begin : sections[0].start].strip():
         title = sections[0].title
-    return SourceDocument(
-        title, text, where, tables=captioned(text, tables), sections=tuple(sections)
-    )
+    found = captioned(text, tables)
+    return SourceDocument(title, text, where, tables=found, sections=tuple(sections))
 
 
 def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:
@@ -63,14 +62,8 @@ def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:
             rows.append([])
         elif token.type == "inline":
             rows[-1].append(_plain(token))
-    width = len(rows[0])
-    heads = 1 if any(rows[0]) else 0
-    return SourceTable(
-        rows=tuple((*row[:width], *("",) * (width - len(row))) for row in rows[1 - heads :]),
-        header_rows=heads,
-        start=start,
-        end=end,
-    )
+    heads = int(any(rows[0]))
+    return SourceTable(tuple(map(tuple, rows[1 - heads :])), heads, start=start, end=end)
 
 
 def _plain(token: Token) -> str:

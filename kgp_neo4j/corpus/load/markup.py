@@ -1,6 +1,7 @@
 """Read the headings of AsciiDoc and reStructuredText; the text is not changed."""
 
 import re
+from itertools import accumulate
 
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceSection
@@ -33,9 +34,7 @@ def read_restructured_text(text: str, where: str) -> SourceDocument:
     sections: list[SourceSection] = []
     levels: dict[tuple[str, bool], int] = {}
     lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+    starts = [0, *accumulate(map(len, lines))]
     for at in range(1, len(lines)):
         title, under = lines[at - 1].rstrip(), lines[at].rstrip()
         over = lines[at - 2].rstrip() if at > 1 else ""

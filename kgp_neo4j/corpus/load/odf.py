@@ -1,5 +1,6 @@
 """Read OpenDocument texts and sheets (.odt, .ods), with the standard library's XML."""
 
+import io
 import re
 from dataclasses import replace
 from html import escape, unescape
@@ -7,9 +8,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
-from kgp_neo4j.corpus.load.contents import hidden_parts
-from kgp_neo4j.corpus.load.html import read_page
-from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, Rows, Sheets, too_large
+from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
+from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, Rows, add_sheet, too_large
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import Span
@@ -64,17 +64,19 @@ class _Package:
         return f"<{tag}{spans}>{''.join(inner)}</{tag}>" if tag else "".join(inner)
 
 
-def read_open_document(package: ZipFile, where: str) -> SourceDocument:
+def read_open_document(data: bytes, where: str) -> SourceDocument:
     """Return the contents of a text, which is made a page first, or of sheets.
 
     Notes come at the end of a text. Deletions that are tracked, comments, hidden text, sheets, rows
     and columns are left out. Cells are as they are shown, dates in ISO form.
     """
-    odf = _Package(package)
-    sheets = Sheets()
+    from kgp_neo4j.corpus.load.html import read_page
+
+    odf = _Package(ZipFile(io.BytesIO(data)))
+    sheets = Blocks()
     for table in odf.content.iterfind("body/spreadsheet/table"):
         grid = None if odf.is_hidden(table) else _grid(odf, table)
-        sheets.add(table.get("name", ""), *grid or ())
+        add_sheet(sheets, table.get("name", ""), *grid or ())
     texts = [odf.markup(text) for text in odf.content.iterfind("body/text")]
     if not texts:
         return sheets.document(where)

@@ -9,8 +9,10 @@ from itertools import pairwise, zip_longest
 from typing import Any
 from xml.etree import ElementTree
 
+from kgp_neo4j.corpus.load.books import read_book
 from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import captioned, table_of
+from kgp_neo4j.corpus.load.odf import read_open_document
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.word import read_word
 from kgp_neo4j.environment.extras import needs
@@ -64,7 +66,6 @@ def _checked(data: bytes, kind: str) -> str:
         if kind != ".xls":
             hint = f"Save it as {kind} with a newer program."
             raise InputError("an older format than its name says", hint=hint)
-        return ""
     if kind == ".xls":
         if data.startswith(b"PK"):
             raise InputError("an .xlsx file by another name", hint="Rename it to .xlsx.")
@@ -79,10 +80,8 @@ def _checked(data: bytes, kind: str) -> str:
         # No more of a part is ever unpacked than the size it declares.
         xml = sum(p.file_size for p in parts if p.filename.lower().endswith(_XML))
         if xml > most * _MIB or sum(part.file_size for part in parts) > _MOST_UNPACKED:
-            raise InputError(
-                f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)",
-                hint=f"Up to {most:,} MiB are read; split the file.",
-            )
+            what = f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)"
+            raise InputError(what, hint=f"Up to {most:,} MiB are read; split the file.")
         try:
             part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
             manifest = "META-INF/manifest.xml" if part == "meta.xml" else part
@@ -107,13 +106,12 @@ def _slides(data: bytes, where: str) -> SourceDocument:
     """
     from pptx import Presentation
 
-    blocks, left_out, sections, ends, first = Blocks(), [], [], [0], ""
+    blocks, sections, starts, first = Blocks(), [], [], ""
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
+        starts.append(blocks.length)
         if slide._element.get("show") in ("0", "false"):
-            left_out.append(f"page {at} is a hidden slide and left out")
-            ends.append(blocks.length)
+            blocks.left_out.append(f"page {at} is a hidden slide and left out")
             continue
-        before = blocks.length
         title = slide.shapes.title
         named = " ".join(_text(title).split()) if title is not None else ""
         shapes = list(_ordered(slide.shapes))
@@ -122,27 +120,16 @@ def _slides(data: bytes, where: str) -> SourceDocument:
             _add_shape(blocks, shape, at)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
             blocks.add(seen(notes.text))
-        if blocks.length > before:
-            sections.append(SourceSection(named or f"slide {at}", 1, before))
+        if blocks.length > starts[-1]:
+            sections.append(SourceSection(named or f"slide {at}", 1, starts[-1]))
         elif shapes:
-            left_out.append(f"page {at}: only pictures, no text")
+            blocks.left_out.append(f"page {at}: only pictures, no text")
         first = named if at == 1 else first
-        ends.append(blocks.length)
     text = blocks.text
-    pages = tuple(
-        SourcePage(at, min(start, len(text)), min(end, len(text)))
-        for at, (start, end) in enumerate(pairwise(ends), 1)
-    )
-    tables = captioned(text, blocks.tables)
-    return SourceDocument(
-        first,
-        text,
-        where,
-        pages=pages,
-        tables=tables,
-        left_out=tuple(left_out),
-        sections=tuple(sections),
-    )
+    bounds = pairwise(min(at, len(text)) for at in (*starts, len(text)))
+    pages = tuple(SourcePage(at, *places) for at, places in enumerate(bounds, 1))
+    blocks.tables = list(captioned(text, blocks.tables))
+    return blocks.document(where, first, pages=pages, sections=tuple(sections))
 
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -174,19 +161,15 @@ def _text(shape: Any) -> str:
 
 
 def _table(table: Any) -> SourceTable | None:
-    rows: list[list[str]] = []
+    rows = [[" ".join(seen(cell.text).split()) for cell in row.cells] for row in table.rows]
     spans = []
     for r, row in enumerate(table.rows):
-        rows.append([])
         for c, cell in enumerate(row.cells):
-            rows[-1].append(" ".join(seen(cell.text).split()))
             if cell.is_merge_origin:
-                down = min(cell.span_height, len(table.rows) - r)
-                spans.append(Span(r, c, down, min(cell.span_width, len(row.cells) - c)))
-    for span in spans:
-        for row in rows[span.row : span.row + span.rows]:
-            text = rows[span.row][span.column]
-            row[span.column : span.column + span.columns] = [text] * span.columns
+                across = min(cell.span_width, len(row.cells) - c)
+                for texts in rows[r : r + cell.span_height]:
+                    texts[c : c + across] = [rows[r][c]] * across
+                spans.append(Span(r, c, min(cell.span_height, len(rows) - r), across))
     grid = table_of(rows, spans)
     if grid and table.first_row and len(grid.rows) > 1:
         return replace(grid, header_rows=max(grid.header_rows, 1))
@@ -208,20 +191,6 @@ def _chart(chart: Any) -> SourceTable | None:
     return SourceTable(rows=rows[: len(names) + 1], caption=" ".join(title.split()))
 
 
-def _open_document(data: bytes, where: str) -> SourceDocument:
-    from kgp_neo4j.corpus.load.odf import read_open_document
-
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
-        return read_open_document(package, where)
-
-
-def _book(data: bytes, where: str) -> SourceDocument:
-    from kgp_neo4j.corpus.load.books import read_book
-
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
-        return read_book(package, where)
-
-
 #: The reader of each kind, what its main part's name begins with, and MiB of unpacked XML at most:
 #: texts and slides become a tree in memory, sheets are streamed.
 _KINDS = {
@@ -229,8 +198,8 @@ _KINDS = {
     ".xlsx": (read_sheets, "xl/", 1024),
     ".xls": (read_old_sheets, "", 0),
     ".pptx": (_slides, "ppt/", 256),
-    ".ods": (_open_document, "content.xml", 256),
-    ".odt": (_open_document, "content.xml", 128),
-    ".epub": (_book, "META-INF/container.xml", 128),
+    ".ods": (read_open_document, "content.xml", 256),
+    ".odt": (read_open_document, "content.xml", 128),
+    ".epub": (read_book, "META-INF/container.xml", 128),
 }
 OFFICE_KINDS = tuple(_KINDS)

@@ -38,7 +38,5 @@ def read_picture(path: Path, data: bytes) -> SourceDocument:
     try:
         return read_pdf(path, scan.getvalue())
     except InputError as error:
-        what = "no text is recognised in the picture"
-        raise InputError(
-            what, where=where, hint=error.hint if "ocr" in str(error) else None
-        ) from error
+        hint = error.hint if "ocr" in str(error) else None
+        raise InputError("no text is recognised in the picture", where=where, hint=hint) from error

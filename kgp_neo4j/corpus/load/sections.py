@@ -1,7 +1,7 @@
 """The sections of a document: their heading paths, and the passages in them."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from operator import attrgetter
@@ -52,9 +52,7 @@ def outline(document: SourceDocument) -> list[Section]:
         if section is document.sections[0] and title == document.title:
             continue
         short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
-        while above and above[-1][0] >= section.level:
-            above.pop()
-        above.append((section.level, short))
+        above = [*(one for one in above if one[0] < section.level), (section.level, short)]
         path = tuple(name for _, name in above)
         sections.append(Section(title, section.level, path, section.start, end))
     return sections
@@ -75,14 +73,11 @@ def placed_passages(
     before: Path = ()
     for begin, stop, page in pages or [(0, len(text), None)]:
         most = stop - begin if size is None else size
-        parts: Iterable[_Part] = [(begin, stop, ())]
-        if sections:
-            by_section = _parts(text, begin, stop, sections, headings)
-            parts = _merged(text, by_section, most, before)
-            before = by_section[-1][2]
-        for start, end, path in parts:
+        parts = _parts(text, begin, stop, sections, headings)
+        for start, end, path in _merged(text, parts, most, before):
             for first, last in split.passages(text[start:end], most):
                 passages.append(PlacedPassage(start + first, start + last, page, path))
+        before = parts[-1][2]
     return passages
 
 
@@ -110,26 +105,24 @@ def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> boo
     return len(text[headings[at] : end].strip().rstrip("=- \t\r\n").splitlines()) == 1
 
 
-def _merged(text: str, parts: Iterable[_Part], size: int, before: Path) -> Iterator[_Part]:
+def _merged(text: str, parts: Sequence[_Part], size: int, before: Path) -> list[_Part]:
     """Join neighbours up to `size`; a joined part has the headings that all its parts share.
 
     `before` are the headings of what stands before the first part.
     """
-    joined: _Part | None = None
+    merged: list[_Part] = []
     above = 0
     for start, end, path in parts:
-        shared = _shared(joined[2], path) if joined else ()
+        first, _, names = merged[-1] if merged else (start, end, ())
+        shared = _shared(names, path)
         # The end of a chapter joined with the next one would have its own heading nowhere.
-        if joined and len(shared) >= above and len(text[joined[0] : end].strip()) <= size:
-            joined = (joined[0], end, shared)
+        if merged and len(shared) >= above and len(text[first:end].strip()) <= size:
+            merged[-1] = (first, end, shared)
         else:
-            if joined:
-                yield joined
-            joined = (start, end, path)
+            merged.append((start, end, path))
             above = len(_shared(before, path))
         before = path
-    if joined:
-        yield joined
+    return merged
 
 
 def _shared(one: Path, other: Path) -> Path:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
-from typing import Any, NamedTuple
+from itertools import groupby, takewhile
+from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
@@ -41,54 +41,43 @@ class Layout:
     has_colours: bool = False
 
 
-class Sheets:
-    """Gathers the sheets of a file; what is hidden in them is left out, and told."""
-
-    def __init__(self) -> None:
-        self._blocks = Blocks()
-        self._left_out: list[str] = []
-
-    def add(self, name: str, rows: Rows | tuple[()] = (), layout: Layout | None = None) -> None:
-        """Add the contents of a sheet, a table or several that are apart; none of a hidden one."""
-        if layout is None:
-            self._left_out.append(f'sheet "{name}" is hidden and left out')
-            return
-        hidden, columns, merged = layout.rows, layout.columns, layout.merged
-        unseen = sum(any(row) for at, row in enumerate(rows) if at in hidden) + layout.cells
-        unseen += len({at for row in rows for at in columns if row[at : at + 1] > [""]})
-        if unseen:
-            rows, merged = _without(rows, merged, hidden, columns)
-        for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
-            title = table.caption or (f"{count}" if count > 1 else "")
-            self._blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
-        self._left_out += [f'sheet "{name}": {what}' for what in hidden_parts(unseen)]
-        if layout.unsolved:
-            self._left_out.append(
-                f'sheet "{name}": {layout.unsolved:,} formulas without a stored result (open and '
-                "save it in a spreadsheet program)"
-            )
-
-    def document(self, where: str) -> SourceDocument:
-        """Return text, tables and what was left out."""
-        tables, left_out = tuple(self._blocks.tables), tuple(self._left_out)
-        return SourceDocument("", self._blocks.text, where, tables=tables, left_out=left_out)
+def add_sheet(
+    blocks: Blocks, name: str, rows: Rows | tuple[()] = (), layout: Layout | None = None
+) -> None:
+    """Add a sheet, which is a table or several that are apart; of a hidden one, only that it is."""
+    if layout is None:
+        blocks.left_out.append(f'sheet "{name}" is hidden and left out')
+        return
+    merged, columns = layout.merged, layout.columns
+    unseen = sum(any(row) for at, row in enumerate(rows) if at in layout.rows) + layout.cells
+    unseen += len({at for row in rows for at in columns if row[at : at + 1] > [""]})
+    if unseen:
+        down = [at for at in range(len(rows)) if at not in layout.rows]
+        across = [at for at in range(max(map(len, rows))) if at not in columns]
+        rows, merged = _picked(rows, merged, down, across)
+    for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
+        title = table.caption or (f"{count}" if count > 1 else "")
+        blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
+    said = list(hidden_parts(unseen))
+    if layout.unsolved:
+        how = "open and save it in a spreadsheet program"
+        said.append(f"{layout.unsolved:,} formulas without a stored result ({how})")
+    blocks.left_out += [f'sheet "{name}": {what}' for what in said]
 
 
-def _without(
-    rows: Sequence[list[str]], merged: Iterable[Span], hidden: set[int], columns: set[int]
+def _picked(
+    rows: Sequence[list[str]], merged: Iterable[Span], down: list[int], across: list[int]
 ) -> tuple[Rows, list[Span]]:
-    """Return rows and merged cells without hidden rows and columns."""
-    down = [at for at in range(len(rows)) if at not in hidden]
-    across = [at for at in range(max(map(len, rows))) if at not in columns]
+    """Return the texts in some of the rows and columns, and the merged cells among them."""
+    grid = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
     spans = []
-    shown = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
     for s in merged:
         top, bottom = bisect_left(down, s.row), bisect_left(down, s.row + s.rows)
         left, right = bisect_left(across, s.column), bisect_left(across, s.column + s.columns)
         if top < bottom and left < right and s.column < len(rows[s.row]):
-            shown[top][left] = rows[s.row][s.column]
+            grid[top][left] = rows[s.row][s.column]
             spans.append(Span(top, left, bottom - top, right - left))
-    return shown, spans
+    return grid, spans
 
 
 def read_sheets(data: bytes, where: str) -> SourceDocument:
@@ -100,13 +89,13 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
     """
     from openpyxl import load_workbook
 
-    sheets = Sheets()
+    blocks = Blocks()
     visited = 0
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     white = {at for at, style in enumerate(book._cell_styles) if _is_white(book, style)}
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
-            sheets.add(sheet.title)
+            add_sheet(blocks, sheet.title)
             continue
         sheet.reset_dimensions()  # the declared size may be wrong
         layout = _layout(sheet)
@@ -121,8 +110,8 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
                 if rows[-1][at] and cell._style_id in unseen:
                     rows[-1][at] = ""
                     layout.cells += 1
-        sheets.add(sheet.title, rows, layout)
-    return sheets.document(where)
+        add_sheet(blocks, sheet.title, rows, layout)
+    return blocks.document(where)
 
 
 def _is_white(book: Any, style: Any) -> bool:
@@ -139,13 +128,11 @@ def _layout(sheet: Any) -> Layout:
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
             name = part.tag.rpartition("}")[2]
-            if name == "v":
-                continue
             if name == "mergeCell":
-                left, top, right, bottom = range_boundaries(part.get("ref", ""))
-                if left and top and right and bottom:
-                    span = Span(top - 1, left - 1, bottom - top + 1, right - left + 1)
-                    layout.merged.append(span)
+                if all(bounds := range_boundaries(part.get("ref", ""))):
+                    left, top, right, bottom = bounds
+                    size = (bottom - top + 1, right - left + 1)
+                    layout.merged.append(Span(top - 1, left - 1, *size))
             elif name == "c":
                 values = {child.tag.rpartition("}")[2]: child.text for child in part}
                 layout.unsolved += "f" in values and not (values.get("v") or "").strip()
@@ -172,20 +159,17 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
             raise InputError(f"this is no Excel file ({error})") from error
         hint = "Give a copy that is saved without a password."
         raise InputError("the file is encrypted", hint=hint) from error
-    sheets = Sheets()
+    blocks = Blocks()
     for sheet in book.sheets():
         if sheet.visibility:
-            sheets.add(sheet.name)
+            add_sheet(blocks, sheet.name)
             continue
         rows = [[_old_value(book, cell) for cell in row] for row in sheet.get_rows()]
-        merged = [
-            Span(top, left, bottom - top, right - left)
-            for top, bottom, left, right in sheet.merged_cells
-        ]
+        merged = [Span(r, c, down - r, across - c) for r, down, c, across in sheet.merged_cells]
         hidden = {at for at, info in sheet.rowinfo_map.items() if info.hidden}
         columns = {at for at, info in sheet.colinfo_map.items() if info.hidden}
-        sheets.add(sheet.name, rows, Layout(merged, hidden, columns))
-    return sheets.document(where)
+        add_sheet(blocks, sheet.name, rows, Layout(merged, hidden, columns))
+    return blocks.document(where)
 
 
 def _old_value(book: Any, cell: Any) -> str:
@@ -231,16 +215,12 @@ def _compact(rows: Sequence[list[str]], merged: Iterable[Span]) -> tuple[Rows, l
     down.update(at for s in filled for at in range(s.row, s.row + s.rows))
     lines = sorted(down | {at + 1 for at in down})
     columns = sorted(across | {at + 1 for at in across})
-    rows = [*rows, []]
-    grid = [[rows[at][c] if c < len(rows[at]) else "" for c in columns] for at in lines]
-    spans = []
-    for s in filled:
-        top, left = bisect_left(lines, s.row), bisect_left(columns, s.column)
-        right = bisect_left(columns, s.column + s.columns)
-        texts = [grid[top][left] if at in across else " " for at in columns[left:right]]
-        for row in grid[top : top + s.rows]:
-            row[left:right] = texts
-        spans.append(Span(top, left, s.rows, right - left))
+    grid, spans = _picked([*rows, []], filled, lines, columns)
+    for s in spans:
+        text, end = grid[s.row][s.column], s.column + s.columns
+        texts = [text if at in across else " " for at in columns[s.column : end]]
+        for row in grid[s.row : s.row + s.rows]:
+            row[s.column : end] = texts
     return grid, spans
 
 
@@ -292,12 +272,8 @@ def _parts(
 
 def _title_rows(rows: Rows) -> int:
     """Return the number of rows at the top with only one text, which may be merged over columns."""
-    count = 0
-    for row in rows[:-2]:
-        if not row[0] or not {text.strip() for text in row} <= {"", row[0]}:
-            break
-        count += 1
-    return count
+    texts = ((row[0], {text.strip() for text in row}) for row in rows[:-2])
+    return len(list(takewhile(lambda row: row[0] and row[1] <= {"", row[0]}, texts)))
 
 
 def _is_table(rows: Rows) -> bool:
@@ -331,36 +307,26 @@ def shown_value(value: Any, format_: str = "") -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, dt.datetime):
-        is_midnight = value.time().replace(microsecond=0) == dt.time()
-        return value.date().isoformat() if is_midnight else value.isoformat(" ", "seconds")
+        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     if not isinstance(value, int | float):
         return seen(str(value)).strip()
-    if shape := _parsed(format_):
-        shown = float(f"{abs(value) * (100 if shape.is_share else 1):.15g}")
+    if parsed := _parsed(format_):
+        before, digits, after, decimals, times = parsed
+        shown = float(f"{abs(value) * times:.15g}")
         # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
-        text = format(round(shown + shown * 1e-15, shape.decimals), shape.digits)
+        text = format(round(shown + shown * 1e-15, decimals), digits)
         sign = "-" if value < 0 and text.strip("0.,") else ""
-        return f"{sign}{shape.before}{text}{shape.after}"
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.15g}" if value == value and abs(value) < 1e15 else repr(value)
-
-
-class _Format(NamedTuple):
-    """What a number format shows before and after the digits, and these as Python formats them."""
-
-    before: str
-    after: str
-    digits: str
-    decimals: int
-    is_share: bool
+        return f"{sign}{before}{text}{after}"
+    is_short = isinstance(value, float) and abs(value) < 1e15
+    return f"{value:.15g}" if is_short else repr(value)
 
 
 @lru_cache(maxsize=1000)
-def _parsed(format_: str) -> _Format | None:
-    """Return the effect of a number format on a positive number.
+def _parsed(format_: str) -> tuple[str, str, str, int, int] | None:
+    """Return what a number format shows before a positive number, its digits as Python formats
+    them, what comes after, the number of decimals, and the factor (100 for shares).
 
     None where it is plain, and for what is rare: fractions, exponents, thousands left out.
     """
@@ -381,5 +347,5 @@ def _parsed(format_: str) -> _Format | None:
     whole, decimals = digits["whole"], min(len(digits["decimals"] or ""), 30)
     # A postcode or another code has zeros in front.
     grouping = "," if "," in whole else f"0{min(whole.count('0'), 30) + decimals + bool(decimals)}"
-    before, after = around[0].lstrip(), around[1].rstrip()
-    return _Format(before, after, f"{grouping}.{decimals}f", decimals, "%" in bare)
+    times = 100 if "%" in bare else 1
+    return around[0].lstrip(), f"{grouping}.{decimals}f", around[1].rstrip(), decimals, times

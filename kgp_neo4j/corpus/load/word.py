@@ -54,9 +54,7 @@ class _Text:
         self._unseen: set[str] = set()
         self._filled: set[str] = set()
         for style in ElementTree.fromstring(styles).iterfind("{*}style"):
-            name = next(
-                (value for key, value in style.attrib.items() if _bare(key) == "styleId"), ""
-            )
+            name = _value(style, "styleId")
             if _is_on(style.find("{*}rPr/{*}vanish")):
                 self._unseen.add(name)
             if style.find(".//{*}shd") is not None:
