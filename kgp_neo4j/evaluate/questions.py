@@ -35,14 +35,12 @@ class Fact(NamedTuple):
     part: bool = False
 
     def is_in(self, title: str, text: str) -> bool:
-        """Return whether a passage is the one that the fact names.
-
-        Half a sentence does: the border of two passages may cut it.
-        """
+        """Return whether a passage is the one that the fact names."""
         if self.title != title or self.text is None:
             return self.title == title
         if not self.part:
             return self.text == text.strip()
+        # Half a sentence does: the border of two passages may cut it.
         sentence, held = (" ".join(each.split()) for each in (self.text, text))
         half = len(sentence) // 2
         return sentence[:half] in held or sentence[half:] in held

@@ -38,14 +38,12 @@ def passage_text(title: str, text: str) -> str:
 
 
 class MdrEncoder:
-    """An encoder of passages and of queries (a question with the passages before) in one space.
-
-    `fingerprint` are the first digits of its weights' SHA-256.
-    """
+    """An encoder of passages and of queries (a question with the passages before) in one space."""
 
     def __init__(self, encoder: Encoder, fingerprint: str) -> None:
         self.name = encoder.name
         self.dimension = encoder.dimension
+        #: The first digits of its weights' SHA-256.
         self.fingerprint = fingerprint
         self._encoder = encoder
 

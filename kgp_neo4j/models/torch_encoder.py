@@ -115,14 +115,12 @@ def _default_folder() -> str:
 
 
 def _native_bfloat16() -> bool:
-    """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
-
-    AVX512-BF16 alone is too little for a whole encoder, though enough for its products on some.
-    """
+    """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX."""
     import torch
 
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported())
+    # AVX512-BF16 alone is too little for a whole encoder, though enough for its products on some.
     return bool(getattr(torch.cpu, "_is_amx_tile_supported", bool)())
 
 

@@ -51,16 +51,14 @@ class LlamaSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class LlamaReport:
-    """The result of a training; `loss` is the mean cross-entropy of a token in the last epoch.
-
-    `resumed` is the step that it went on from.
-    """
+    """The result of a training; `loss` is the mean cross-entropy of a token in the last epoch."""
 
     out: str
     questions: int
     pairs: int
     steps: int
     loss: float
+    #: The step that it went on from.
     resumed: int
     seconds: float
     device: str

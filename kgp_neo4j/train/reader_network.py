@@ -181,13 +181,11 @@ def _input(network: TrainedNetwork, batch: Sequence[Any]) -> tuple[Any, Any, Any
 
 
 def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:
-    """Return which tokens are of passages, and which each column may point at.
-
-    Options are in the question only; the first token stands for none.
-    """
+    """Return which tokens are of passages, and which each column may point at."""
     passages = (types == 1) & (mask == 1)
     asked = ((types == 0) & (mask == 1)).sum(dim=1, keepdim=True)
     question = torch.arange(types.shape[1], device=types.device)[None] < asked - 1
+    # Options are in the question only; the first token stands for none.
     allowed = torch.stack(
         [question if name.startswith("option") else passages for name in PIECES], dim=2
     )

@@ -92,10 +92,8 @@ def test_hotpotqa_puts_what_the_question_names_first(tmp_path: Path) -> None:
     )
     assert read.distractors == (("Port Merrin", "A harbour."),)
     pairs = training_pairs([read])
-    assert [(len(p.found), p.expected.title) for p in pairs] == [
-        (0, "Hesk Bridge"),
-        (1, "Yusuf Arden"),
-    ]
+    steps = [(len(pair.found), pair.expected.title) for pair in pairs]
+    assert steps == [(0, "Hesk Bridge"), (1, "Yusuf Arden")]
     assert pairs[1].found == read.facts[:1]
 
 

@@ -25,13 +25,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The user's text, the question that it was resolved to, its answer and the sources of that.
-
-    The answer is that of `ask`: the numbers in its text are places among its own passages.
-    """
+    """The user's text, the question that it was resolved to, its answer and the sources of that."""
 
     said: str
     question: str
+    #: That of `ask`: the numbers in its text are places among its own passages.
     answer: Answer
     sources: tuple[Source, ...] = ()
 

@@ -75,25 +75,21 @@ _ENDS = regex.compile(r"[.!?…。！？:]['\"”’»)\]]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of a reply, without its citations, and the numbers that it cites.
-
-    `short` marks the short answer, which is judged by its words and not as a sentence.
-    """
+    """A sentence of a reply, without its citations, and the numbers that it cites."""
 
     text: str
     cited: tuple[int, ...] = ()
+    #: Whether it is the short answer, which is judged by its words and not as a sentence.
     short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed reply; `kind` is `answer`, `abstains`, `refused` or `empty`.
-
-    `left_out` counts the sentences that were not read of a reply that is too long.
-    """
+    """A parsed reply; `kind` is `answer`, `abstains`, `refused` or `empty`."""
 
     kind: str
     claims: tuple[Claim, ...] = ()
+    #: Sentences that were not read of a reply that is too long.
     left_out: int = 0
 
 

@@ -29,17 +29,14 @@ _TITLE, _LISTED = 60, 8
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A stored traversal: the answer, and the visits in their order.
-
-    `gone` has the titles of passages that were deleted since; only their place in the order is
-    known, and the answer's `notes` mention them.
-    """
+    """A stored traversal: the answer, and the visits in their order."""
 
     id: str
     asked_at: str
     answer: Answer
     visits: tuple[Visit, ...]
     titles: Mapping[str, str]
+    #: Titles of passages deleted since, in the answer's notes; only their place is known.
     gone: tuple[str, ...] = ()
 
 

@@ -80,15 +80,13 @@ def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of passages, by their places: how many items they share, and the weight of these.
-
-    `items` has a row for each pair: the first five items, -1 where there are fewer.
-    """
+    """Pairs of passages, by their places: how many items they share, and the weight of these."""
 
     first: Numbers
     second: Numbers
     count: Numbers
     weight: NDArray[np.float64]
+    #: A row for each pair: the first five items, -1 where there are fewer.
     items: Numbers
 
     def select(self, at: NDArray[Any]) -> Self:

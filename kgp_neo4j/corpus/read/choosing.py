@@ -43,15 +43,13 @@ _SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The answer chosen: `spans` are (passage id, start, end), `signals` its confidence's inputs.
-
-    `sentences` are (score, passage's index, start, end), the most relevant to the question first.
-    """
+    """The answer chosen: `spans` are (passage id, start, end), `signals` tell its confidence."""
 
     kind: str
     text: str = ""
     spans: tuple[tuple[str, int, int], ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
+    #: (score, passage's index, start, end), the most relevant to the question first.
     sentences: tuple[tuple[float, int, int, int], ...] = ()
 
     def verified(self, odds: float) -> Self:

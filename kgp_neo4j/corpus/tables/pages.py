@@ -164,12 +164,10 @@ def count_mentions(context: Context) -> StructuralAnswer:
 
 
 def _hits(context: Context) -> tuple[str, list[_Hit]]:
-    """Return the phrase searched for, and its pages with the number of occurrences.
-
-    Without quotation marks an article or a plural's ending is dropped where that finds more.
-    """
+    """Return the phrase searched for, and its pages with the number of occurrences."""
     phrase = context.look_up.phrase
     tries = [phrase]
+    # Without quotation marks an article or a plural's ending is dropped where that finds more.
     if not context.references.quoted:
         bare = re.sub(r"^(?:the|a|an|any)\s+", "", phrase, flags=re.IGNORECASE)
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
@@ -230,10 +228,7 @@ _ROWS, _MOST = 500, 4
 
 
 def compare(context: Context) -> StructuralAnswer:
-    """Return the columns that all the named tables have, or pages and tables one after another.
-
-    How the latter differ is left to a language model: without one the answer claims nothing.
-    """
+    """Return the columns that all the named tables have, or pages and tables one after another."""
     if context.look_up.part == "columns" and len(context.tables) > 1:
         return _common_columns(context.tables)
     pages = [

@@ -137,13 +137,11 @@ class _Search:
         return walked
 
     def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
-        """Return paths without a last step that leads to another entity of the question.
-
-        What stands before it is asked for: "which films of X star Y" asks for no actor.
-        """
+        """Return paths without a last step that leads to another entity of the question."""
         best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
         shortened: list[RelationPath] = []
         for path, ids in walked:
+            # What stands before it is asked for: "which films of X star Y" asks for no actor.
             if path.reaches and len(path.steps) > 1:
                 shortened.append(replace(path, steps=path.steps[:-1]))
             else:

@@ -168,13 +168,11 @@ def _word_features(
 
 
 class PathScorer:
-    """The network's weights; two convolutions over the words, read at their most, mean and entity.
-
-    `temperature` makes probabilities of its scores that hold on questions it was not trained on.
-    """
+    """The network's weights; two convolutions over words, read at their most, mean and entity."""
 
     def __init__(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
         self._weights = weights
+        #: Makes probabilities of the scores that hold on questions it was not trained on.
         self.temperature = float(weights["temperature"][0])
 
     def scores(

@@ -77,11 +77,9 @@ class Judge:
 
 
 class Logits(NamedTuple):
-    """The network's outputs for a window: for its n word pieces, its kind, and the operation.
+    """The network's outputs for a window: for its n word pieces, its kind, and the operation."""
 
-    Shapes are (n, 11), (4) and (6), in the order of `PIECES`, `KINDS` and `OPERATIONS`.
-    """
-
+    #: Shapes are (n, 11), (4) and (6), in the order of `PIECES`, `KINDS` and `OPERATIONS`.
     pieces: NDArray[np.float32]
     kinds: NDArray[np.float32]
     operations: NDArray[np.float32]

@@ -162,10 +162,8 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
 
 
 def _is_part_of_name(words: Words, at: int, last: int, first: bool = False) -> bool:
-    """Return whether a word with a capital before or behind the words [at, last] is of their name.
-
-    Where these are the `first` of a sentence, none before them is.
-    """
+    """Return whether a capitalised word before or behind the words [at, last] is of their name."""
+    # Where these are the first of a sentence, none before them is.
     if not first and at > 0 and continues_name(words, at) and _is_name_word(words, at - 1):
         return True
     after = last + 1

@@ -98,10 +98,8 @@ class LlamaAgent(GeneratingAgent):
 
 
 def readable(text: str) -> str:
-    """Return a model's text on one line, without its reasoning, up to the next heading.
-
-    Models that were not tuned to this task may continue with an instruction of their own.
-    """
+    """Return a model's text on one line, without its reasoning, up to the next heading."""
+    # Models that were not tuned to this task may continue with an instruction of their own.
     return " ".join(without_reasoning(text).split("###")[0].split())
 
 
