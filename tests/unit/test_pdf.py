@@ -42,18 +42,14 @@ def test_lines_of_a_paragraph_are_joined_and_paragraphs_parted() -> None:
 
 
 def test_broken_words_are_put_together_and_hyphenated_ones_kept() -> None:
-    text = read(
-        pdf(
-            _lines(
-                "This is a well-known case of the multi-",
-                "ple bridges, and of the well-",
-                "known keeper, near self-",
-                "made harbours built in 1990–",
-                "1995 for him.",
-            )
-        )
-    ).text
-    assert text == (
+    lines = (
+        "This is a well-known case of the multi-",
+        "ple bridges, and of the well-",
+        "known keeper, near self-",
+        "made harbours built in 1990–",
+        "1995 for him.",
+    )
+    assert read(pdf(_lines(*lines))).text == (
         "This is a well-known case of the multiple bridges, and of the well-known keeper, near "
         "self-made harbours built in 1990–1995 for him.\n\n"
     )
@@ -67,9 +63,8 @@ def test_columns_are_read_one_after_the_other() -> None:
         page.text(72, 500, 460, prose(60, 9))
 
     text = read(pdf(draw)).text
-    assert [text.index(part) for part in (prose(120), prose(120, 4), prose(60, 9))] == sorted(
-        text.index(part) for part in (prose(120), prose(120, 4), prose(60, 9))
-    )
+    places = [text.index(part) for part in (prose(120), prose(120, 4), prose(60, 9))]
+    assert places == sorted(places)
     assert text.startswith("A heading over both")
 
 

@@ -23,6 +23,10 @@ def _tables(*draws) -> tuple[SourceTable, ...]:
     return read(pdf(*draws)).tables
 
 
+def _joined(rows: list[list[str]]) -> list[list[str]]:
+    return [[text.replace("\n", " ") for text in row] for row in rows]
+
+
 def _with_prose(rows: Sequence[Sequence[str]], widths: Sequence[float], style, caption: str = ""):
     def draw(page: Page) -> None:
         end = page.text(72, 72, 460, prose(50)) + 14
@@ -37,7 +41,7 @@ def _with_prose(rows: Sequence[Sequence[str]], widths: Sequence[float], style, c
 
 @pytest.mark.parametrize("style", [RULED, LEVEL, OPEN], ids=["ruled", "level", "open"])
 def test_rows_and_columns(style) -> None:
-    (document,) = [read(pdf(_with_prose(_SHIPS, _WIDTHS, style, "Table 3. Ships of the line")))]
+    document = read(pdf(_with_prose(_SHIPS, _WIDTHS, style, "Table 3. Ships of the line")))
     (table,) = document.tables
     assert [list(row) for row in table.rows] == _SHIPS
     assert (table.header_rows, table.number) == (1, "3")
@@ -160,12 +164,9 @@ def test_lines_of_a_cell_are_joined(style, place: str) -> None:
         ["Orm", "closed in winter", "no ferry"],
         ["Tarn", "open in summer", "merchants meet\nhere each spring"],
     ]
-    (table,) = _tables(
-        _with_prose(rows, [80, 100, 130], [*style, ("VALIGN", (0, 0), (-1, -1), place)])
-    )
-    assert [list(row) for row in table.rows] == [
-        [text.replace("\n", " ") for text in row] for row in rows
-    ]
+    style = [*style, ("VALIGN", (0, 0), (-1, -1), place)]
+    (table,) = _tables(_with_prose(rows, [80, 100, 130], style))
+    assert [list(row) for row in table.rows] == _joined(rows)
 
 
 def test_a_ruled_group_of_rows_is_split_into_its_rows() -> None:
@@ -312,9 +313,8 @@ def test_prose_code_lists_and_frames_are_no_tables() -> None:
     def code(page: Page) -> None:
         page.canvas.line(72, 700, 400, 700)
         page.canvas.line(72, 600, 400, 600)
-        for at, text in enumerate(
-            ["SELECT   name,", "         kind", "FROM     ships", "WHERE    id = 7"]
-        ):
+        lines = ["SELECT   name,", "         kind", "FROM     ships", "WHERE    id = 7"]
+        for at, text in enumerate(lines):
             page.line(76, 110 + 14 * at, text, 9, "Courier")
 
     def numbered(page: Page) -> None:
@@ -412,7 +412,5 @@ _BELOW = [("LINEBELOW", (0, row), (-1, row), *_LINE) for row in (0, -1)]
 )
 def test_tables_with_few_lines_are_whole(rows: list[list[str]], style) -> None:
     (table,) = _tables(_with_prose(rows, [130, 130, 60], style))
-    assert [list(row) for row in table.rows] == [
-        [cell.replace("\n", " ") for cell in row] for row in rows
-    ]
+    assert [list(row) for row in table.rows] == _joined(rows)
     assert table.header_rows == 1

@@ -143,18 +143,15 @@ _GAP = 0.6
 def gutters(lines: Sequence[Line]) -> list[float]:
     """Return the places of the white gaps through nearly all of some lines of text.
 
-    One line in seven may cross a gap (a spanning header, a note). Both sides must have text in two
-    lines at least.
+    One line in seven may cross a gap (a spanning header, a note).
     """
     if len(lines) < 2:
         return []
     width = _GAP * sorted(line.size for line in lines)[len(lines) // 2]
     pieces = [segments(line, 0.9 * _GAP) for line in lines]
     # How many pieces begin less how many end at each place; their sum is how many cover it.
-    changes: Counter[float] = Counter()
-    for piece in (piece for line in pieces for piece in line):
-        changes[piece.x0] += 1
-        changes[piece.x1] -= 1
+    changes = Counter(piece.x0 for line in pieces for piece in line)
+    changes.subtract(piece.x1 for line in pieces for piece in line)
     places = sorted(changes)
     gaps: list[float] = []
     start = float("inf")
@@ -165,11 +162,9 @@ def gutters(lines: Sequence[Line]) -> list[float]:
             start = float("inf")
         elif x > places[0]:
             start = min(start, x)
-    return [
-        x for x in gaps
-        if sum(line[0].x1 <= x for line in pieces) >= 2
-        and sum(line[-1].x0 >= x for line in pieces) >= 2
-    ]  # fmt: skip
+    # Both sides have text in two lines.
+    least, most = sorted(line[0].x1 for line in pieces)[1], sorted(line[-1].x0 for line in pieces)
+    return [x for x in gaps if least <= x <= most[-2]]
 
 
 # --- Tables ---

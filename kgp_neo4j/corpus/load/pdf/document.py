@@ -92,12 +92,9 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         if not is_read:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
-        raise InputError(
-            "the PDF holds no text"
-            + (f": {told[0]}" if told else ", only pictures" * bool(left_out)),
-            where=where,
-            hint=hint if (told or left_out) and not can_recognise() else None,
-        )
+        why = f": {told[0]}" if told else ", only pictures" * bool(left_out)
+        is_hint = (told or left_out) and not can_recognise()
+        raise InputError(f"the PDF holds no text{why}", where=where, hint=hint if is_hint else None)
     sections = _sections(assembly.blocks, sizes, _outline(pdf), {title, largest})
     if not title and sections and sections[0].start == 0:
         title = sections[0].title
@@ -116,15 +113,11 @@ def _told(what: str, counts: Sequence[tuple[int, int]]) -> str:
     """Return in words how many letters of which pages are left out."""
     count, pages = sum(n for _, n in counts), [str(page) for page, _ in counts]
     more = f" and {len(pages) - 5} more" if len(pages) > 6 else ""
-    where = (
-        f"pages {', '.join(pages[: 5 if more else 6])}{more}" if pages[1:] else f"page {pages[0]}"
-    )
+    where = f"page{'s' * (len(pages) > 1)} {', '.join(pages[: 5 if more else 6])}{more}"
     return f"{count:,} letter{'s' * (count > 1)} of {where} {what}"
 
 
-def _with_neighbours(
-    pages: Iterable[PageParts],
-) -> Iterator[tuple[PageParts, list[PageParts]]]:
+def _with_neighbours(pages: Iterable[PageParts]) -> Iterator[tuple[PageParts, list[PageParts]]]:
     """Yield each page with the pages before and after it."""
     none = [None] * _NEIGHBOURS
     window: deque[PageParts | None] = deque(none, maxlen=2 * _NEIGHBOURS + 1)
@@ -150,9 +143,7 @@ class _Assembly:
     def add(
         self, page: PageParts, label: str, header: str, footer: str, blocks: Sequence[Block]
     ) -> str:
-        """Add a page and return its text; a table at its top may continue the one at the end of
-        the page before.
-        """
+        """Add a page and return its text; a table at its top may continue the one before."""
         start, first = self._length, len(self.texts)
         for index, block in enumerate(blocks):
             if isinstance(block, PageTable):
@@ -166,9 +157,8 @@ class _Assembly:
                 self._length += len(text) + 2
         if blocks:
             self._open = blocks[-1] if isinstance(blocks[-1], PageTable) else None
-        self.pages.append(
-            SourcePage(page.number, start, self._length, label, header, footer, page.recognised)
-        )
+        place = page.number, start, self._length
+        self.pages.append(SourcePage(*place, label, header, footer, page.recognised))
         return "".join(self.texts[first:])
 
     def _add_table(self, part: PageTable, before: Sequence[Block], page: int) -> str:
@@ -186,12 +176,12 @@ class _Assembly:
         header = table.rows[: table.header_rows]
         repeated = len(header) if _names(rows[: len(header)]) == _names(header) else 0
         shift = len(table.rows) - repeated
+        moved = tuple(replace(span, row=span.row + shift) for span in spans if span.row >= repeated)
         self.tables[-1] = replace(
             table,
             rows=table.rows + rows[repeated:],
             row_pages=table.row_pages + pages[repeated:],
-            spans=table.spans
-            + tuple(replace(s, row=s.row + shift) for s in spans if s.row >= repeated),
+            spans=table.spans + moved,
         )
         if repeated == len(rows):
             return ""
@@ -201,13 +191,12 @@ class _Assembly:
         """Return whether a table at the top of a page continues the one of the page before."""
         if self._open is None or any(block != part.caption for block in before):
             return False
-        table = self.tables[-1]
-        if len(part.rows[0]) != len(table.rows[0]):
+        if len(part.edges) != len(self._open.edges):
             return False
         slack = 0.03 * (self._open.edges[-1][1] - self._open.edges[0][0])
         ends = zip(chain(*part.edges), chain(*self._open.edges), strict=True)
         is_alike = all(abs(one - other) < slack for one, other in ends)
-        return part.continued or (is_alike and part.caption in ("", table.caption))
+        return part.continued or (is_alike and part.caption in ("", self.tables[-1].caption))
 
 
 def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
@@ -295,21 +284,16 @@ def _sections(
 ) -> tuple[SourceSection, ...]:
     """Return the sections that the headings among a document's blocks begin.
 
-    `marks` are the places of the blocks, `sizes` those of all letters. The entries of the file's
-    `outline` give the headings and their levels, where most of them are found in the text.
-    Otherwise a heading is a block that is larger than most letters, or bold, and comes before a
-    paragraph or another heading; larger ones have higher levels. `titles` are of the whole
-    document.
+    The entries of the file's `outline` give the headings and their levels, where most of them are
+    found in the text. Otherwise a heading is a block that is larger than most letters, or bold, and
+    comes before a paragraph or another heading. `titles` are of the whole document.
     """
     levels = {name: level for level, title in outline if (name := _plain(title))}
-    listed = [(start, block) for start, block in marks
-              if isinstance(block, Heading) and _plain(block) in levels]  # fmt: skip
-    if listed and 2 * len({_plain(block) for _, block in listed}) >= len(levels):
-        return tuple(
-            SourceSection(str(block), levels[_plain(block)], start)
-            for start, block in listed
-            if block not in titles
-        )
+    names = [(start, block, _plain(block)) for start, block in marks if isinstance(block, Heading)]
+    listed = [each for each in names if each[2] in levels]
+    if listed and 2 * len({name for *_, name in listed}) >= len(levels):
+        own = [each for each in listed if each[1] not in titles]
+        return tuple(SourceSection(str(block), levels[name], start) for start, block, name in own)
     usual = sizes.most_common(1)[0][0] if sizes else 0.0
     headings: list[tuple[int, Heading, float]] = []
     is_above = False
@@ -341,9 +325,7 @@ def _metadata_title(metadata: object) -> str:
 
 
 def _largest(parts: PageParts) -> str:
-    """Return the heading of a first page: the uppermost of its largest lines, and those
-    next to it.
-    """
+    """Return the heading of a first page: the uppermost of its largest lines, and those next."""
     sizes = sorted(w.size for w in parts.words for _ in w.text)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     large = [w for w in parts.words if not w.turn and w.size >= 1.2 * usual]

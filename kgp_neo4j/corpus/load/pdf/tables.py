@@ -27,8 +27,7 @@ def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
     """Return the tables among the lines of one column of text that have no ruled lines.
 
     At least three lines in sequence must fall into the same columns, and have a caption beside
-    them or numbers in one of the columns. Lists, code and prose are excluded. So are tables of
-    contents found.
+    them or numbers in one of the columns. Tables of contents are found too.
     """
     if listed := _contents(lines):
         first, last, contents = listed
@@ -68,10 +67,9 @@ def _end_of_columns(lines: Sequence[Line], start: int) -> int:
 
 
 def _contents(lines: Sequence[Line]) -> tuple[int, int, PageTable] | None:
-    """Return the table of contents whose entries have leader dots to page numbers, with the first
-    and the end of its lines, if there is one.
+    """Return the first and the end of the lines of a table of contents, and the table, if any.
 
-    At least five such lines must follow one another; other lines between them are parts of entries.
+    At least five lines have leader dots to page numbers; those between them are parts of entries.
     """
     rows: list[tuple[str, ...]] = []
     first = last = 0
@@ -167,9 +165,7 @@ def _tables_of_stack(
 
 
 def _top_of_header(words: Sequence[Word], stack: Sequence[Rule]) -> float:
-    """Return the top of the line right above the first level line that names its columns, if there
-    is one, else of the level line.
-    """
+    """Return the top of the line of column names right above the first level line, else its top."""
     top, box = stack[0].at, Box(stack[0].start, stack[0].at, stack[0].end, stack[-1].at)
     above = Box(box.x0 - NEAR, top - 30, box.x1 + NEAR, top)
     lines, inside = (lines_of(w for w in words if b.holds(w) and not w.turn) for b in (above, box))
@@ -182,9 +178,7 @@ def _top_of_header(words: Sequence[Word], stack: Sequence[Rule]) -> float:
 
 
 def _is_part(table: PageTable, words: Sequence[Word]) -> bool:
-    """Return whether a table of numbers alone has the names of its rows on its left: the level
-    lines are those of sums in a larger table.
-    """
+    """Return whether a table of numbers has its rows' names on its left: its lines are of sums."""
     if not all(map(has_value, filter(None, (row[0] for row in table.rows)))):
         return False
     rows = lines_of(word for word in table.words if not word.turn)
@@ -205,10 +199,6 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule) -> bool:
 
 def _is_open_table(table: PageTable) -> bool:
     """Return whether rows and columns made by gaps are a table's, not code's or running text's."""
-    texts = table.texts
     several = sum(sum(map(bool, row)) > 1 for row in table.rows)
-    return (
-        several >= 0.5 * len(table.rows)
-        and sum(len(text.split()) for text in texts) <= 9 * len(texts)
-        and not _is_code(table.words)
-    )
+    is_short = sum(len(text.split()) for text in table.texts) <= 9 * len(table.texts)
+    return several >= 0.5 * len(table.rows) and is_short and not _is_code(table.words)
