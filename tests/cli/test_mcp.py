@@ -103,16 +103,9 @@ def test_a_client_asks_retrieves_explores_and_maps(
         assert len(around["evidence"]) == 4
         assert all(len(triple) == 3 for e in around["evidence"] for triple in e["triples"])
 
-        among = _told(
-            await client.call_tool(
-                "explore",
-                {
-                    "names": ["Hesk Bridge", found["passages"][1]["id"], "nothing"],
-                    "corpus": demo_graph,
-                    "limit": 3,
-                },
-            )
-        )
+        names = ["Hesk Bridge", found["passages"][1]["id"], "nothing"]
+        given = {"names": names, "corpus": demo_graph, "limit": 3}
+        among = _told(await client.call_tool("explore", given))
         assert (among["kind"], among["unknown"]) == ("passages", ["nothing"])
         bridge, second = among["passages"]
         assert bridge["title"] == "Hesk Bridge"

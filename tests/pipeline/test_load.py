@@ -33,29 +33,20 @@ def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path
     assert (first.files, first.documents, first.new, first.unchanged) == (4, 6, 6, 0)
     assert first.characters_in == first.characters_out == sum(map(len, stored.values()))
     assert TEXT in stored.values()
-    assert first.passages == sum(
-        row["n"]
-        for row in rows(database, "MATCH (p:Passage {corpus: $c}) RETURN count(p) AS n", c=corpus)
-    )
+    counted = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN count(p) AS n", c=corpus)
+    assert counted == [{"n": first.passages}]
     assert not broken_documents(database, corpus)
     before = snapshot(database, corpus)
     again = load(database, [str(folder / "*"), folder], corpus)
     assert (again.new, again.unchanged, again.replaced) == (0, 6, 0)
-    assert (again.passages, again.characters_in, again.characters_out) == (
-        first.passages,
-        first.characters_in,
-        first.characters_out,
-    )
+    for count in ("passages", "characters_in", "characters_out"):
+        assert getattr(again, count) == getattr(first, count)
     assert snapshot(database, corpus) == before
-    titles = [
-        row["title"]
-        for row in rows(
-            database,
-            "MATCH (d:Document {corpus: $c, title: 'long text'})-[:HAS_PASSAGE]->(p) "
-            "RETURN p.title AS title ORDER BY p.position",
-            c=corpus,
-        )
-    ]
+    query = (
+        "MATCH (d:Document {corpus: $c, title: 'long text'})-[:HAS_PASSAGE]->(p) "
+        "RETURN p.title AS title ORDER BY p.position"
+    )
+    titles = [row["title"] for row in rows(database, query, c=corpus)]
     assert titles == [f"long text #{n + 1}" for n in range(len(titles))]
 
 
@@ -218,11 +209,8 @@ def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_p
     account = load(database, [tmp_path, tmp_path / "none"], corpus)
     assert (account.files, account.documents, account.new) == (1, 3, 3)
     assert account.characters_in == account.characters_out == 6
-    assert [error.split(str(tmp_path))[1][:11] for error in account.errors] == [
-        "/none: ther",
-        "/a.jsonl:2:",
-        "/b.txt: the",
-    ]
+    begun = [error.split(str(tmp_path))[1][:11] for error in account.errors]
+    assert begun == ["/none: ther", "/a.jsonl:2:", "/b.txt: the"]
     with pytest.raises(InputError, match="no such file"):
         load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus, strict=True)
     with pytest.raises(InputError, match="holds no text"):

@@ -221,22 +221,15 @@ def test_no_redirection_is_followed(serve: Serve, status: int) -> None:
 @pytest.mark.parametrize(
     ("refusal", "reads"),
     [
-        # vLLM
+        # Of vLLM, vLLM, SGLang, llama.cpp, Ollama, TGI, OpenAI, Gemini and Anthropic.
         ("You passed 5000 input tokens. However, the model's context length is only 4096", 4096),
         ("The decoder prompt (length 5000) is longer than the maximum model length of 4096", 4096),
-        # SGLang
         ("The input (5000 tokens) is longer than the model's context length (4096 tokens)", 4096),
-        # llama.cpp
         ("request (5000 tokens) exceeds the available context size (4096 tokens), try", 4096),
-        # Ollama
         ("the input length exceeds the context length", None),
-        # TGI
         ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4096),
-        # OpenAI
         ("Input tokens exceed the configured limit of 4096 tokens. Yours are 5000", 4096),
-        # Gemini
         ("The input token count (5000) exceeds the maximum number of tokens allowed (4096)", 4096),
-        # Anthropic
         ("prompt is too long: 5000 tokens > 4096 maximum", None),
     ],
 )

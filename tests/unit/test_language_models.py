@@ -67,10 +67,8 @@ def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
     made = model.reply("Be brief.", "Where?", tokens=50)
     assert made == language.Reply("In Sund.", "stop", 20, 5, estimated=False)
     body = chat_server.bodies[0]
-    assert body["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Where?"},
-    ]
+    said = {message["role"]: message["content"] for message in body["messages"]}
+    assert list(said.items()) == [("system", "Be brief."), ("user", "Where?")]
     assert (body["temperature"], body["seed"], body["max_tokens"]) == (0.5, 3, 50)
     assert body["stream"] is True
     assert body["stream_options"] == {"include_usage": True}
@@ -161,10 +159,8 @@ def test_several_prompts_are_asked_at_once(chat_server: ChatServer) -> None:
 
 
 def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
-    chat_server.answer = lambda body: (
-        200,
-        stream("Ada ", "Moor", " was born", " in Sund.", usage=(30, 6)),
-    )
+    said = stream("Ada ", "Moor", " was born", " in Sund.", usage=(30, 6))
+    chat_server.answer = lambda body: (200, said)
     shown: list[str] = []
     made = _model(chat_server).reply("", "Who?", on_text=shown.append)
     assert made == language.Reply("Ada Moor was born in Sund.", "stop", 30, 6)
@@ -443,11 +439,7 @@ def test_a_cache_that_cannot_be_written_does_no_harm(
         (tmp_path / folder / "replies.db").symlink_to("/dev/full")
     model = _model(chat_server, cache=tmp_path / folder)
     with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
-        assert [model.reply("", prompt).cached for prompt in ("Who?", "Where?", "Who?")] == [
-            False,
-            False,
-            False,
-        ]
+        assert not any(model.reply("", prompt).cached for prompt in ("Who?", "Where?", "Who?"))
     assert caplog.text.count("replies are not kept") == 1
 
 
@@ -486,15 +478,8 @@ def test_processes_share_a_cache(tmp_path: Path) -> None:
 
 
 def test_all_replies_are_metered() -> None:
-    model = MeteredModel(
-        Scripted(
-            [
-                language.Reply("a", "stop", 10, 2),
-                language.Reply("b", "stop", cached=True),
-                language.Reply("c", "length", 20, 3),
-            ]
-        )
-    )
+    first, last = language.Reply("a", "stop", 10, 2), language.Reply("c", "length", 20, 3)
+    model = MeteredModel(Scripted([first, language.Reply("b", "stop", cached=True), last]))
     assert model.usage == language.Usage("scripted")
     assert [writer(model, "Task.")(prompt) for prompt in "xyz"] == ["a", "b", "c"]
     assert model.usage == language.Usage("scripted", 3, 1, 30, 5)
@@ -666,12 +651,10 @@ def test_no_code_and_no_pickle_of_a_checkpoint_is_run(tmp_path: Path, llama: Pat
     folder = tmp_path / "model"
     shutil.copytree(llama, folder)
     config = json.loads((folder / "config.json").read_text())
-    own = {
-        "model_type": "own",
-        "auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"},
-    }
+    classes = {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}
     (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    (folder / "config.json").write_text(json.dumps(config | own))
+    own = config | {"model_type": "own", "auto_map": classes}
+    (folder / "config.json").write_text(json.dumps(own))
     with pytest.raises(ModelError, match="could not be loaded"):
         LocalModel(str(folder))
     (folder / "config.json").write_text(json.dumps(config))

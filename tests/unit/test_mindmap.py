@@ -229,10 +229,7 @@ def test_relations_that_go_both_ways_do_not_contradict() -> None:
     (made,) = Checker(named).check([_drawn("Bo", "related to", "Ada")])
     assert (made.status, made.triples) == ("grounded", ("t0",))
     seen = _reasoning(
-        ("A", "meets", "B", "", ""),
-        ("B", "meets", "A", "", ""),
-        ("C", "meets", "D", "", ""),
-        asked=(),
+        *((head, "meets", tail, "", "") for head, tail in ("AB", "BA", "CD")), asked=()
     )
     assert [e.status for e in Checker(seen).check([_drawn("D", "meets", "C")])] == ["grounded"]
 

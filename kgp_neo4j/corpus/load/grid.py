@@ -243,9 +243,7 @@ def _bare(text: str) -> str:
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text is a bare number, a date or the like; "1990s" and "2nd" name
-    columns.
-    """
+    """Return whether a text is a bare number, a date or so; "1990s" and "2nd" name columns."""
     type_ = typed(text).type
     return type_ != "text" and (type_ != "number" or bool(_BARE_NUMBER.fullmatch(text.strip())))
 
