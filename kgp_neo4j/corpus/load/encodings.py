@@ -107,9 +107,10 @@ def _by_letters(data: bytes) -> str:
 
     fits = {}
     for match in from_bytes(data):
-        letters = [c for c in str(match)[:50_000] if c > "\x7f" and c.isalpha()]
-        if match.encoding.startswith("utf") or _OTHER.search("".join(letters)):
-            odd = len(_ODD.findall("".join(letters))) / max(len(letters), 1)
-            unusual = not match.encoding.startswith("utf") and match.encoding not in _USUAL
+        letters = "".join(c for c in str(match)[:50_000] if c > "\x7f" and c.isalpha())
+        is_utf = match.encoding.startswith("utf")
+        if is_utf or _OTHER.search(letters):
+            odd = len(_ODD.findall(letters)) / max(len(letters), 1)
+            unusual = not is_utf and match.encoding not in _USUAL
             fits[match.encoding] = match.chaos + odd + 0.05 * unusual
     return min(fits, key=lambda encoding: fits[encoding], default="")

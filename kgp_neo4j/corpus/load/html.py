@@ -215,14 +215,12 @@ def _rows(table: Tag) -> tuple[str, list[_Row]]:
             section = _SECTIONS[node.name] if opens else 1
         elif node.name == "caption":
             lines = caption if opens else _Lines()
-        elif node.name == "tr" and opens:
+        elif opens and (node.name == "tr" or node.name in _CELLS):
             lines = _Lines()
-            rows.append((section, []))
-        elif node.name in _CELLS and opens:
-            if not rows:
+            if node.name == "tr" or not rows:
                 rows.append((section, []))
-            lines = _Lines()
-            rows[-1][1].append((node, lines))
+            if node.name in _CELLS:
+                rows[-1][1].append((node, lines))
         elif node.name in PARAGRAPHS or node.name in _LINES:
             lines.end_line(1)
     return caption.one_line(), sorted(rows, key=lambda row: row[0])

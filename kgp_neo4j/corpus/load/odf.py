@@ -112,7 +112,8 @@ def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
         across = 0
         for cell in line:
             repeated = _count(cell, "number-columns-repeated")
-            if text := _shown(odf, cell):
+            date = cell.get("date-value", "").removesuffix("T00:00:00").replace("T", " ")
+            if text := date or seen(unescape(_TAG.sub("\n", odf.markup(cell)))).strip():
                 texts += [""] * (across - len(texts)) + [text] * min(repeated, _MOST_REPEATED)
                 size = (_count(cell, "number-rows-spanned"), _count(cell, "number-columns-spanned"))
                 if size != (1, 1):
@@ -130,9 +131,3 @@ def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
         down += repeated
     layout.cells, odf.hidden = odf.hidden, 0
     return rows, layout
-
-
-def _shown(odf: _Package, cell: Element) -> str:
-    """Return the text of a cell, a date in ISO form."""
-    date = cell.get("date-value", "").removesuffix("T00:00:00").replace("T", " ")
-    return date or seen(unescape(_TAG.sub("\n", odf.markup(cell)))).strip()
