@@ -452,15 +452,13 @@ def make_retriever(
 
 
 def answered_by(answer: Answer) -> str:
-    """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty for nobody.
-
-    A reader or a model that reports finding nothing has answered too.
-    """
+    """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
     structural = answer.structural
     if structural is not None and (
         answer.type.type == "structural" or (structural.sure and structural.found)
     ):
         return "structure"
+    # A reader or a model that reports finding nothing has answered too.
     if answer.statements:
         return "model"
     if answer.reading is not None:

@@ -29,10 +29,8 @@ def find_seeds(
 
 
 def seed_steps(rows: Iterable[Row], reason: str = "") -> list[Step]:
-    """Return the passages of rows (passage, score, and reason unless it is given) as first steps.
-
-    A passage deleted since the search has no properties any longer, and is left out.
-    """
+    """Return passages of rows (passage, score, and reason unless it is given) as first steps."""
+    # A passage deleted since the search has no properties any longer, and is left out.
     return [
         Step(row["passage"]["id"], "seed", row["score"], reason=reason or row["reason"])
         for row in rows

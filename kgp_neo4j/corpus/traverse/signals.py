@@ -166,14 +166,12 @@ class Candidates:
         self.origin = self._origin()
 
     def _compare_words(self, parents: NDArray[np.int_], known: NDArray[np.bool_]) -> None:
-        """Set how many of the question's words are in the candidates and their parents, by rarity.
-
-        The rarity of a word among these passages is an estimate of its rarity in the corpus.
-        """
+        """Set how many of the question's words candidates and their parents have, by rarity."""
         rows, asked = self.rows, self.question.words
         size = len(rows)
         covered = _marked([row["covered"] for row in rows], len(asked))
         titled = _marked([row["titled"] for row in rows], len(asked))
+        # The rarity of a word among these passages is an estimate of its rarity in the corpus.
         weight = np.log1p(size / (1.0 + covered.sum(0)))
         total = max(float(weight.sum()), 1e-6)
         self.coverage = (covered * weight).sum(1) / total
