@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import _pdf_readers
 import numpy as np
-import pdf_readers
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.document import read_pdf
@@ -156,7 +156,7 @@ def agreeing(true: Table, ours: Table) -> tuple[int, int]:
 def measured(path: Path, truth: dict[str, Any], reader: str) -> dict[str, Any]:
     """Return all counts of one document."""
     began = time.monotonic()
-    document = pdf_readers.read(reader, path) if reader else read_pdf(path, path.read_bytes())
+    document = _pdf_readers.read(reader, path) if reader else read_pdf(path, path.read_bytes())
     seconds = time.monotonic() - began
     counts: Counter[str] = Counter(pages=len(document.pages))
     outside, in_tables = true_texts(truth, path)
@@ -219,7 +219,7 @@ def main() -> None:
     """Print the figures of each document and of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="PDF files, with groundtruth/*.json beside them")
-    parser.add_argument("--reader", choices=pdf_readers.NAMES, default="", help="instead of ours")
+    parser.add_argument("--reader", choices=_pdf_readers.NAMES, default="", help="instead of ours")
     options = parser.parse_args()
     counted = []
     for path in sorted(options.folder.rglob("*.pdf")):

@@ -198,7 +198,8 @@ def _parse(arguments: list[str]) -> None:
     while rest and f"{path} {rest[0]}" in _ALL:
         path += f" {rest.pop(0)}"
     if rest or not isinstance(_ALL[path], click.Group):
-        context = _ALL[path].make_context(path, rest)
+        # A command keeps what its first context says of the help option.
+        context = _ALL[path].make_context(path, rest, **cli.context_settings)
         assert not context._protected_args, f"{path} has no command {rest[0]}"
 
 
