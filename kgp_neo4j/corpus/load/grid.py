@@ -259,15 +259,13 @@ def _is_data(first: Sequence[str], rest: Rows) -> bool:
     words = [(at, text) for at, text in cells if not is_value(text)]
     again = sum(any(row[at] == text for row in rest) for at, text in words)
     values = [(at, text) for at, text in cells if is_value(text)]
-    if words and 2 * again > len(words):
+    if 2 * again > len(words):
         return True
     # Two numbers may be years of data; above a column of labels they are names.
     is_header = bool(words) or len(values) > 2 or not first[0].strip()
     if not values or (is_header and _are_names([text for _, text in values])):
         return False
-    if not words:
-        return True
-    return any(
+    return not words or any(
         typed(text).type == column_type(row[at] for row in rest) and not _are_names([text])
         for at, text in values
     )
