@@ -73,9 +73,7 @@ class Page:
         """Draw a table; return where it ends."""
         font = [("FONT", (0, 0), (-1, -1), "Helvetica"), ("FONTSIZE", (0, 0), (-1, -1), size)]
         pad = [("TOPPADDING", (0, 0), (-1, -1), 2), ("BOTTOMPADDING", (0, 0), (-1, -1), 2)]
-        table = Table(
-            [list(row) for row in rows], colWidths=list(widths), style=[*font, *pad, *style]
-        )
+        table = Table([*map(list, rows)], colWidths=list(widths), style=[*font, *pad, *style])
         _, height = table.wrapOn(self.canvas, WIDTH, HEIGHT)
         table.drawOn(self.canvas, x, HEIGHT - y - height)
         return y + height

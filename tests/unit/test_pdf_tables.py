@@ -16,6 +16,7 @@ _SHIPS = [
     ["Cora", "1920", "3,100"],
     ["Dora", "1931", "6,075"],
 ]
+_SPARSE = [["Action", "", ""], ["start", "X", ""], ["stop", "", "X"]]
 _WIDTHS = [90, 70, 70]
 
 
@@ -182,7 +183,6 @@ def test_a_ruled_group_of_rows_is_split_into_its_rows() -> None:
 
 def test_text_on_its_side_is_read_upwards() -> None:
     def turned(page: Page) -> None:
-        rows = [["Action", "", ""], ["start", "X", ""], ["stop", "", "X"]]
         canvas = page.canvas
         for x in (72, 192, 222, 252):
             canvas.line(x, 700, x, 560)
@@ -195,7 +195,7 @@ def test_text_on_its_side_is_read_upwards() -> None:
             canvas.rotate(90)
             canvas.drawString(0, 0, name)
             canvas.restoreState()
-        for at, row in enumerate(rows[1:]):
+        for at, row in enumerate(_SPARSE[1:]):
             for x, text in zip((76, 203, 233), row, strict=True):
                 canvas.drawString(x, 585 - 20 * at, text)
 
@@ -206,9 +206,8 @@ def test_text_on_its_side_is_read_upwards() -> None:
 
 
 def test_a_sparse_ruled_table_keeps_its_columns() -> None:
-    rows = [["Action", "", ""], ["start", "X", ""], ["stop", "", "X"]]
-    (table,) = _tables(_with_prose(rows, [120, 30, 30], RULED))
-    assert [list(row) for row in table.rows] == rows
+    (table,) = _tables(_with_prose(_SPARSE, [120, 30, 30], RULED))
+    assert [list(row) for row in table.rows] == _SPARSE
 
 
 def test_a_heading_in_the_frame_is_the_caption_and_notes_are_text() -> None:

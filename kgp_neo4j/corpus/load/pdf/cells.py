@@ -226,7 +226,7 @@ def table_in(
     xs = sorted([*ruled_x, *soft_x])
     soft_y = _row_bounds(lines, xs, ruled_x, ruled_y)
     ys = sorted([*ruled_y, *soft_y])
-    if not inside or len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MOST_CELLS:
+    if not inside or min(len(xs), len(ys)) < 3 or len(xs) * len(ys) > _MOST_CELLS:
         return None
     return _Cells(xs, ys, set(soft_x), set(soft_y), across, down).table(box, lines, inside)
 
@@ -369,8 +369,8 @@ class _Cells:
             heading=" ".join(next(filter(None, row)) for row in rows[:first]),
         )
         table.header_rows = header_rows(table.rows, table.spans)
-        groups = [s for s in table.spans if s.row == 0 and 1 < s.columns < len(beside)]
-        if table.header_rows < 2 and groups and not any(map(has_value, table.rows[1])):
+        is_grouped = any(s.row == 0 and 1 < s.columns < len(beside) for s in table.spans)
+        if table.header_rows < 2 and is_grouped and not any(map(has_value, table.rows[1])):
             table.header_rows = min(2, len(table.rows) - 1)
         corner, *names = table.rows[0]
         is_named = not corner and all(row[0] for row in table.rows[1:])

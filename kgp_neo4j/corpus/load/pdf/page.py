@@ -167,7 +167,7 @@ def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
     one, two = first.casefold(), second.casefold()
     if not second[0].islower() or len(first) < 2 or one in _KEEPING or f"{one}-{two}" in lexicon:
         return False
-    return not (one in lexicon and two in lexicon and len(one) > 3 and len(two) > 3)
+    return min(len(one), len(two)) <= 3 or not {one, two} <= lexicon
 
 
 def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
@@ -400,13 +400,11 @@ def blocks_of(
         spelt += [word for table in tables for word in table.words]
         lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
         rest = _without_headings(lines, tables)
-        sizes = Counter[float]()
-        for line in rest:
-            sizes[round(line.size, 1)] += len(line)
+        sizes = Counter(round(line.size, 1) for line in rest for _ in range(len(line)))
+        usual = max(sizes, key=sizes.__getitem__, default=0.0)
         side: list[Block] = []
         own = gutters if words is upright else []
         for flow in _reading_order([word for line in rest for word in line.words], tables, own):
-            usual = max(sizes, key=sizes.__getitem__, default=0.0)
             for note in _without_notes(flow, parts.height, usual):
                 notes += _paragraphs(note, lexicon)
             _add(side, _blocks(flow, lexicon), lexicon)

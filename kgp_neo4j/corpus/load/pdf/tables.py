@@ -4,17 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgp_neo4j.corpus.load.grid import CAPTION
-from kgp_neo4j.corpus.load.pdf.cells import (
-    NEAR,
-    PageTable,
-    Rule,
-    Rules,
-    components,
-    gutters,
-    has_value,
-    outermost,
-    table_in,
-)
+from kgp_neo4j.corpus.load.pdf import cells
+from kgp_neo4j.corpus.load.pdf.cells import NEAR, PageTable, Rule, gutters, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of, segments
 
 # --- Tables without ruled lines ---
@@ -104,7 +95,7 @@ def _is_code(words: Sequence[Word]) -> bool:
 _MARK = re.compile(r"(?:table|figure|fig\.)\s+\w", re.IGNORECASE)
 
 
-def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
+def ruled_tables(words: Sequence[Word], rules: cells.Rules) -> list[PageTable]:
     """Return the tables of a page that have ruled lines, in no order.
 
     Lines of both directions that meet make the cells. Where there are only level lines of one
@@ -114,7 +105,7 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     words = [w for w in words if not any(drawing.holds(w) for drawing in drawings)]
     tables: list[PageTable] = []
     used: set[Rule] = set()
-    for across, down in components(levels, uprights):
+    for across, down in cells.components(levels, uprights):
         upright = (Box(rule.at, rule.start, rule.at, rule.end) for rule in down)
         box = Box.around([*(rule.across for rule in across), *upright])
         table = table_in(box, words, across, down) if down else None
@@ -129,7 +120,7 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     for stack in _stacks(rest):
         tables += _tables_of_stack(words, stack, rest)
     by_box = {table.box: table for table in reversed(tables)}
-    return [by_box[box] for box in outermost(by_box)]
+    return [by_box[box] for box in cells.outermost(by_box)]
 
 
 def _stacks(across: Sequence[Rule]) -> list[list[Rule]]:
