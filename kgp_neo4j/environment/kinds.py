@@ -12,7 +12,8 @@ from kgp_neo4j.environment.extras import is_installed
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
 #: Endings of the files that `load` reads, each also with `.gz`.
 EXTENSIONS = (
-    *(".txt", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".html", ".htm", ".xhtml"),
+    *(".txt", ".text", ".log", ".md", ".markdown", ".adoc", ".asciidoc", ".rst"),
+    *(".html", ".htm", ".xhtml"),
     *(".pdf", ".csv", ".tsv", ".docx", ".pptx", ".xlsx", ".xls", ".ods", ".odt", ".epub", ".eml"),
     *(".jsonl", ".json", *PICTURES),
 )
