@@ -54,12 +54,14 @@ def extension(path: Path) -> str:
 
 def unread_reason(path: Path) -> str:
     """Return in a few words why a file is not loaded, and what to do; empty where it is."""
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - Path's raises where it may not look
         return "a link to nothing" if path.is_symlink() else "it is not there"
     if not path.is_file():
         return "not a file that can be read"
-    if extension(path) or (reason := advice(path)):
-        return "" if extension(path) else reason
+    if extension(path):
+        return ""
+    if reason := advice(path):
+        return reason
     if not path.stat().st_size:
         return "it is empty"
     kind = _ending(path)

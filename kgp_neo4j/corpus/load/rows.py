@@ -108,7 +108,8 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
     `numbered` is true where any table of the document has a printed number.
     """
     id_ = part_id(document, "table", order)
-    data, marks = _data(table), _marks(table)
+    data = _data(table)
+    marks = _marks(data, len(table.rows[0]))
     name = _name(table, order, numbered)
     return {
         "id": id_,
@@ -145,18 +146,17 @@ def _data(table: SourceTable) -> list[tuple[str, ...]]:
     return [row for at, row in below if at not in sections]
 
 
-def _marks(table: SourceTable) -> list[str]:
-    """Return the notation of each column's numbers."""
-    return notations(zip(*_data(table), strict=True)) or ["."] * len(table.rows[0])
+def _marks(data: list[tuple[str, ...]], width: int) -> list[str]:
+    """Return the notation of the numbers in each of `width` columns."""
+    return notations(zip(*data, strict=True)) or ["."] * width
 
 
 def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
     """Yield what to say of each column whose numbers are not, or may not be, as in English."""
     for table in tables:
-        columns = zip(*_data(table), strict=True)
-        for name, mark, texts in zip(
-            grid.column_names(table), _marks(table), columns, strict=False
-        ):
+        columns = list(zip(*_data(table), strict=True))
+        names = grid.column_names(table)
+        for name, mark, texts in zip(names, notations(columns), columns, strict=False):
             if mark == "?":
                 yield (
                     f'column "{name}": a point may part thousands or decimals, so its numbers are '
@@ -189,7 +189,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     """
     id_ = part_id(document, "table", order)
     sections = grid.section_rows(table)
-    marks = _marks(table)
+    marks = _marks(_data(table), len(table.rows[0]))
     spans = {(s.row, s.column): s for s in table.spans}
     covered = {
         (row, column)
