@@ -1,12 +1,10 @@
 // load.placeSources(corpus :: STRING, placed :: LIST OF MAP, left :: LIST OF MAP) :: (sources :: INT)
-// Notes further sources of documents (placed: document, id, source), and the contents of a document stored before these
-// were kept (without an id). Then takes sources off documents (left: document, source), whose next one becomes their own.
+// Notes further sources of documents (placed: document, id, source), then takes sources off documents (left: document,
+// source), whose next one becomes their own.
 // mode: WRITE
 CALL () {
   UNWIND $placed AS row
   MATCH (d:Document {id: row.document})
-  SET d.contents = row.contents
-  WITH d, row WHERE row.id IS NOT NULL
   MERGE (s:DocumentSource {id: row.id})
   SET s.corpus = $corpus, s.source = row.source
   WITH d, s

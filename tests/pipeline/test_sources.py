@@ -9,7 +9,6 @@ from graphs import broken_documents, rows, stored_texts, write_jsonl
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
-from kgp_neo4j.corpus.load.ids import document_id
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
@@ -125,23 +124,6 @@ def test_a_source_that_is_deleted_leaves_the_others(
     assert load(database, [tmp_path], corpus).new == 2
     delete_corpus(database, corpus)
     assert rows(database, "MATCH (s:DocumentSource {corpus: $c}) RETURN s", c=corpus) == []
-
-
-def test_a_corpus_from_before_takes_sources_too(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    _write(tmp_path, a=_ONE)
-    load(database, [tmp_path], corpus)
-    # It had no contents, and the path by which a link was reached.
-    (tmp_path / "link").symlink_to(tmp_path)
-    source = f"{tmp_path}/link/a.md"
-    old = document_id(corpus, source, "")
-    query = "MATCH (d:Document {corpus: $c}) REMOVE d.contents SET d.source = $s, d.id = $id"
-    rows(database, query, c=corpus, s=source, id=old)
-    assert load(database, [source], corpus).unchanged == 1
-    _write(tmp_path, b=_ONE)
-    assert load(database, [tmp_path / "b.md"], corpus).copies == 1
-    assert _listed(database, corpus, tmp_path) == [("b.md", "link/a.md")]
 
 
 def test_names_tell_documents_of_one_title_apart(

@@ -59,7 +59,6 @@ def load(
     if errors and strict:
         raise errors[0]
     discard_import(database, corpus)
-    links = _links(database, corpus, inputs.files)
     counts: Counter[str] = Counter()
     faulty: set[Path] = set()
     left_out: list[str] = []
@@ -69,7 +68,7 @@ def load(
 
     def documents(progress: Progress) -> Iterator[SourceDocument]:
         for path in inputs.files:
-            for reading in _readings(path, links.get(path, path), progress):
+            for reading in _readings(path, progress):
                 if isinstance(reading, SourceDocument):
                     told = (*reading.notes, *unusual_columns(reading.tables))
                     notes.extend(f"{shown(path)}: {what}" for what in told)
@@ -105,26 +104,12 @@ def load(
     )
 
 
-def _links(database: Database, corpus: str, files: Iterable[Path]) -> dict[Path, Path]:
-    """Return the files that links lead to, by their paths here.
-
-    Of a corpus stored before links were resolved, documents keep their sources.
-    """
-    links = {path: real for path in files if (real := Path(os.path.realpath(path))) != path}
-    if not links:
-        return links
-    names = [path.as_posix() for path in links]
-    rows = database.read("load/find_documents", corpus=corpus, text="", files=names)
-    known = {row["source"] for row in rows}
-    return {path: real for path, real in links.items() if path.as_posix() not in known}
-
-
-def _readings(path: Path, real: Path, progress: Progress) -> Iterator[Reading]:
-    """Yield what a file holds, as that of its `real` path, and an InputError for what it cannot."""
+def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
+    """Yield what a file holds, as that of the file which a link leads to, and its errors."""
+    real = Path(os.path.realpath(path))
     try:
         for reading in read(path, progress):
-            if real != path and getattr(reading, "source", "") == path.as_posix():
-                assert isinstance(reading, SourceDocument)
+            if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
                 title = stem(real) if reading.title == stem(path) else reading.title
                 reading = replace(reading, source=real.as_posix(), title=title)
             yield reading

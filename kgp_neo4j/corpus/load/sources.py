@@ -70,7 +70,7 @@ def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) 
         if home := found[id_].get("source") or found[id_].get("id"):
             homes[id_] = home["id"]
             staying[home["id"]].discard(document.source)
-            if home["contents"] in (None, contents[id_]):
+            if home["contents"] == contents[id_]:
                 same = home
         if same:
             targets[id_] = same["id"]
@@ -97,13 +97,11 @@ def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) 
             placed.documents[target] = document
     for id_, document in batch.items():
         target, home_id = targets[id_], homes.get(id_, targets[id_])
-        row = {"document": target, "contents": contents[id_], "source": document.source}
+        row = {"document": target, "source": document.source}
         is_copy = placed.documents[target].source != document.source
         placed.copies += is_copy
         if found[id_].get("source", {}).get("id") != target and (is_copy or target != id_):
             placed.placed.append(row | {"id": id_})
-        elif target in known and known[target]["contents"] != contents[id_]:
-            placed.placed.append(row)  # stored before contents were kept
         if home_id != target:
             placed.left.append(row | {"document": home_id})
             if not staying[home_id]:
