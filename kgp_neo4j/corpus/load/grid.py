@@ -173,30 +173,41 @@ def table_of(
     texts = list(dict.fromkeys(_spaced(row[0]) for row in rows[:count]))
     parts = texts if caption in texts else [caption, *texts]
     below = tuple(map(tuple, rows[count:]))
-    merged = tuple(replace(s, row=s.row - count) for s in merged if s.row >= count)
+    merged = [replace(s, row=s.row - count) for s in merged if s.row >= count]
     return SourceTable(
         below,
         header_rows(below, merged),
         ". ".join(part.rstrip(".") for part in parts if part) if count else caption,
         next(filter(None, map(number, (caption, *texts))), ""),
-        spans=merged,
+        spans=tuple(merged),
     )
 
 
-def trimmed(
-    rows: Sequence[list[str]], spans: Iterable[Span]
-) -> tuple[list[list[str]], tuple[Span, ...]]:
+def trimmed(rows: Sequence[list[str]], spans: Iterable[Span]) -> tuple[list[list[str]], list[Span]]:
     """Return rows and the merged cells in them without empty rows and columns."""
     down = [at for at, row in enumerate(rows) if any(text.strip() for text in row)]
     across = sorted({at for row in rows for at, text in enumerate(row) if text.strip()})
+    return picked(rows, spans, down, across)
+
+
+def picked(
+    rows: Sequence[list[str]], spans: Iterable[Span], down: Sequence[int], across: Sequence[int]
+) -> tuple[list[list[str]], list[Span]]:
+    """Return the texts in some of the rows and columns, and the merged cells among them.
+
+    The first place that is left of a merged cell gets its text.
+    """
+    grid = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
     merged = []
     for s in spans:
         top, bottom = bisect_left(down, s.row), bisect_left(down, s.row + s.rows)
         left, right = bisect_left(across, s.column), bisect_left(across, s.column + s.columns)
-        size = (bottom - top) * (right - left)
-        if size > 1 and rows[down[top]][across[left]].strip():
-            merged.append(Span(top, left, bottom - top, right - left))
-    return [[rows[r][c] for c in across] for r in down], tuple(merged)
+        row, column = max(s.row, 0), max(s.column, 0)
+        if top < bottom and left < right and column < len(rows[row]):
+            grid[top][left] = rows[row][column]
+            if (bottom - top) * (right - left) > 1 and grid[top][left].strip():
+                merged.append(Span(top, left, bottom - top, right - left))
+    return grid, merged
 
 
 def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:

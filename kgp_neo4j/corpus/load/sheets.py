@@ -3,7 +3,6 @@
 import datetime as dt
 import io
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
-from kgp_neo4j.corpus.load.grid import is_value, table_of, trimmed
+from kgp_neo4j.corpus.load.grid import is_value, picked, table_of, trimmed
 from kgp_neo4j.text.values import column_type
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
@@ -54,7 +53,7 @@ def add_sheet(
     if unseen:
         down = [at for at in range(len(rows)) if at not in layout.rows]
         across = [at for at in range(max(map(len, rows))) if at not in columns]
-        rows, merged = _picked(rows, merged, down, across)
+        rows, merged = picked(rows, merged, down, across)
     for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
         title = table.caption or (f"{count}" if count > 1 else "")
         blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
@@ -63,21 +62,6 @@ def add_sheet(
         how = "open and save it in a spreadsheet program"
         said.append(f"{layout.unsolved:,} formulas without a stored result ({how})")
     blocks.left_out += [f'sheet "{name}": {what}' for what in said]
-
-
-def _picked(
-    rows: Sequence[list[str]], merged: Iterable[Span], down: list[int], across: list[int]
-) -> tuple[Rows, list[Span]]:
-    """Return the texts in some of the rows and columns, and the merged cells among them."""
-    grid = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
-    spans = []
-    for s in merged:
-        top, bottom = bisect_left(down, s.row), bisect_left(down, s.row + s.rows)
-        left, right = bisect_left(across, s.column), bisect_left(across, s.column + s.columns)
-        if top < bottom and left < right and s.column < len(rows[s.row]):
-            grid[top][left] = rows[s.row][s.column]
-            spans.append(Span(top, left, bottom - top, right - left))
-    return grid, spans
 
 
 def read_sheets(data: bytes, where: str) -> SourceDocument:
@@ -215,7 +199,7 @@ def _compact(rows: Sequence[list[str]], merged: Iterable[Span]) -> tuple[Rows, l
     down.update(at for s in filled for at in range(s.row, s.row + s.rows))
     lines = sorted(down | {at + 1 for at in down})
     columns = sorted(across | {at + 1 for at in across})
-    grid, spans = _picked([*rows, []], filled, lines, columns)
+    grid, spans = picked([*rows, []], filled, lines, columns)
     for s in spans:
         text, end = grid[s.row][s.column], s.column + s.columns
         texts = [text if at in across else " " for at in columns[s.column : end]]
