@@ -3,7 +3,6 @@
 Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
 """
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
+from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.json_records import parts
@@ -160,28 +160,8 @@ def make_server(
     return server
 
 
-#: How a kind of argument is called, the end of the names of its bounds, and what these count.
-_KINDS = {
-    "string": ("a text", "Length", " characters"),
-    "array": ("a list", "Items", " items"),
-    "integer": ("a whole number", "imum", ""),
-}
-#: What is wrong with an argument, where its value does not show it.
-_WRONG = {"missing": "is missing", "string_unicode": "is no Unicode text"}
-
-
-def _allowed(schema: dict[str, Any]) -> str:
-    """Return what an argument may be, by its JSON schema."""
-    schema = next(each for each in schema.get("anyOf", [schema]) if each["type"] != "null")
-    kind, bound, unit = _KINDS[schema["type"]]
-    low, high = schema.get(f"min{bound}"), schema.get(f"max{bound}")
-    most = f"at most {high:,}" if high and low is None else f"{low} to {high}"
-    span = f" of {most}{unit}" if high else ""
-    return kind + span + (f", each {_allowed(schema['items'])}" if "items" in schema else "")
-
-
 class _Server(MCPServer[Any]):
-    """Says in sentences which argument of a call is wrong, how, and what it may be."""
+    """Says which argument of a call is wrong, and what it should be."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], *more: Any, **options: Any
@@ -191,24 +171,13 @@ class _Server(MCPServer[Any]):
             raise ToolError(f"there is no tool {name!a}; there are {', '.join(tools)}")
         takes = tools[name]
         if unknown := [each for each in arguments if takes and each not in takes]:
-            known = ", ".join(takes)
-            raise ToolError(f"`{name}` has no argument {unknown[0]!a}; it has {known}")
+            raise ToolError(f"`{name}` has no argument {unknown[0]!a}; it has {', '.join(takes)}")
         try:
             return await super().call_tool(name, arguments, *more, **options)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            wrong: dict[Any, str] = {}
-            for each in error.__cause__.errors():
-                (argument, *item), value, type_ = each["loc"], each["input"], each["type"]
-                schema = takes[str(argument)]["items"] if item else takes[str(argument)]
-                is_ = _WRONG.get(type_) or f"is {json.dumps(value, default=str)[:60]}"
-                if type_.endswith(("too_long", "too_short")):
-                    is_ = f"has {len(value):,} {'characters' if 'string' in type_ else 'items'}"
-                of = f"item {item[0]} of " if item else ""
-                said = f"{of}`{argument}` {is_}; it has to be {_allowed(schema)}"
-                wrong.setdefault(argument, said)
-            raise ToolError(". ".join(wrong.values())) from None
+            raise ToolError(wrong_fields(error.__cause__.errors())) from None
 
 
 @contextmanager

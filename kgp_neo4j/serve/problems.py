@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 
 from kgp_neo4j.serve.work import BusyError
+from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.errors import (
     ConfigurationError,
     CorpusError,
@@ -103,9 +104,8 @@ def _invalid(error: RequestValidationError) -> ProblemError:
     if isinstance(error.body, bytes):
         hint = "Send it with Content-Type: application/json."
         return ProblemError(415, "the body is not JSON", hint)
-    wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-    in_address = all(e["loc"][0] != "body" for e in error.errors())
-    return ProblemError(400 if in_address else 422, wrong[:500])
+    in_address = all(each["loc"][0] != "body" for each in error.errors())
+    return ProblemError(400 if in_address else 422, wrong_fields(error.errors())[:500])
 
 
 async def respond(request: Request, error: Exception) -> JSONResponse:

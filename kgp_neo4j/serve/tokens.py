@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgp_neo4j.environment.disk import private_folder, read_private, write_private
+from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.errors import ConfigurationError
 
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
@@ -119,12 +120,8 @@ def _checked(model: type[_M], text: str | bytes, path: Path) -> _M:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ")
-            for each in error.errors(include_input=False)
-        )
         raise ConfigurationError(
-            f"the file of tokens is wrong ({wrong})",
+            f"the file of tokens is wrong ({wrong_fields(error.errors())})",
             where=str(path),
             hint="docs/serve.md shows one; `kgp-neo4j serve token NAME --tokens FILE` makes it.",
         ) from None

@@ -1,6 +1,6 @@
 """Declare settings with their ranges, choices and help, and check their values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from typing import Any
 
@@ -56,3 +56,10 @@ def check_choice(what: str, given: str, known: Iterable[str]) -> None:
         raise ConfigurationError(
             f"there is no {what} {given!r}", hint=f"Choose one of {', '.join(known)}."
         )
+
+
+def wrong_fields(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Return what is wrong with each field, by the `errors` of pydantic; values are left out."""
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ") for each in errors
+    )
