@@ -381,6 +381,7 @@ _NAMES = " ".join(
 _STYLES = (
     '<st:style st:name="no"><st:text-properties te:display="none"/></st:style>'
     '<st:style st:name="off"><st:table-properties ta:display="false"/></st:style>'
+    '<st:style st:name="pale"><st:text-properties st:color="#FFFFFF"/></st:style>'
 )
 
 
@@ -392,8 +393,8 @@ def _package(**parts: str) -> bytes:
     return made.getvalue()
 
 
-def _open_document(body: str) -> bytes:
-    content = f"<of:c {_NAMES}>{_STYLES}<of:body>{body}</of:body></of:c>"
+def _open_document(body: str, styles: str = "") -> bytes:
+    content = f"<of:c {_NAMES}>{_STYLES}{styles}<of:body>{body}</of:body></of:c>"
     title = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Dues</dc:title></c>'
     return _package(content_xml=content, styles_xml="<c/>", meta_xml=title)
 
@@ -421,6 +422,10 @@ def test_open_document_text(tmp_path: Path) -> None:
     assert document.text == f"Rain\n\nOne two [1].\n\n{table}\n\n[1] A note."
     assert document.tables[0].rows == (("Town", "mm", "mm"), ("Voss", "1", "2"))
     assert document.left_out == ("3 hidden parts are left out",)
+    white = '<of:text><te:p>Seen. <te:span te:style-name="pale">white</te:span></te:p></of:text>'
+    fill = '<st:style st:name="f"><st:graphic-properties st:fill="solid"/></st:style>'
+    for more, text in (("", "Seen."), (fill, "Seen. white")):
+        assert _read(tmp_path / "b.odt", _open_document(white, more)).text == text
 
 
 def test_open_document_sheets(tmp_path: Path) -> None:

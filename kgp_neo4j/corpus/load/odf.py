@@ -4,6 +4,7 @@ import io
 import re
 from dataclasses import replace
 from html import escape, unescape
+from itertools import chain
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zipfile import ZipFile
@@ -32,10 +33,14 @@ class _Package:
         self._unseen: set[str] = set()
         self.hidden = 0
         self.notes: list[str] = []
-        for root in (_bare(package.read("styles.xml")), self.content):
-            for style in root.iter("style"):
-                if any(map(self.is_hidden, style)):
-                    self._unseen.add(style.get("name", ""))
+        roots = (_bare(package.read("styles.xml")), self.content)
+        styles = [s for root in roots for s in (*root.iter("style"), *root.iter("page-layout"))]
+        # White text is hidden where nothing in the file is filled.
+        is_bare = not any(map(_is_filled, chain.from_iterable(styles)))
+        for style in styles:
+            is_white = is_bare and any(part.get("color", "").lower() == "#ffffff" for part in style)
+            if is_white or any(map(self.is_hidden, style)):
+                self._unseen.add(style.get("name", ""))
 
     def is_hidden(self, node: Element) -> bool:
         """Return whether an element says that it is hidden, or has a style that does."""
@@ -68,7 +73,7 @@ def read_open_document(data: bytes, where: str) -> SourceDocument:
     """Return the contents of a text, which is made a page first, or of sheets.
 
     Notes come at the end of a text. Deletions that are tracked, comments, hidden text, sheets, rows
-    and columns are left out. Cells are as they are shown, dates in ISO form.
+    and columns, and white text are left out. Cells are as they are shown, dates in ISO form.
     """
     from kgp_neo4j.corpus.load.html import read_page
 
@@ -82,6 +87,11 @@ def read_open_document(data: bytes, where: str) -> SourceDocument:
         return sheets.document(where)
     document = read_page("".join((*texts, *odf.notes)), where)
     return replace(document, left_out=(*document.left_out, *hidden_parts(odf.hidden)))
+
+
+def _is_filled(part: Element) -> bool:
+    fills = part.get("background-color", "transparent"), part.get("fill", "none")
+    return fills != ("transparent", "none")
 
 
 def _bare(data: bytes) -> Element:
