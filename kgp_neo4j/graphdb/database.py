@@ -2,15 +2,17 @@
 
 import contextlib
 import logging
+import random
 import re
 import socket
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record, RoutingControl
+from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection
@@ -60,6 +62,8 @@ _TLS = {
     "ssc": "has a certificate that is not trusted (+ssc takes any)",
     "": "has no TLS (without it passwords go in the clear)",
 }
+#: For how long a statement is tried again.
+_RETRY_SECONDS = 30.0
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
 # What the driver logs should not reach the user's terminal: its errors are raised too, and what
@@ -182,7 +186,7 @@ class Database:
 
         This is for more rows than memory should hold. It is not retried.
         """
-        return self._run_once(path, values, READ_ACCESS)
+        return self._run_once(statement(path), values, READ_ACCESS)
 
     def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on transient errors."""
@@ -190,7 +194,7 @@ class Database:
 
     def write_in_batches(self, path: str, **values: Any) -> Row:
         """Run a statement that commits in batches (`CALL { } IN TRANSACTIONS`)."""
-        rows = list(self._run_once(path, values, WRITE_ACCESS))
+        rows = list(self._run_once(statement(path), values, WRITE_ACCESS))
         return rows[0] if rows else {}
 
     def change_schema(self, path: str, **values: Any) -> None:
@@ -203,7 +207,8 @@ class Database:
             try:
                 self._run(query, values, WRITE_ACCESS, text=text)
             except DatabaseError as error:
-                if not _has_same_index(error):
+                # Neo4j refuses one of two at once in spite of IF NOT EXISTS: it is there.
+                if _SAME_INDEX not in str(getattr(error.__cause__, "code", "")):
                     raise
 
     def end(self, job: Job) -> None:
@@ -224,22 +229,30 @@ class Database:
     def _run(
         self, query: Statement, values: Mapping[str, Any], mode: str, *, text: str | None = None
     ) -> list[Row]:
-        """Run a statement, or one of the texts of its file, in a transaction that is retried."""
-        self._check(mode)
-        with _translated_errors(query.path):
-            # execute_query sends BEGIN with the statement: one round trip less than a session.
-            return self.driver.execute_query(
-                _limited(text or query.text),
-                query.bind(values),
-                routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
-                database_=self.connection.database,
-                result_transformer_=lambda result: list(map(dict, result)),
-            )
+        """Run a statement, or one of the texts of its file; again where an error may pass.
 
-    def _run_once(self, path: str, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
+        The driver does so by itself for transactions that it manages. Those take a round trip more,
+        and of version 6.4 they hang where another thread takes the connection of one that failed.
+        """
+        wait, end = 1.0, time.monotonic() + _RETRY_SECONDS
+        while True:
+            try:
+                return list(self._run_once(query, values, mode, text=text))
+            except KgpError as error:
+                passes = getattr(error.__cause__, "is_retryable", bool)
+                if not passes() or time.monotonic() + wait > end:
+                    raise
+            time.sleep(wait * random.uniform(0.8, 1.2))
+            wait = min(2 * wait, 8.0)
+
+    def _run_once(
+        self, query: Statement, values: Mapping[str, Any], mode: str, *, text: str | None = None
+    ) -> Iterator[Row]:
         """Run a statement in a transaction that the server begins and ends."""
-        self._check(mode)
-        query = statement(path)
+        if self.read_only and mode == WRITE_ACCESS:
+            raise DatabaseError(
+                "this connection is read-only", hint="Use a connection that may write."
+            )
         with (
             _translated_errors(query.path),
             # With bookmarks a follower of a cluster answers only once it has what was written.
@@ -249,19 +262,13 @@ class Database:
                 bookmark_manager=self.driver.execute_query_bookmark_manager,
             ) as session,
         ):
-            yield from map(dict, session.run(_limited(query.text), query.bind(values)))
+            yield from map(dict, session.run(_limited(text or query.text), query.bind(values)))
 
     def _refuse(self, query: Statement, values: Mapping[str, Any]) -> None:
         """Raise DatabaseError where the check of a statement says what is wrong with the values."""
         if query.check:
             for row in self._run(query, values, READ_ACCESS, text=query.check)[:1]:
                 raise DatabaseError(row["wrong"], where=query.path)
-
-    def _check(self, mode: str) -> None:
-        if self.read_only and mode == WRITE_ACCESS:
-            raise DatabaseError(
-                "this connection is read-only", hint="Use a connection that may write."
-            )
 
 
 def in_batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
@@ -290,16 +297,6 @@ def _limited(text: str) -> Query:
     job.check()
     left = job.left()
     return Query(query, metadata={_JOB: job.id}, timeout=None if left is None else max(left, 0.001))
-
-
-def _has_same_index(error: BaseException | None) -> bool:
-    """Return whether Neo4j refused one of two at once in spite of IF NOT EXISTS: it is there.
-
-    That error may be the cause of another one, of a result that has failed.
-    """
-    return error is not None and (
-        _SAME_INDEX in f"{getattr(error, 'code', '')} {error}" or _has_same_index(error.__cause__)
-    )
 
 
 @contextmanager

@@ -182,6 +182,21 @@ def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
     own_indexes.drop_indexes(database, corpus)
 
 
+def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:
+    """Its connection is back in the pool at once, where another thread takes it."""
+    fails = dataclasses.replace(statement("inspect/names"), text="RETURN 1 / 0 AS x")
+
+    def run(at: int) -> None:
+        if at % 2:
+            database.read("inspect/names")
+            return
+        with pytest.raises(DatabaseError, match="by zero"):
+            database.define(fails, {})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, range(2_000)))
+
+
 def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> None:
     """In a cluster a follower answers only with what was written before: bookmarks go along."""
     with Database(database.connection) as own:
