@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,10 +169,7 @@ def command(
     if graph:
         result = _evaluate_graph(asked, graph)
     else:
-        weights = {
-            name: AgentSettings(model=folder)
-            for name, folder in (_method_and_folder(each) for each in agent_models)
-        }
+        weights = dict(map(_agent_model, agent_models))
         if model is not None:
             weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
         judging = opened_model(judge, chat_url) if judge else None
@@ -188,25 +186,32 @@ def _evaluate(
     judge: LanguageModel | None,
 ) -> Result:
     """Answer the questions over documents by each method, and score the runs."""
+    from kgp_neo4j.evaluate import experiment
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import TABLES, check_methods, describe_questions, run_methods
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.runs import read_run
+    from kgp_neo4j.evaluate.scores import measure
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
-    data = data if corpus is None else replace(data, corpus=corpus)
+    if corpus is not None:
+        data = replace(data, corpus=corpus)
     settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
     runs: dict[str, Run] = {}
     names: list[str] = []
     if asked.runs_methods:
-        within = TABLES[asked.table or "1"]
+        within = experiment.TABLES[asked.table or "1"]
         has_model = asked.model is not None
-        names = check_methods(asked.methods, within=within, model=has_model, agent_models=weights)
-        _say_plan(asked, names, len(data.questions), judge=judge is not None)
+        names = experiment.check_methods(
+            asked.methods, within=within, model=has_model, agent_models=weights
+        )
+        planned = experiment.plan(
+            names, len(data.questions), model=has_model, judge=judge is not None
+        )
+        say(f"{planned}; runs are kept in {asked.out}")
         with open_database(echo=say) as database:
-            runs = run_methods(
+            runs = experiment.run_methods(
                 database,
                 data,
                 names,
@@ -219,59 +224,46 @@ def _evaluate(
     files = {name: asked.out / f"{name}.jsonl" for name in names}
     for file in asked.other:
         files[file.stem] = file
-        runs[file.stem] = read_run(file, data.questions)
+        runs[file.stem] = read_run(file, data.questions, measure)
     if judge is not None:
         for name, file in files.items():
             judged = asked.out / "judged" / file.name
             runs[name] = judge_run(writer(judge), data.questions, runs[name], file, judged)
-    return replace(describe_questions(data, settings, names, asked.model), runs=runs)
-
-
-def _say_plan(asked: _Evaluation, names: list[str], questions: int, *, judge: bool = False) -> None:
-    from kgp_neo4j.evaluate.experiment import plan
-
-    planned = plan(names, questions, model=asked.model is not None, judge=judge)
-    say(f"{planned}; runs are kept in {asked.out}")
+    described = experiment.describe_questions(data, settings, names, asked.model)
+    return replace(described, runs=runs)
 
 
 def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     """Answer the questions over a graph by each method, and score the runs."""
-    from kgp_neo4j.evaluate.experiment import check_methods
-    from kgp_neo4j.evaluate.graph_experiment import (
-        GRAPH_METHODS,
-        GRAPH_TABLES,
-        GraphDataset,
-        describe_graph_questions,
-        run_graph_methods,
-    )
+    from kgp_neo4j.evaluate import graph_experiment as experiment
+    from kgp_neo4j.evaluate.experiment import check_methods, plan
     from kgp_neo4j.evaluate.graph_questions import read_graph_questions
-    from kgp_neo4j.evaluate.graph_scores import Holdings, measure_run
+    from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
     from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.runs import read_rows
+    from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.graphdb.open import open_database
 
     file = Path(asked.dataset).expanduser()
     questions = draw(read_graph_questions(file), asked.sample, asked.seed)
     name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-    data = GraphDataset(name, graph, tuple(questions))
+    data = experiment.GraphDataset(name, graph, tuple(questions))
     size = asked.budget or MiningSettings().size
-    result = describe_graph_questions(data, size, "their own")
+    result = experiment.describe_graph_questions(data, size, "their own")
     with open_database(echo=say) as database:
         if asked.runs_methods:
-            within = GRAPH_TABLES[asked.table] if asked.table else tuple(GRAPH_METHODS)
+            known = experiment.GRAPH_METHODS
+            within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
             has_model = asked.model is not None
-            names = check_methods(
-                asked.methods, within=within, model=has_model, known=GRAPH_METHODS
-            )
-            _say_plan(asked, names, len(questions))
-            result = run_graph_methods(
+            names = check_methods(asked.methods, within=within, model=has_model, known=known)
+            planned = plan(names, len(questions), model=has_model)
+            say(f"{planned}; runs are kept in {asked.out}")
+            result = experiment.run_graph_methods(
                 database, data, names, asked.out, budget=size, model=asked.model, echo=say
             )
         if asked.other:
-            holdings = Holdings.of(database, graph)
+            measured = partial(measure_answer, holdings=Holdings.of(database, graph))
             for each in asked.other:
-                rows = read_rows(each, {q.id for q in questions})
-                result.runs[each.stem] = measure_run(rows, questions, holdings)
+                result.runs[each.stem] = read_run(each, questions, measured)
     return result
 
 
@@ -302,8 +294,8 @@ def _print_methods() -> None:
         click.echo(f"--table {number}: {', '.join(names)}")
 
 
-def _method_and_folder(text: str) -> tuple[str, str]:
+def _agent_model(text: str) -> tuple[str, AgentSettings]:
     name, sign, folder = text.partition("=")
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")
-    return name, folder
+    return name, AgentSettings(model=folder)

@@ -17,7 +17,7 @@ from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
-from kgp_neo4j.evaluate.scores import CUTS, Run
+from kgp_neo4j.evaluate.scores import CUTS, Run, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
@@ -137,7 +137,7 @@ def run_methods(
         file = out / f"{name}.jsonl"
         answered = answering(database, dataset, name, traversal, model, agents.get(name))
         answer_questions(dataset.questions, answered, file)
-        runs[name] = read_run(file, dataset.questions)
+        runs[name] = read_run(file, dataset.questions, measure)
     return runs
 
 

@@ -7,14 +7,15 @@ MindMap's go through its prompt and check, and a baseline's reply counts as it s
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.experiment import Method
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
-from kgp_neo4j.evaluate.graph_scores import Holdings, measure_linking, measure_run
+from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
 from kgp_neo4j.evaluate.report import Result
-from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_rows
+from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
@@ -106,7 +107,7 @@ def run_graph_methods(
         echo(f"{name}: {GRAPH_METHODS[name].text}")
         file = out / f"{name}.jsonl"
         answer_questions(questions, rows.answering(name, linking), file)
-        runs[name] = measure_run(read_rows(file), questions, holdings)
+        runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
     scored = measure_linking(linking, questions, holdings)
     result = describe_graph_questions(dataset, budget, by)
     return replace(result, linking=scored, runs=runs)

@@ -112,16 +112,6 @@ def _measure_choice(asked: GraphQuestion, answer: str) -> dict[str, float]:
     return {name: float(name == outcome) for name in ("right", "wrong", "failed")}
 
 
-def measure_run(
-    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
-) -> Run:
-    """Return the measures of a run's lines; a question that it lacks counts as wrong."""
-    return Run(
-        {asked.id: measure_answer(asked, rows.get(asked.id, {}), holdings) for asked in questions},
-        tuple(asked.id for asked in questions if asked.id not in rows),
-    )
-
-
 def measure_linking(
     rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
 ) -> Run:

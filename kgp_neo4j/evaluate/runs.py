@@ -2,15 +2,15 @@
 
 import json
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kgp_neo4j.corpus.pipeline import Retriever
 from kgp_neo4j.environment.files import read_values
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.scores import Row, Run, measure
+from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
@@ -27,7 +27,7 @@ def answer_questions(
     Questions with a complete line in `out` are skipped. Every question has a line: the first
     failure stops the run, and the lines so far stay.
     """
-    done = dict(_written(out))
+    done = _written(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file, bar("answering", len(questions)) as progress:
         for row in done.values():
@@ -44,14 +44,13 @@ def answer_questions(
     return [done[question.id] for question in questions]
 
 
-def _written(out: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _written(out: Path) -> dict[str, dict[str, Any]]:
+    rows = {}
     for line in out.read_text(encoding="utf-8").splitlines() if out.is_file() else ():
-        try:
+        with suppress(KeyError, TypeError, ValueError):  # the line was cut short
             row = json.loads(line)
-        except ValueError:
-            continue  # the line was cut short
-        if isinstance(row, dict) and "id" in row:
-            yield str(row["id"]), row
+            rows[str(row["id"])] = row
+    return rows
 
 
 def retrieve_questions(
@@ -103,15 +102,17 @@ def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
         ) from error
 
 
-def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
-    """Score a run, of this or of another system.
+def read_run(
+    path: Path, questions: Sequence[_Asked], measured: Callable[[_Asked, Row], dict[str, float]]
+) -> Run:
+    """Score a run, of this or of another system; what it lacks is `measured` by an empty line.
 
     A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
     for broken lines, ids that stand twice, and ids of no question here.
     """
     rows = read_rows(path, {question.id for question in questions})
     return Run(
-        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
+        {q.id: measured(q, rows.get(q.id, {})) for q in questions},
         tuple(q.id for q in questions if q.id not in rows),
     )
 

@@ -2,29 +2,24 @@
 
 import re
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 #: Abbreviations before a name or a number; they do not end a sentence.
-_LEADING = _words(
+_LEADING = frozenset(
     "adm al approx brig bros ca capt cf cmdr col comm dept dr ed eds fig figs fr gen gov hon "
     "lieut lt maj messrs mlle mm mme mr mrs ms mt op pp pres prof pvt rep rev rt sen sgt sr st "
-    "supt univ viz vol vols vs e.g i.e"
+    "supt univ viz vol vols vs e.g i.e".split()
 )
 #: Abbreviations that do not end a sentence where a number follows.
-_NUMBERED = _words("art ch chap eq no nos nr p par sec")
+_NUMBERED = frozenset("art ch chap eq no nos nr p par sec".split())
 #: Abbreviations that end a sentence only where the next word usually begins one.
-_DOUBTFUL = _words(
+_DOUBTFUL = frozenset(
     "ave blvd co corp etc hwy inc jr ltd plc rd dist al est "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun"
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun".split()
 )
-_OPENERS = _words(
+_OPENERS = frozenset(
     "a after although an and as at because before both but by during each for from he her his "
     "however i if in it its later many most no on one other she since some such that the their "
     "then there these they this those though to under until we what when where while who with "
-    "you"
+    "you".split()
 )
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
 _WORD_AFTER = re.compile(r"[\"'“‘«‹(\[{「『（*_`¿¡]*+(?P<word>\w*+)")
@@ -46,7 +41,7 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
         return True
     match = _WORD_AFTER.match(text, end)
     after = match["word"] if match else ""
-    before = _word_before(text, stop)
+    before = _WORD_BEFORE.findall(text, max(0, stop - _LOOK_BACK), stop)[0]
     if visible_end == end:
         return mark in ".!?" and _is_glued(before, after, text, stop, visible_end)
     # "Yahoo! is", '"Why?" he asked' and "approx. five" continue the sentence.
@@ -55,11 +50,6 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
     if mark != "." or visible_end - stop > 1:
         return True
     return _stop_ends(before, after, text, stop)
-
-
-def _word_before(text: str, stop: int) -> str:
-    match = _WORD_BEFORE.search(text[max(0, stop - _LOOK_BACK) : stop])
-    return match.group() if match else ""
 
 
 def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:

@@ -46,7 +46,7 @@ def test_scores_are_those_of_squad_and_of_the_passages(tmp_path: Path) -> None:
         {"id": "1", "answer": "April 16 1941", "retrieved": passages},
         {"id": "2", "answer": "yes and more", "retrieved": passages[1:2] * 2},
     ]
-    run = read_run(_lines(tmp_path / "run.jsonl", *rows), golds)
+    run = read_run(_lines(tmp_path / "run.jsonl", *rows), golds, measure)
     assert run.missing == ("3",)
     expected = {"EM": 0.0, "F1": 2 / 9, "recall@2": 1 / 3, "recall@10": 1.5 / 3, "all@5": 0.0,
                 "all@10": 1 / 3, "precision@2": 1 / 3}  # fmt: skip

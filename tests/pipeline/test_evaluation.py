@@ -100,7 +100,7 @@ def test_both_orders_must_agree(
     questions = list(_opened(file).questions[:1])
     run, model = tmp_path / "run.jsonl", Scripted(replies)
     run.write_text(json.dumps({"id": questions[0].id, "answer": "Ada"}) + "\n", encoding="utf-8")
-    scored = read_run(run, questions)
+    scored = read_run(run, questions, measure)
     judged = judge_run(writer(model), questions, scored, run, tmp_path / "judged.jsonl")
     assert judged.means()["Acc"] == right
     orders = [prompt.index("Ada") < prompt.index("a bakery") for prompt in model.prompts]
@@ -113,10 +113,10 @@ def test_a_judged_run_goes_on_where_it_was(file: Path, tmp_path: Path) -> None:
     row = {"id": questions[0].id, "answer": "over a bakery", "retrieved": []}
     run.write_text(json.dumps(row) + "\n", encoding="utf-8")
     model = Scripted(["yes", "yes"])
-    judged = judge_run(writer(model), questions, read_run(run, questions), run, out)
+    judged = judge_run(writer(model), questions, read_run(run, questions, measure), run, out)
     # The question that the run lacks is wrong, and nobody is asked about it.
     assert [judged.measures[q.id]["Acc"] for q in questions] == [1.0, 0.0]
     assert len(model.prompts) == 2
     assert judged.means()["Acc"] == 0.5
-    again = judge_run(writer(Scripted([])), questions, read_run(run, questions), run, out)
+    again = judge_run(writer(Scripted([])), questions, read_run(run, questions, measure), run, out)
     assert again == judged

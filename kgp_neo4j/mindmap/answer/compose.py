@@ -56,12 +56,9 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
         )
         for key in _possible(triples, names, asked)
     }
-    order = {key: at for at, key in enumerate(names)}
     least = _SCORE_SHARE * max(scores.values(), default=0.0)
-    ranked = sorted(
-        (key for key, score in scores.items() if score > 0 and score >= least),
-        key=lambda key: (-scores[key], -len(links[key]), order[key]),
-    )
+    ranked = [key for key in names if scores.get(key, 0.0) > 0 and scores[key] >= least]
+    ranked.sort(key=lambda key: (-scores[key], -len(links[key])))
     return tuple(
         Candidate(
             name=names[key][0],
@@ -126,11 +123,10 @@ def _possible(
         return [key for key, (_, type_) in names.items() if type_ == fewest]
     # Chosen greedily until they touch all triples; those not in the question first.
     pairs = {(t.head_id, t.tail_id) for t in triples}
-    order = {key: at for at, key in enumerate(names)}
     cover: list[str] = []
     while pairs:
         counts = Counter(key for pair in pairs for key in pair)
-        best = max(counts, key=lambda key: (counts[key], key not in asked, -order[key]))
+        best = max(names, key=lambda key: (counts[key], key not in asked))
         cover.append(best)
         pairs = {pair for pair in pairs if best not in pair}
     return cover

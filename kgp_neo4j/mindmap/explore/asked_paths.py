@@ -138,19 +138,14 @@ class _Search:
 
     def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
         """Return paths without a last step that leads to another entity of the question."""
+        # What stands before it is asked for: "which films of X star Y" asks for no actor.
+        beyond = [path for path, _ in walked if path.reaches and len(path.steps) > 1]
+        kept = [each for each in walked if each[0] not in beyond]
+        shortened = self.walk([replace(path, steps=path.steps[:-1]) for path in beyond])
         best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
-        shortened: list[RelationPath] = []
-        for path, ids in walked:
-            # What stands before it is asked for: "which films of X star Y" asks for no actor.
-            if path.reaches and len(path.steps) > 1:
-                shortened.append(replace(path, steps=path.steps[:-1]))
-            else:
-                best[path.entity_id, path.steps] = path, ids
-        for path, ids in self.walk(shortened):
-            known = best.get((path.entity_id, path.steps))
-            if known is None or known[0].score < path.score:
-                best[path.entity_id, path.steps] = path, ids
-        return _by_score(list(best.values()))
+        for path, ids in _by_score([*kept, *shortened]):
+            best.setdefault((path.entity_id, path.steps), (path, ids))
+        return list(best.values())
 
     def joined(self, walked: Sequence[Walked]) -> list[Walked]:
         """Return paths with those ends that the graph joins to another entity of the question."""

@@ -1,6 +1,7 @@
 """Lists the knowledge graphs, and deletes one."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.export_files import discard
@@ -38,14 +39,11 @@ def delete_graph(database: Database, graph: str) -> GraphSummary:
     if discard_import(database, graph) and not database.read("explore/graph", graph=graph):
         return GraphSummary(graph, 0, 0)
     summary = require_graph(database, graph)
-    _delete(database, graph)
+    database.write_in_batches("load_kg/delete_graph", graph=graph)
     return summary
 
 
 def discard_import(database: Database, graph: str) -> bool:
     """Delete what an import that was cut off has left of a graph; return whether it had."""
-    return discard(database, "KnowledgeGraph", graph, lambda: _delete(database, graph))
-
-
-def _delete(database: Database, graph: str) -> None:
-    database.write_in_batches("load_kg/delete_graph", graph=graph)
+    delete = partial(database.write_in_batches, "load_kg/delete_graph", graph=graph)
+    return discard(database, "KnowledgeGraph", graph, delete)

@@ -138,7 +138,12 @@ def _load(
         name = options.get("encoder") or begun["encoder"]
         names = (entity.name for entity in gathered.entities.values())
         encoder = load_encoder(name or _encoder_of_language(names))
-    new = _write_graph(database, gathered, load)
+    # Each batch is committed on its own: loading again finishes a load that was interrupted.
+    _write(database, "entities", gathered.entity_rows(), len(gathered.entities), graph, load)
+    rows = database.read("load_kg/stored_relationships", graph=graph)
+    stored = {id_ for row in rows for id_ in row["ids"]}
+    triples = (row for row in gathered.triple_rows() if row["id"] not in stored)
+    new = _write(database, "relationships", triples, len(gathered.triples), graph, load)
     if encoder is not None:
         _embed_names(database, graph, encoder)
     database.write("load_kg/finish", graph=graph, load=load)
@@ -172,20 +177,6 @@ def _encoder_of_language(names: Iterable[str]) -> str:
 # --- Writing ---
 
 
-def _write_graph(database: Database, gathered: Gathered, load: str) -> int:
-    """Write the entities, and the relationships that are not stored yet; return their number.
-
-    Stored entities get the aliases and labels that they lack. Each batch is committed on its own:
-    loading again finishes a load that was interrupted. Raises GraphError once another load began.
-    """
-    graph = gathered.graph
-    _write(database, "entities", gathered.entity_rows(), len(gathered.entities), graph, load)
-    rows = database.read("load_kg/stored_relationships", graph=graph)
-    stored = {id_ for row in rows for id_ in row["ids"]}
-    new = (row for row in gathered.triple_rows() if row["id"] not in stored)
-    return _write(database, "relationships", new, len(gathered.triples), graph, load)
-
-
 def _write(
     database: Database,
     title: str,
@@ -194,6 +185,7 @@ def _write(
     graph: str,
     load: str,
 ) -> int:
+    """Write rows in batches; return their number. Raises GraphError once another load began."""
     total = 0
     with bar(title, count) as progress:
         for batch in in_batches(rows, BATCH):
