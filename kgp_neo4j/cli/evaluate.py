@@ -62,10 +62,10 @@ class _Evaluation:
     dataset: str
     methods: list[str]
     table: str | None
+    model: LanguageModel | None
     budget: int | None
     sample: int | None
     seed: int
-    model: LanguageModel | None
     out: Path
     other: tuple[Path, ...]
 
@@ -135,18 +135,14 @@ def command(
     graph: str | None,
     methods: str | None,
     agent_models: tuple[str, ...],
-    budget: int | None,
     corpus: str | None,
     split: str,
-    sample: int | None,
-    seed: int,
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
-    out: Path,
-    other: tuple[Path, ...],
     as_json: bool,
     traversal: dict[str, Any],
+    **options: Any,
 ) -> None:
     """Measure retrieval and answers over DATASET: recall, SF-EM, exact match, F1, time.
 
@@ -165,7 +161,7 @@ def command(
         raise click.UsageError(f"--table {table} is of questions over {where}.")
     names = [name for name in (methods or "").split(",") if name]
     model = opened_model(llm, chat_url)
-    asked = _Evaluation(dataset, names, table, budget, sample, seed, model, out, other)
+    asked = _Evaluation(dataset, names, table, model, **options)
     if graph:
         result = _evaluate_graph(asked, graph)
     else:

@@ -153,11 +153,10 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
 def _described(drawn: Sequence[GoldQuestion]) -> str:
     if drawn[0].document:
         return "one corpus for each document"
-    contexts = "the contexts of these questions"
     facts = [(asked, fact) for asked in drawn for fact in asked.facts]
     lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
     without = f" ({lost} of {len(facts)} supporting facts are not in them)" if lost else ""
-    return contexts + without
+    return f"the contexts of these questions{without}"
 
 
 def _size(drawn: Iterable[GoldQuestion]) -> int | None:

@@ -58,29 +58,25 @@ def read_graph_questions(path: Path) -> list[GraphQuestion]:
 
 
 def _read(record: Any, where: str, at: int) -> GraphQuestion:
-    number = str(at)
-    turns = record if isinstance(record, list) else None
-    if isinstance(record, Mapping):
-        number = str(record.get("id", record.get("_id", number)))
-        turns = next((record[key] for key in _TURNS if key in record), None)
+    if isinstance(record, list):
+        record = {"turns": record}
+    keys: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
+    number = str(keys.get("id", keys.get("_id", at)))
+    turns = next((keys[key] for key in _TURNS if key in keys), None)
     if turns is not None:
         return _of_dialogue(turns, number, where)
-    if isinstance(record, Mapping):
-        question = record.get("question", record.get("input"))
-        answers = _names(record.get("answer_entities"))
-        answer = record.get("answer", record.get("output", "" if answers else None))
-        options = _labelled(record.get("options") or {})
-        if isinstance(question, str) and isinstance(answer, str) and options is not None:
-            entities = _names(record.get("question_entities", record.get("question_kg")))
-            if options:
-                explained = str(record.get("explanation") or "")
-                choice = answer.strip().upper()
-                return GraphQuestion(number, question, explained, options, choice, entities)
-            kind = f"{record['hops']} hops" if "hops" in record else ""
-            return GraphQuestion(
-                number, question, answer, entities=entities, answers=answers, kind=kind
-            )
-    raise InputError("not a question with its answer", where=where, hint=_HINT)
+    question = keys.get("question", keys.get("input"))
+    answers = _names(keys.get("answer_entities"))
+    answer = keys.get("answer", keys.get("output", "" if answers else None))
+    options = _labelled(keys.get("options") or {})
+    if not isinstance(question, str) or not isinstance(answer, str) or options is None:
+        raise InputError("not a question with its answer", where=where, hint=_HINT)
+    entities = _names(keys.get("question_entities", keys.get("question_kg")))
+    if options:
+        explained, choice = str(keys.get("explanation") or ""), answer.strip().upper()
+        return GraphQuestion(number, question, explained, options, choice, entities)
+    kind = f"{keys['hops']} hops" if "hops" in keys else ""
+    return GraphQuestion(number, question, answer, entities=entities, answers=answers, kind=kind)
 
 
 def _of_dialogue(turns: Any, number: str, where: str) -> GraphQuestion:

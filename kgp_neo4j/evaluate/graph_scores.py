@@ -88,7 +88,11 @@ def _is_letter(character: str) -> bool:
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
     """Return the measures of an answer, 0 to 1, and `seconds`; a missing line reaches nothing."""
     answer = str(row.get("answer") or "")
-    measures = _measure_choice(asked, answer) if asked.choice else {}
+    measures: dict[str, float] = {}
+    if asked.choice:
+        choice = read_choice(answer, asked.options)
+        outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
+        measures = {name: float(name == outcome) for name in ("right", "wrong", "failed")}
     names = [str(name) for t in row.get("triples") or () for name in (t[0], t[-1])]
     wanted = holdings.held(asked.answers)
     if wanted and ("triples" in row or not row):
@@ -104,12 +108,6 @@ def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[s
     if isinstance(row.get("seconds"), int | float):
         measures["seconds"] = float(row["seconds"])
     return measures
-
-
-def _measure_choice(asked: GraphQuestion, answer: str) -> dict[str, float]:
-    choice = read_choice(answer, asked.options)
-    outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
-    return {name: float(name == outcome) for name in ("right", "wrong", "failed")}
 
 
 def measure_linking(

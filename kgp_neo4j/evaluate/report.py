@@ -35,7 +35,9 @@ def report(result: Result) -> str:
     means = {method: run.means() for method, run in result.runs.items()}
     names = [name for name in result.titles if any(name in each for each in means.values())]
     by = next((name for name in result.compared if name in names), "")
-    parts = [f"# Evaluation\n\n{result.asked}; {_machine()}.", result.measured]
+    today = datetime.now(UTC).date().isoformat()
+    machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
+    parts = [f"# Evaluation\n\n{result.asked}; {today}, {machine}.", result.measured]
     parts += [
         f"{method}: {len(run.missing)} questions are missing and count as wrong."
         for method, run in result.runs.items()
@@ -112,9 +114,3 @@ def _percent(value: float | None) -> str:
 def _seconds(run: Run) -> str:
     taken = [row["seconds"] for row in run.measures.values() if "seconds" in row]
     return f"{median(taken):.3f}" if taken else ""
-
-
-def _machine() -> str:
-    """Return what the seconds depend on: the date, the cores and the processor."""
-    today = datetime.now(UTC).date().isoformat()
-    return f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}"

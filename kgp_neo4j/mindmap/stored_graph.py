@@ -43,5 +43,4 @@ def open_graph(database: Database, name: str) -> StoredGraph:
     rows = database.read("explore/graph", graph=name)
     if not rows:
         raise no_graph(name, graphs(database))
-    (row,) = rows
-    return StoredGraph(database, name, row["encoder"], tuple(row["relations"]))
+    return StoredGraph(database, name, rows[0]["encoder"], tuple(rows[0]["relations"]))

@@ -170,10 +170,7 @@ def _number(text: str) -> float:
 def column_type(texts: Iterable[str], notation: str = ".") -> str:
     """Return the type of at least four fifths of a column's non-empty cells, else `text`."""
     counts = Counter(typed(text, notation).type for text in texts if text.strip())
-    if not counts:
-        return "text"
-    type_, count = counts.most_common(1)[0]
-    return type_ if count >= 0.8 * counts.total() else "text"
+    return next((type_ for type_, n in counts.items() if n >= 0.8 * counts.total()), "text")
 
 
 def _date(text: str) -> str | None:
@@ -252,17 +249,10 @@ def compare(operation: str, one: str, other: str) -> int | None:
         and (measured or not lasting)
     ):
         return _first(first.number, second.number, least=least)
-    return None if lasting or measured else _earlier(a, b, least=least)
-
-
-def _earlier(a: list[_Date], b: list[_Date], *, least: bool) -> int | None:
-    """Return which of the first dates of two texts is the `least`, else the latest."""
-    if a and b:
+    if a and b and not (lasting or measured):
         for x, y in zip(a[0], b[0], strict=True):
-            if not x or not y:
-                return None
-            if x != y:
-                return _first(x, y, least=least)
+            if x != y or not x:  # the first part that differs tells, unless one of them lacks it
+                return _first(x, y, least=least) if x and y else None
     return None
 
 

@@ -13,6 +13,7 @@ from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.mindmap import (
     Candidate,
     Facts,
+    LinkedEntity,
     MapEdge,
     ReasoningGraph,
     RelationPath,
@@ -47,13 +48,13 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
         names.setdefault(triple.head_id, (triple.head, triple.head_type))
         names.setdefault(triple.tail_id, (triple.tail, triple.tail_type))
     asked = {e.id: e for e in reasoning.entities if e.id in names}
-    routes = {id_: _routes(id_, links) for id_ in asked}
+    #: The question's entities that lead to an entity, each with its route.
+    ways: dict[str, list[tuple[LinkedEntity, tuple[Triple, ...]]]] = defaultdict(list)
+    for id_, entity in asked.items():
+        for key, route in _routes(id_, links).items():
+            ways[key].append((entity, route))
     scores = {
-        key: sum(
-            max(min(asked[id_].score, 1.0), 0.1) / max(len(reached[key]), 1) ** 2
-            for id_, reached in routes.items()
-            if key in reached
-        )
+        key: sum(max(min(e.score, 1.0), 0.1) / max(len(route), 1) ** 2 for e, route in ways[key])
         for key in _possible(triples, names, asked)
     }
     least = _SCORE_SHARE * max(scores.values(), default=0.0)
@@ -66,11 +67,8 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
             type=names[key][1],
             score=round(scores[key], 4),
             support=tuple(
-                Support(asked[id_].name, route, _route_text(asked[id_].name, route))
-                for id_, route in sorted(
-                    ((id_, reached[key]) for id_, reached in routes.items() if key in reached),
-                    key=lambda way: len(way[1]),
-                )
+                Support(entity.name, route, _route_text(entity.name, route))
+                for entity, route in sorted(ways[key], key=lambda way: len(way[1]))
             ),
             facts=_facts(key, links[key], asked),
         )

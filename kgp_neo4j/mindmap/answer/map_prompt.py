@@ -51,13 +51,11 @@ End of the example."""
 
 def five_parts(question: str, reasoning: ReasoningGraph) -> str:
     """Return the prompt: system instruction, question, evidence, how to think, and an example."""
+    evidence = evidence_lines(reasoning) or ["(none was found)"]
     parts = [
         _SYSTEM,
         f"Question:\n{question.strip()}",
-        "\n".join(
-            ["Evidence from the knowledge graph:"]
-            + (evidence_lines(reasoning) or ["(none was found)"])
-        ),
+        "\n".join(["Evidence from the knowledge graph:", *evidence]),
         _THOUGHT,
         _EXEMPLAR,
         "Your reply:",

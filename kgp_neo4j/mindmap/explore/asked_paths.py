@@ -48,7 +48,7 @@ def explore_relation_paths(
     question says, and for a graph without encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
-    if graph.encoder is None or not starts:
+    if not starts or graph.encoder is None:
         return []
     search = _Search(graph, question, starts, settings)
     walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))

@@ -13,13 +13,7 @@ from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_pa
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import embed
-from kgp_neo4j.types.mindmap import (
-    EvidenceGraph,
-    LinkedEntity,
-    ReasoningGraph,
-    RelationPath,
-    Triple,
-)
+from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 #: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
@@ -45,18 +39,14 @@ def mine(
         linked = link(graph, question, chosen.linking, write)
     tell("entities", lambda: linked)
     entities = [entity for entity in linked if entity.id]
-    asked: list[RelationPath] = []
-    if chosen.paths and entities:
-        asked = explore_relation_paths(graph, question, entities, chosen)
+    asked = explore_relation_paths(graph, question, entities, chosen) if chosen.paths else []
     # What several entities have in common, neighbours and shortest paths show best.
     share = 1.0 if len(entities) == 1 else chosen.path_share
     complete = spend(asked, int(chosen.size * share))
     known = pairs_of(t for each in complete for t in each.triples)
     left = chosen.size - len(known)
-    paths: list[EvidenceGraph] = []
-    near: list[EvidenceGraph] = []
-    if entities and left > 0:
-        paths, near = _around(graph, question, entities, chosen)
+    around = entities and left > 0
+    paths, near = _around(graph, question, entities, chosen) if around else ([], [])
     pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
     evidence = (*complete, *pruned)
     triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))

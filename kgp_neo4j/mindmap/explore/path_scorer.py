@@ -19,7 +19,6 @@ from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
-_FILE = "path_scorer.safetensors"
 #: A relationship type, and whether it is walked along its direction.
 Step = tuple[str, bool]
 
@@ -206,5 +205,5 @@ class PathScorer:
 @lru_cache(maxsize=1)
 def load_path_scorer() -> PathScorer:
     """Return the scorer that comes with the package."""
-    file = resources.files("kgp_neo4j.mindmap.explore") / _FILE
+    file = resources.files("kgp_neo4j.mindmap.explore") / "path_scorer.safetensors"
     return PathScorer(load(file.read_bytes()))

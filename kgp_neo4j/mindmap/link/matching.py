@@ -87,17 +87,14 @@ class Names:
         # Two things, as in "back pain and low back pain", are not one name in another order.
         if phrase.whole or {"and", "or"} & {*phrase.words}:
             stems = ()
-        words = phrase.words
-        for rows in (self._exact.get(words), self._stems.get(stems), self._parts.get(words)):
-            if rows:
-                own = spelling(phrase.text)
-                rows = sorted(
-                    rows, key=lambda r: (-r[0], spelling(r[2]["name"]) != own, r[1] == "alias")
-                )
-                score, by, _ = rows[0]
-                entities = {entity["id"]: {**entity, "score": score} for *_, entity in rows}
-                return Match(phrase, tuple(entities.values()), by)
-        return None
+        words, own = phrase.words, spelling(phrase.text)
+        rows = self._exact.get(words) or self._stems.get(stems) or self._parts.get(words)
+        if not rows:
+            return None
+        rows = sorted(rows, key=lambda r: (-r[0], spelling(r[2]["name"]) != own, r[1] == "alias"))
+        score, by, _ = rows[0]
+        entities = {entity["id"]: {**entity, "score": score} for *_, entity in rows}
+        return Match(phrase, tuple(entities.values()), by)
 
 
 def _is_covered(phrase: Phrase, others: Sequence[Phrase]) -> bool:
