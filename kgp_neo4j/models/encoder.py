@@ -21,6 +21,9 @@ _cache: dict[tuple[str, str], NDArray[np.float32]] = {}
 class Encoder:
     """Encode texts as unit vectors; make one with `load_encoder`."""
 
+    #: The first digits of its weights' SHA-256, for the MDR encoder alone.
+    fingerprint: str | None = None
+
     def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
         self.name = name
         self.dimension = transformer.dimension
@@ -42,6 +45,17 @@ class Encoder:
                 done(len(chunk))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+    def encode_passages(
+        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
+    ) -> NDArray[np.float32]:
+        """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
+        return self.encode([passage_text(*passage) for passage in passages], done=done)
+
+
+def passage_text(title: str, text: str) -> str:
+    """Return a passage in the form that encoders read: its document's title, then its text."""
+    return f"{title}. {text}"
 
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, passage_text
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
@@ -32,31 +32,22 @@ _SEPARATOR = " [SEP] "
 Query = tuple[str, Sequence[tuple[str, str]]]
 
 
-def passage_text(title: str, text: str) -> str:
-    """Return a passage in the form that encoders read: its document's title, then its text."""
-    return f"{title}. {text}"
-
-
-class MdrEncoder:
+class MdrEncoder(Encoder):
     """An encoder of passages and of queries (a question with the passages before) in one space."""
 
-    def __init__(self, encoder: Encoder, fingerprint: str) -> None:
-        self.name = encoder.name
-        self.dimension = encoder.dimension
-        #: The first digits of its weights' SHA-256.
+    def __init__(self, transformer: LightTransformer, fingerprint: str) -> None:
+        super().__init__(_NAME, transformer)
         self.fingerprint = fingerprint
-        self._encoder = encoder
 
     def encode_passages(
         self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
     ) -> NDArray[np.float32]:
-        """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
-        texts = self._cut([passage_text(*p) for p in passages], _PASSAGE)
-        return self._encoder.encode(texts, done=done)
+        """Return unit vectors of passages, cut to the length of MDR's."""
+        return self.encode(self._cut([passage_text(*p) for p in passages], _PASSAGE), done=done)
 
     def encode_queries(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, (queries, dimension); the passages nearest to one come next."""
-        return self._encoder.encode([self.query_text(*query) for query in queries])
+        return self.encode([self.query_text(*query) for query in queries])
 
     def query_text(self, question: str, before: Sequence[tuple[str, str]]) -> str:
         """Return the text of a query as the encoder reads it.
@@ -71,7 +62,7 @@ class MdrEncoder:
         return _SEPARATOR.join([*self._cut([question], _QUESTION), *texts])
 
     def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
-        encodings = self._encoder.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
         return [text[:end] for text, end in zip(texts, ends, strict=True)]
 
@@ -84,7 +75,7 @@ def load_mdr() -> MdrEncoder:
     files = encoder_files(
         DEFAULT_ENCODER, f"mdr-{fingerprint}", lambda model: _adapted(model, data)
     )
-    return MdrEncoder(Encoder(_NAME, LightTransformer(*files, _QUERY, "mean")), fingerprint)
+    return MdrEncoder(LightTransformer(*files, _QUERY, "mean"), fingerprint)
 
 
 def _adapted(model: Any, data: bytes) -> Any:

@@ -183,9 +183,7 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
     lines: list[list[SupportingFact]] = []
     later = []
     for fact in facts:
-        named = any(
-            _names(_lowered(other.text), fact.title) for other in facts if other is not fact
-        )
+        named = any(_names(other.text, fact.title) for other in facts if other is not fact)
         if named and len(facts) > 2:
             later.append(fact)
         else:
@@ -193,7 +191,7 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
     if not lines:
         return facts, (0,)
     for fact in later:
-        naming = [line for line in lines if any(_names(_lowered(f.text), fact.title) for f in line)]
+        naming = [line for line in lines if any(_names(f.text, fact.title) for f in line)]
         min(naming or lines, key=len).append(fact)
     starts = [sum(map(len, lines[:at])) for at in range(len(lines))]
     return [fact for line in lines for fact in line], tuple(starts)
@@ -213,11 +211,10 @@ def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list
     the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
     section 2). Ties keep their order.
     """
-    question_words = _lowered(question)
     left = list(facts)
     ordered: list[SupportingFact] = []
     while left:
-        scores = [_priority(fact, ordered, left, question_words, _lowered(answer)) for fact in left]
+        scores = [_priority(fact, ordered, left, question, _run(words(answer))) for fact in left]
         ordered.append(left.pop(scores.index(max(scores))))
     return ordered
 
@@ -226,45 +223,41 @@ def _priority(
     fact: SupportingFact,
     before: Sequence[SupportingFact],
     left: Sequence[SupportingFact],
-    question_words: Sequence[str],
-    answer: Sequence[str],
+    question: str,
+    answer: str,
 ) -> float:
     """Return the priority of a fact to come next, before the others of `left`."""
     others = [other for other in left if other is not fact]
-    score = 2.0 * _share(fact.title or fact.text, question_words)
-    if any(_names(_lowered(other.text), fact.title) for other in before):
+    score = 2.0 * _share(fact.title or fact.text, question)
+    if any(_names(other.text, fact.title) for other in before):
         score += 2.0
     # A fact that another one names comes after it, unless they name each other.
-    score += sum(_names(_lowered(fact.text), other.title) for other in others)
-    score -= sum(_names(_lowered(other.text), fact.title) for other in others)
-    text = _lowered(fact.text)
-    if _contains(text, answer) and not all(
-        _contains(_lowered(other.text), answer) for other in others
-    ):
+    score += sum(_names(fact.text, other.title) for other in others)
+    score -= sum(_names(other.text, fact.title) for other in others)
+    holding, *all_holding = [answer in _run(words(each.text)) for each in (fact, *others)]
+    if answer.strip() and holding and not all(all_holding):
         score -= 1.0
-    if answer and any(answer == [w.lower() for w in form] for form in title_words(fact.title)):
+    if any(answer == _run(form) for form in title_words(fact.title)):
         score -= 2.0
     return score
 
 
-def _share(title: str, question_words: Sequence[str]) -> float:
+def _share(title: str, question: str) -> float:
     """Return the share of a title's words that the question has; 1 where it names it."""
-    if _names(question_words, title):
+    if _names(question, title):
         return 1.0
     forms = title_words(title)
     if not forms:
         return 0.0
     wanted = {word.lower() for word in forms[-1]}
-    return 0.5 * len(wanted & set(question_words)) / len(wanted)
+    return 0.5 * len(wanted.intersection(_run(words(question)).split())) / len(wanted)
 
 
-def _names(text: Sequence[str], title: str) -> bool:
-    return any(_contains(text, [w.lower() for w in form]) for form in title_words(title))
+def _names(text: str, title: str) -> bool:
+    read = _run(words(text))
+    return any(_run(form) in read for form in title_words(title))
 
 
-def _contains(text: Sequence[str], wanted: Sequence[str]) -> bool:
-    return bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(text)} "
-
-
-def _lowered(text: str) -> list[str]:
-    return [word.lower() for word in words(text)]
+def _run(said: Sequence[str]) -> str:
+    """Return words in small letters with spaces around each, to look for one run in another."""
+    return f" {' '.join(said)} ".lower()

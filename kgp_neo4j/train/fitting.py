@@ -125,6 +125,12 @@ class Fitting:
             ) from error
 
 
+def padded(rows: Sequence[Sequence[int]], padding: int, size: int = 0) -> Any:
+    """Return rows of different lengths as one tensor: (rows, the longest or `size`)."""
+    size = size or max(map(len, rows))
+    return torch.tensor([[*row, *[padding] * (size - len(row))] for row in rows])
+
+
 def _share_of_rate(step: int, steps: int) -> float:
     """Return the share of the full learning rate at a step: a short rise, then a fall to 0."""
     rise = max(1, math.ceil(_WARM_UP * steps))

@@ -18,7 +18,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.llm.generators import INPUT_TOKENS, input_limit, load_checkpoint
 from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
-from kgp_neo4j.train.fitting import Fitting
+from kgp_neo4j.train.fitting import Fitting, padded
 from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.errors import InputError, ModelError
@@ -27,7 +27,6 @@ with needs("torch", "training a language model", ModelError):
     import torch
     from peft import LoraConfig, TaskType, get_peft_model
     from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
-    from torch.nn.utils.rnn import pad_sequence
 
 #: The adapters of the paper.
 _RANK, _ALPHA, _DROPOUT = 8, 16, 0.05
@@ -183,13 +182,9 @@ def _batches(rows: Sequence[_Row], settings: LlamaSettings) -> list[list[_Row]]:
 
 def _padded(batch: Sequence[_Row], padding: int, device: str) -> dict[str, Any]:
     """Return a batch as the model's inputs."""
-
-    def padded(rows: Sequence[list[int]], value: int) -> Any:
-        return pad_sequence([torch.tensor(row) for row in rows], True, value).to(device)
-
     ids, labels = zip(*batch, strict=True)
     return {
-        "input_ids": padded(ids, padding),
-        "attention_mask": padded([[1] * len(row) for row in ids], 0),
-        "labels": padded(labels, _IGNORED_LABEL),
+        "input_ids": padded(ids, padding).to(device),
+        "attention_mask": padded([[1] * len(row) for row in ids], 0).to(device),
+        "labels": padded(labels, _IGNORED_LABEL).to(device),
     }

@@ -143,7 +143,20 @@ def train_reader(
             seconds=time.perf_counter() - began,
             device=network.device,
         )
-        _finish(folder, files, report)
+        folder.finish(
+            dataclasses.asdict(report),
+            "Offline reader of kgp-neo4j",
+            (
+                "Finds the answer to a question in passages: a span, yes, no, or that it is not "
+                "there",
+                "`reader.safetensors` holds what differs from the encoder, in eight bits, "
+                "`reader.json` how sure it is; nothing in them can be executed",
+                f"Data: {', '.join(path.name for path in files)}: {report.examples} examples",
+                f"Held out for calibration: {report.held_out} questions; "
+                f"{report.figures or 'not measured: too few questions were held out'}",
+                f"{report.steps} steps, loss {report.loss:.4f}",
+            ),
+        )
     load_reader.cache_clear()
     return report
 
@@ -244,20 +257,3 @@ def _asked(example: ReadingExample) -> Asked:
         for at, (title, text) in enumerate(texts)
     )
     return Asked(example.question, passages, (example.answer or example.kind,))
-
-
-def _finish(folder: Folder, files: Sequence[Path], report: ReaderReport) -> None:
-    """Write the card of a trained reader."""
-    figures = report.figures or "not measured: too few questions were held out"
-    folder.finish(
-        dataclasses.asdict(report),
-        "Offline reader of kgp-neo4j",
-        (
-            "Finds the answer to a question in passages: a span, yes, no, or that it is not there",
-            "`reader.safetensors` holds what differs from the encoder, in eight bits, "
-            "`reader.json` how sure it is; nothing in them can be executed",
-            f"Data: {', '.join(path.name for path in files)}: {report.examples} examples",
-            f"Held out for calibration: {report.held_out} questions; {figures}",
-            f"{report.steps} steps, loss {report.loss:.4f}",
-        ),
-    )

@@ -20,6 +20,7 @@ from kgp_neo4j.models.reader.network import (
     WEIGHTS_FILE,
 )
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
+from kgp_neo4j.train.fitting import padded
 from kgp_neo4j.train.reader_windows import Laid
 from kgp_neo4j.types.errors import ModelError
 
@@ -148,7 +149,7 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """
     device = network.device
     ids, types, mask = _input(network, batch)
-    support = _padded([one.support for one in batch], -1, ids.shape[1]).to(device)
+    support = padded([one.support for one in batch], -1, ids.shape[1]).to(device)
     pieces, kinds, operations = network(ids, types, mask)
     passages, allowed = _allowed(types, mask)
     right = torch.zeros_like(allowed)
@@ -174,9 +175,9 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
 def _input(network: TrainedNetwork, batch: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Return ids, types and mask of laid-out texts: (texts, tokens) each."""
     padding = token_id(network.tokenizer, "[PAD]", "<pad>") or 0
-    ids = _padded([one.ids for one in batch], padding)
-    types = _padded([one.types for one in batch], 0)
-    mask = _padded([[1] * len(one.ids) for one in batch], 0)
+    ids = padded([one.ids for one in batch], padding)
+    types = padded([one.types for one in batch], 0)
+    mask = padded([[1] * len(one.ids) for one in batch], 0)
     return ids.to(network.device), types.to(network.device), mask.to(network.device)
 
 
@@ -191,9 +192,3 @@ def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:
     )
     allowed[:, 0] = True
     return passages, allowed
-
-
-def _padded(rows: Sequence[Sequence[int]], padding: int, size: int = 0) -> Any:
-    """Return rows of different lengths as one tensor: (rows, the longest or `size`)."""
-    size = size or max(map(len, rows))
-    return torch.tensor([[*row, *[padding] * (size - len(row))] for row in rows])

@@ -122,26 +122,19 @@ def train_scorer(
     report = ScorerReport(counts, left_out, reached)
     with folder.saving():
         (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
-        _finish(folder, report, files, sorted(encoders))
+        facts = [
+            "Boosted regression trees (LambdaMART) that judge the passages of each hop of a "
+            "traversal by signals of the graph; `scorer.json` is text, one tree a line",
+            f"Encoder of the passages: {', '.join(sorted(encoders))}",
+        ]
+        facts += [
+            f"Corpus {corpus}, {counts[corpus]} questions of {file}: "
+            f"{100 * reached[corpus]:.1f} % of the supporting facts among the first five "
+            "passages, of questions that the trees had not seen"
+            for corpus, file in files.items()
+        ]
+        folder.finish(asdict(report), "Scorer of the learned agent", facts)
     return report
-
-
-def _finish(
-    folder: Folder, report: ScorerReport, files: Mapping[str, str], encoders: Sequence[str]
-) -> None:
-    """Write the card of a trained scorer."""
-    facts = [
-        "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
-        "by signals of the graph; `scorer.json` is text, one tree a line",
-        f"Encoder of the passages: {', '.join(encoders)}",
-    ]
-    facts += [
-        f"Corpus {corpus}, {report.questions[corpus]} questions of {file}: "
-        f"{100 * report.reached[corpus]:.1f} % of the supporting facts among the first five "
-        "passages, of questions that the trees had not seen"
-        for corpus, file in files.items()
-    ]
-    folder.finish(asdict(report), "Scorer of the learned agent", facts)
 
 
 def scorer_json(scorer: Mapping[str, Any]) -> str:
@@ -230,13 +223,13 @@ def _boost(groups: Sequence[_Group], seed: int) -> tuple[list[Any], Any]:
     """Return each group's scores by cross-validation, and trees trained on all groups."""
     folds = min(_FOLDS, len(groups))
     scores: list[Any] = [None] * len(groups)
-    for fold in range(folds if folds > 1 else 0):
-        booster = _grow([g for at, g in enumerate(groups) if at % folds != fold], seed)
+    whole = _grow(groups, seed)
+    for fold in range(folds):
+        others = [group for at, group in enumerate(groups) if at % folds != fold]
+        # There are no others of a single question.
+        booster = _grow(others, seed) if others else whole
         for at in range(fold, len(groups), folds):
             scores[at] = booster.predict(groups[at][0], raw_score=True)
-    whole = _grow(groups, seed)
-    if folds < 2:
-        scores = [whole.predict(rows, raw_score=True) for rows, _, _ in groups]
     return scores, whole
 
 

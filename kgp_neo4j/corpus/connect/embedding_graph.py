@@ -10,7 +10,7 @@ from kgp_neo4j.corpus.load.own_indexes import make_indexes
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import MdrEncoder, load_mdr, passage_text
+from kgp_neo4j.models.mdr import MdrEncoder, load_mdr
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
@@ -26,7 +26,7 @@ _KNN_MDR = ("mdr", "mdrEmbedding", "SIMILAR_MDR")
 
 def choose_encoder(
     database: Database, corpus: str, settings: SimilaritySettings | MdrSettings
-) -> Encoder | MdrEncoder:
+) -> Encoder:
     """Return the MDR encoder, or the encoder in `settings`, else the corpus's or the default one.
 
     Raises ConfigurationError for a number of neighbours that is out of range, and EncoderError when
@@ -36,10 +36,9 @@ def choose_encoder(
         raise ConfigurationError(
             f"neighbours is {settings.neighbours}", hint="Choose a number from 1 to 1000."
         )
-    encoder: Encoder | MdrEncoder
     if isinstance(settings, MdrSettings):
         stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
-        encoder = load_mdr()
+        encoder: Encoder = load_mdr()
     else:
         stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
         known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
@@ -52,7 +51,7 @@ def choose_encoder(
 def connect_nearest(
     database: Database,
     corpus: str,
-    encoder: Encoder | MdrEncoder,
+    encoder: Encoder,
     settings: SimilaritySettings | MdrSettings,
     seconds: dict[str, float],
     *,
@@ -84,12 +83,7 @@ def connect_nearest(
 
 
 def _embed(
-    database: Database,
-    corpus: str,
-    encoder: Encoder | MdrEncoder,
-    seconds: dict[str, float],
-    *,
-    replace: bool,
+    database: Database, corpus: str, encoder: Encoder, seconds: dict[str, float], *, replace: bool
 ) -> int:
     """Embed the passages without an embedding, or all, from where a run stopped; count them."""
     graph, space, _ = _space_of(encoder)
@@ -102,17 +96,17 @@ def _embed(
         values = {"corpus": corpus, "graph": graph}
         database.write("connect/begin", **values, keep=False)
         database.write_in_batches("connect/remove_embeddings", **values, property=space)
-    _remember_encoder(database, corpus, encoder)
+    stored = database.write(
+        "connect/encoder", corpus=corpus, graph=graph,
+        encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
+    )  # fmt: skip
+    _check(corpus, stored, encoder)  # another run may have come first
     with bar("embed", len(ids), "passages") as progress:
         for start in range(0, len(ids), _BATCH):
             with timed(seconds, "embed"):
                 read = database.read("inspect/passages", ids=ids[start : start + _BATCH])
                 texts = [(row["title"], row["text"]) for row in read]
-                if isinstance(encoder, MdrEncoder):
-                    vectors = encoder.encode_passages(texts, done=progress.update)
-                else:
-                    joined = [passage_text(*text) for text in texts]
-                    vectors = encoder.encode(joined, done=progress.update)
+                vectors = encoder.encode_passages(texts, done=progress.update)
             with timed(seconds, "write embeddings"):
                 rows = [
                     {"id": row["id"], "vector": vector.tolist()}
@@ -122,21 +116,11 @@ def _embed(
     return len(ids)
 
 
-def _remember_encoder(database: Database, corpus: str, encoder: Encoder | MdrEncoder) -> None:
-    """Store which encoder a corpus has; raises EncoderError where another run has come first."""
-    fingerprint = encoder.fingerprint if isinstance(encoder, MdrEncoder) else None
-    stored = database.write(
-        "connect/encoder", corpus=corpus, graph=_space_of(encoder)[0],
-        encoder=encoder.name, dimension=encoder.dimension, fingerprint=fingerprint,
-    )  # fmt: skip
-    _check(corpus, stored, encoder)
-
-
-def _space_of(encoder: Encoder | MdrEncoder) -> tuple[str, str, str]:
+def _space_of(encoder: Encoder) -> tuple[str, str, str]:
     return _KNN_MDR if isinstance(encoder, MdrEncoder) else _KNN_ST
 
 
-def _check(corpus: str, stored: Sequence[Row], encoder: Encoder | MdrEncoder) -> None:
+def _check(corpus: str, stored: Sequence[Row], encoder: Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     for row in stored:
         if isinstance(encoder, MdrEncoder):

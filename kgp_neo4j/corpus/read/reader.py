@@ -99,7 +99,7 @@ class OfflineReader:
         network = self._network
         texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
         titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
-        building = Windows(network.tokenizer, question, min(WINDOW, network.longest))
+        building = Windows(network.tokenizer, question, WINDOW)
         pieces = pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
         order = sorted(

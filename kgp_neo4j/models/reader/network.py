@@ -42,19 +42,16 @@ VERIFIER_FILE = "verifier.safetensors"
 HEADS = {WEIGHTS_FILE: ("pieces", "kinds", "operations"), VERIFIER_FILE: ("right",)}
 #: Windows that are read in parallel.
 _STREAMS = 3
-#: Tokens of the default encoder's windows at most.
-_LONGEST = 512
 #: Windows are padded to a multiple of this many tokens: the engine prepares each length once.
 _STEP = 32
 _HINT = "Give a folder that `kgp-neo4j train reader` made."
 
 
 class Network:
-    """A reader's network in the light engine, its tokenizer, and its longest window in tokens."""
+    """A reader's network in the light engine, and its tokenizer."""
 
-    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer, longest: int) -> None:
+    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.longest = longest - longest % _STEP
         self._network = network
 
     def read(self, windows: Sequence[Window]) -> list["Logits"]:
@@ -103,9 +100,7 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] != DEFAULT_ENCODER:
             raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
-        file, words = _upon_default(folder / WEIGHTS_FILE)
-        network = CompiledNetwork(file, streams=_STREAMS)
-        return Network(network, read_tokenizer(words), _LONGEST), card
+        return Network(*_upon_default(folder / WEIGHTS_FILE)), card
     except OSError as error:
         raise ModelError("the reader cannot be read", where=str(folder), hint=_HINT) from error
     except (
@@ -120,22 +115,22 @@ def read_judge(folder: Path) -> Judge | None:
     if not (folder / VERIFIER_FILE).is_file():
         return None
     try:
-        file, words = _upon_default(folder / VERIFIER_FILE)
-        return Judge(CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words))
+        return Judge(*_upon_default(folder / VERIFIER_FILE))
     except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
         where = str(folder / VERIFIER_FILE)
         raise ModelError(f"this is no verifier ({error!r})", where=where, hint=_HINT) from error
 
 
-def _upon_default(weights: Path) -> tuple[Path, Path]:
-    """Return the file of the default encoder with trained weights in it, and the tokenizer's."""
+def _upon_default(weights: Path) -> tuple[CompiledNetwork, Tokenizer]:
+    """Return the default encoder with trained weights in it, and its tokenizer."""
     data = weights.read_bytes()
 
     def change(model: Any) -> Any:
         return _with_weights(model, load(data), HEADS[weights.name])
 
     name = f"{weights.stem}-{hashlib.sha256(data).hexdigest()[:12]}"
-    return encoder_files(DEFAULT_ENCODER, name, change)
+    file, words = encoder_files(DEFAULT_ENCODER, name, change)
+    return CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words)
 
 
 def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]], heads: Sequence[str]) -> Any:
