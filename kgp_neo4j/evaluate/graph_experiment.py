@@ -15,7 +15,7 @@ from kgp_neo4j.evaluate.experiment import Method
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
 from kgp_neo4j.evaluate.report import Result
-from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
+from kgp_neo4j.evaluate.runs import answer_questions, keep_settings, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
@@ -106,7 +106,7 @@ def run_graph_methods(
     for name in names:
         echo(f"{name}: {GRAPH_METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answer_questions(questions, rows.answering(name, linking), file)
+        answer_questions(questions, partial(rows.answered, name, linking), file)
         runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
     scored = measure_linking(linking, questions, holdings)
     result = describe_graph_questions(dataset, budget, by)
@@ -149,24 +149,20 @@ class _Rows:
         entities = link(self._graph, question.text, None, self._write)
         return {"entities": [asdict(entity) for entity in entities], **self._usage()}
 
-    def answering(
-        self, name: str, linking: Mapping[str, Mapping[str, Any]]
-    ) -> Answering[GraphQuestion]:
-        """Return what answers a question by a method, from its linked entities."""
-
-        def answered(asked: GraphQuestion) -> dict[str, Any]:
-            entities = [LinkedEntity(**entity) for entity in linking[asked.id]["entities"]]
-            reasoning = self._evidence(name, asked.text, entities)
-            answer = self._answer(name, asked, reasoning)
-            composed = self._write is None or name in _OWN_PROMPT
-            return {
-                "answer": answer.text,
-                "first": _first(answer) if composed else None,
-                "triples": [[t.head, t.relation, t.tail] for t in reasoning.triples],
-                **self._usage(),
-            }
-
-        return answered
+    def answered(
+        self, name: str, linking: Mapping[str, Mapping[str, Any]], asked: GraphQuestion
+    ) -> dict[str, Any]:
+        """Return the answer to a question by a method, from its linked entities."""
+        entities = [LinkedEntity(**entity) for entity in linking[asked.id]["entities"]]
+        reasoning = self._evidence(name, asked.text, entities)
+        answer = self._answer(name, asked, reasoning)
+        composed = self._write is None or name in _OWN_PROMPT
+        return {
+            "answer": answer.text,
+            "first": _first(answer) if composed else None,
+            "triples": [[t.head, t.relation, t.tail] for t in reasoning.triples],
+            **self._usage(),
+        }
 
     def _evidence(
         self, name: str, question: str, entities: Sequence[LinkedEntity]

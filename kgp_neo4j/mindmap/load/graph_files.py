@@ -54,12 +54,11 @@ def read_file(
     `tail_type` beside them; other columns are ignored.
     """
     kind = extension(path)
-    if kind not in _KINDS:
-        reason = f"a kind of file that {'is no table' if mapping else 'holds no triples'}"
-        hint = f"Known are {', '.join(_KINDS)}, each also with .gz."
-        yield InputError(reason, where=shown(path), hint=hint)
-        return
     try:
+        if kind not in _KINDS:
+            reason = f"a kind of file that {'is no table' if mapping else 'holds no triples'}"
+            hint = f"Known are {', '.join(_KINDS)}, each also with .gz."
+            raise InputError(reason, where=shown(path), hint=hint)
         with opened(path, progress) as file:
             if kind in _JSON_KINDS:
                 values = json_values(file, path)
