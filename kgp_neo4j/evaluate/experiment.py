@@ -78,11 +78,7 @@ def check_methods(
     agent_models: Container[str] = (),
     known: Mapping[str, Method] = METHODS,
 ) -> list[str]:
-    """Return the names of the rows; where none are given, all of `within` that can be run.
-
-    `known` are the methods that there are. Raises ConfigurationError for an unknown one, and for
-    one without its model.
-    """
+    """Return the names of the rows; where none are given, all of `within` that can be run."""
 
     def option(name: str) -> str:
         """Return the option that gives a method the model that it lacks; empty where it has it."""

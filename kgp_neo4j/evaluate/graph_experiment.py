@@ -78,10 +78,8 @@ def run_graph_methods(
 ) -> Result:
     """Answer every question by every method from `budget` triples at most, and score the runs.
 
-    A line is written to `out`/METHOD.jsonl for each question at once, and the linked entities to
-    `out`/linking.jsonl, so that a run that was stopped goes on where it was. Raises GraphError
-    without the graph, InputError where `out` has a run of other settings, ConfigurationError for
-    multiple choice without a model.
+    Lines are written as by `run_methods`, and those of the linked entities to `out`/linking.jsonl.
+    Raises ConfigurationError for multiple choice without a model.
     """
     questions, graph = dataset.questions, dataset.graph
     if model is None and any(asked.options for asked in questions):

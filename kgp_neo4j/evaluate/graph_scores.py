@@ -7,7 +7,7 @@ from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_choice
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
+from kgp_neo4j.mindmap.link.name_forms import content_stems, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import require_graph
 
@@ -24,8 +24,7 @@ class Holdings:
             key = key_of(name)
             self._keys.add(key)
             self.known.setdefault(same(name), key)
-            for way in forms(name)[:1]:
-                self._stems.setdefault(content_stems(way), key)
+            self._stems.setdefault(content_stems(name_words(name)), key)
         self._longest = max(map(len, self.known), default=0)
 
     @classmethod

@@ -76,10 +76,7 @@ def draw(questions: Sequence[_Question], sample: int | None, seed: int) -> list[
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Return the questions of a file (`.jsonl`, or `.json` with one array; also `.gz`), in order.
-
-    Raises InputError with file and line for a record that is no question, and for a repeated id.
-    """
+    """Return the questions of a file (`.jsonl`, `.json` with one array; also `.gz`), in order."""
 
     def question(record: dict[str, Any], where: str) -> Question:
         if not isinstance(record.get("question"), str):
@@ -90,10 +87,7 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def read_gold(path: Path) -> list[GoldQuestion]:
-    """Return the questions of a published file with their gold and contexts, in order.
-
-    Raises InputError with file and line for what is no question, and for an id that stands twice.
-    """
+    """Return the questions of a published file with their gold and contexts, in order."""
     articles = cache(lambda: _articles(path))
 
     def questions(record: dict[str, Any], where: str, number: int) -> list[GoldQuestion]:
@@ -108,7 +102,10 @@ def read_gold(path: Path) -> list[GoldQuestion]:
 def by_id(
     path: Path, read: Callable[[Any, str, int], Iterable[_Question]], hint: str, kind: type = dict
 ) -> list[_Question]:
-    """Return what `read` makes of each record, its place and its number; each id stands once."""
+    """Return what `read` makes of each record, its place and its number.
+
+    Raises InputError with file and line for what is no question, and for an id that stands twice.
+    """
     questions: dict[str, _Question] = {}
     for number, (record, where) in enumerate(read_question_records(path, hint, kind), 1):
         for question in read(record, where, number):

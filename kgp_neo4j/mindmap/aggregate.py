@@ -9,7 +9,7 @@ from typing import Any
 
 import regex
 
-from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
+from kgp_neo4j.mindmap.link.name_forms import content_stems, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph
 
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
@@ -29,8 +29,7 @@ def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()
     merged: dict[str, str] = {}
     for entity in order:
         name: str = entity["name"]
-        words = (*map(name_words, (name, *(entity.get("aliases") or ()))), *forms(name)[:1])
-        keys = [_key(each) for each in words]
+        keys = [_key(name_words(each)) for each in (name, *(entity.get("aliases") or ()))]
         known = next((by_words[key] for key in keys if key in by_words), name)
         if known != name:
             merged[name] = known

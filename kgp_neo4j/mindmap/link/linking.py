@@ -131,8 +131,7 @@ class _Linker:
 
     def _candidates(self, mentions: Sequence[Phrase], text: str) -> list[Row]:
         keys = sorted({key_of(phrase.text) for phrase in mentions})
-        terms = " ".join(_terms(text))
-        return self.graph.read("explore/named_entities", keys=keys, terms=terms)
+        return self.graph.read("explore/named_entities", keys=keys, terms=_terms(text))
 
     def _by_spelling(
         self, mentions: Sequence[Phrase], matches: Sequence[Match], known: Sequence[Row]
@@ -260,7 +259,7 @@ def _alternatives(rows: Sequence[Row]) -> tuple[tuple[str, float], ...]:
     return tuple((row["name"], round(row["score"], 3)) for row in rows[:_ALTERNATIVES])
 
 
-def _terms(text: str) -> list[str]:
+def _terms(text: str) -> str:
     """Return the terms of a full-text query: words, prefixes, and pairs of Chinese characters."""
     terms: dict[str, None] = {}
     for run in spans(text):
@@ -276,4 +275,4 @@ def _terms(text: str) -> list[str]:
                     # The index does not stem: a prefix makes "weak" find "weakness".
                     if _PREFIX <= len(start := stem(part)) <= MAX_WORD:
                         terms[f"{start}*^0.2"] = None
-    return list(terms)[:_TERMS]
+    return " ".join(list(terms)[:_TERMS])
