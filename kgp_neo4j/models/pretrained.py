@@ -36,7 +36,6 @@ class _Pretrained:
     pooling: Pooling
 
 
-#: All by name.
 PRETRAINED = {
     # Its weights are under Apache-2.0.
     DEFAULT_ENCODER: _Pretrained(

@@ -66,19 +66,16 @@ class Trees:
             self._threshold[: len(splits), number] = thresholds
             self._ruled_out[: len(splits), number] = ruled_out
 
-    def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
-        """Return the leaf of each tree that a row ends in: the lowest that no split ruled out."""
+    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return one score for each row of an array of shape (rows, features)."""
         columns = np.ascontiguousarray(rows.T)
         out = np.zeros((len(self._leaf), len(rows)), dtype=np.uint16)
         for feature, threshold, ruled_out in zip(
             self._feature, self._threshold[..., None], self._ruled_out[..., None], strict=True
         ):
             out |= (columns[feature] > threshold) * ruled_out
-        return np.asarray(_LOWEST[~out].T)
-
-    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return one score for each row of an array of shape (rows, features)."""
-        return np.asarray(self._leaf[self._numbers, self._leaves(rows)].sum(axis=1))
+        # A row ends in the lowest leaf of each tree that no split ruled out.
+        return np.asarray(self._leaf[self._numbers, _LOWEST[~out].T].sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)

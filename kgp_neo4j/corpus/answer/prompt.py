@@ -69,21 +69,18 @@ def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool =
         instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
         return f"Question: {plain(question)}\n\n{instruction}"
     instruction = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
-    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{instruction}"
+    return f"{_evidence(blocks, question)}{instruction}"
 
 
 def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:
     """Return the prompt for the next sentence of a chain of thought (IRCoT, section 3)."""
     sentences = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
-    return (
-        f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{sentences}\n\n"
-        f"{_THOUGHT}"
-    )
+    return f"{_evidence(blocks, question)}Reasoning so far:\n{sentences}\n\n{_THOUGHT}"
 
 
 def selection_prompt(question: str, blocks: Sequence[str]) -> str:
     """Return the prompt for the numbers of the passages that a question needs."""
-    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{_SELECT}"
+    return f"{_evidence(blocks, question)}{_SELECT}"
 
 
 def passage_block(number: int, passage: Passage) -> str:
@@ -92,10 +89,12 @@ def passage_block(number: int, passage: Passage) -> str:
     return "\n".join([f"Passage [{number}], of {plain(_harmless(passage.heading))!r}:", *lines])
 
 
-def _evidence(blocks: Sequence[str]) -> str:
+def _evidence(blocks: Sequence[str], question: str) -> str:
+    """Return the beginning of a prompt: the passages between their borders, and the question."""
     text = "\n".join(blocks) or "(none)"
     mark = hashlib.sha256(text.encode(errors="ignore")).hexdigest()[:12]
-    return f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
+    passages = f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
+    return f"{passages}\n\nQuestion: {plain(question)}\n\n"
 
 
 def without_prompt(reply: str) -> str:

@@ -25,18 +25,16 @@ def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
     queries: list[ShownQuery] = []
     passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_MOST_PATHS]]
     if passages:
-        queries.append(_shown_query("browser/show", nodes=passages))
+        queries.append(shown_query("browser/show", nodes=passages))
         steps = [step for path in answer.paths[:_MOST_PATHS] for step in pairwise(path.steps)]
         pairs = list(dict.fromkeys((a.passage, b.passage) for a, b in steps))
         if pairs:
-            queries.append(
-                _shown_query("traverse/path_edges", pairs=[list(pair) for pair in pairs])
-            )
+            queries.append(shown_query("traverse/path_edges", pairs=[list(pair) for pair in pairs]))
         settings = {k: v for k, v in answer.settings.items() if k in _SETTINGS}
         if "hops" in settings:
             settings["hops"] = min(settings["hops"], _MOST_HOPS)
         queries.append(
-            _shown_query(
+            shown_query(
                 "browser/retrieve",
                 question=answer.question,
                 corpus=answer.corpus,
@@ -44,9 +42,9 @@ def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
             )
         )
     if parts := cited_parts(answer):
-        queries.append(_shown_query("browser/show", nodes=parts))
+        queries.append(shown_query("browser/show", nodes=parts))
     if answer.trace:
-        queries.append(_shown_query("browser/show_trace", trace=answer.trace))
+        queries.append(shown_query("browser/show_trace", trace=answer.trace))
     return tuple(queries)
 
 
@@ -74,7 +72,8 @@ def show_trace(trace: str) -> str:
     return statement("browser/show_trace").text.splitlines()[3].replace("$trace", f"'{trace}'")
 
 
-def _shown_query(path: str, **parameters: Any) -> ShownQuery:
+def shown_query(path: str, **parameters: Any) -> ShownQuery:
+    """Return a statement with its parameters, as it is shown."""
     query = statement(path)
     return ShownQuery(query.name, query.text, query.bind(parameters))
 

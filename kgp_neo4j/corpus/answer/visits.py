@@ -70,7 +70,6 @@ def chosen(
     all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
 ) -> tuple[list[Visit], int]:
     """Return whole paths, to `first` and then by rank, of `most` visits; count those left out."""
-    number = {visit.order: visit for visit in all_visits}
     ends = sorted(
         (visit for visit in all_visits if visit.rank is not None),
         key=lambda visit: (visit.step.passage not in first, visit.rank),
@@ -79,6 +78,6 @@ def chosen(
     for visit in ends:
         if len(orders.union(visit.path)) <= most:
             orders.update(visit.path)
-    shown = [number[order] for order in sorted(orders)]
+    shown = [visit for visit in all_visits if visit.order in orders]
     left = {visit.step.passage for visit in all_visits} - {visit.step.passage for visit in shown}
     return shown, len(left)

@@ -24,8 +24,6 @@ from kgp_neo4j.types.settings import KeywordSettings
 _EDGE = {"type": "SHARES_KEYWORD", "items": "keywords", "marks": "sharedKeywordMarks"}
 #: A title shared by more documents than this names none of them.
 _MOST_OWNERS = 20
-#: Links that are Python's numbers at once, which take four times the memory of an array's.
-_LISTED = 100_000
 
 
 def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
@@ -99,17 +97,9 @@ def _keyword_rows(
     touched[list(changed)] = True
     places = np.flatnonzero(touched[keywords.passage])
     order = places[np.argsort(keywords.keyword[places], kind="stable")]
-    links = (
-        (nodes[passage], weight, owned)
-        for at in range(0, order.size, _LISTED)
-        for passage, weight, owned in zip(
-            *(
-                column[order[at : at + _LISTED]].tolist()
-                for column in (keywords.passage, keywords.weight, keywords.owned)
-            ),
-            strict=True,
-        )
-    )
+    # Views make Python's numbers one by one: all at once would take four times an array's memory.
+    passage, weight, owned = keywords.passage.data, keywords.weight.data, keywords.owned.data
+    links = ((nodes[passage[at]], weight[at], owned[at]) for at in order.data)
     sizes = np.bincount(keywords.keyword[order], minlength=len(keywords.texts)).tolist()
     columns = (keywords.texts, keywords.frequency.tolist(), keywords.named.tolist(), sizes)
     for text, frequency, named, size in zip(*columns, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts
+from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, ranges
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -287,11 +287,9 @@ class _Grams:
         place, gram, count = place[untitled], gram[untitled], count[untitled]
         weight = _tfidf(count, self.frequency[gram], self._text.passages)
         order = np.lexsort((self._rank[gram], -weight, place))
-        place = place[order]
         rank = np.arange(place.size) - np.searchsorted(place, place)
         order = order[rank < self._keywords]
-        place, gram = place.astype(np.int32), gram[order].astype(np.int32)
-        return place[rank < self._keywords], gram, weight[order]
+        return place[order].astype(np.int32), gram[order].astype(np.int32), weight[order]
 
 
 def _frequent(
@@ -306,7 +304,7 @@ def _frequent(
     grams = np.full(shorter.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     number = 0
-    for low, high in _ranges(shorter):
+    for low, high in ranges(np.bincount(shorter[shorter >= 0]), _SORTED):
         at = np.flatnonzero((shorter >= low) & (shorter < high))
         key = shorter[at].astype(np.int64) << 32
         if size > 1:
@@ -331,18 +329,6 @@ def _frequent(
         frequencies.append(frequency[often].astype(np.int32))
         firsts.append(at[begins[often]].astype(np.int32))
     return grams, np.concatenate(frequencies), np.concatenate(firsts)
-
-
-def _ranges(grams: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
-    """Yield ranges [low, high) of numbers, each with so many places that they can be sorted."""
-    size = int(grams.max(initial=-1)) + 1
-    places = np.cumsum(np.bincount(grams[grams >= 0], minlength=size))
-    low = 0
-    while low < size:
-        before = int(places[low - 1]) if low else 0
-        high = max(int(np.searchsorted(places, before + _SORTED, "right")), low + 1)
-        yield low, high
-        low = high
 
 
 def _maximal(

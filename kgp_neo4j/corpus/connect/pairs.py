@@ -120,9 +120,11 @@ def strongest_pairs(
     size = np.bincount(item, minlength=1)
     rank = np.empty(len(names), dtype=np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    begins = np.searchsorted(passage, np.arange(len(names) + 1))
+    matches = np.bincount(passage, size[item], minlength=len(names))
     parts = []
-    for low, high in _ranges(passage, size[item]):
-        own, other = match_items(np.arange(low, high), item, by_item)
+    for low, high in ranges(matches, _MOST_PAIRS):
+        own, other = match_items(np.arange(begins[low], begins[high]), item, by_item)
         apart = passage[own] != passage[other]
         own, other = own[apart], other[apart]
         pairs = group_pairs(passage, item, own, other, weight[own] * other_weight[other])
@@ -170,15 +172,15 @@ def group_pairs(
     )  # fmt: skip
 
 
-def _ranges(passage: Numbers, pairs: Numbers) -> Iterator[tuple[int, int]]:
-    """Yield ranges [low, high) of whole passages, each with about a million pairs."""
-    ends = np.flatnonzero(np.diff(passage, append=-1)) + 1
+def ranges(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges [low, high) of places whose sizes are `most` at most together, or of one."""
+    ends = np.cumsum(sizes)
     low = 0
-    before = 0
-    for high, total in zip(ends.tolist(), np.cumsum(pairs)[ends - 1].tolist(), strict=True):
-        if total - before > _MOST_PAIRS or high == passage.size:
-            yield low, high
-            low, before = high, total
+    while low < ends.size:
+        before = ends[low - 1] if low else 0
+        high = max(int(np.searchsorted(ends, before + most, "right")), low + 1)
+        yield low, high
+        low = high
 
 
 def pair_hashes(

@@ -8,7 +8,7 @@ that no answer goes from one cell or line into the next.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.split import sentences
@@ -38,8 +38,7 @@ def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] |
         parts.append(text_part)
         places.extend(range(at, at + len(text_part)) if at >= 0 else [-1] * len(text_part))
 
-    for n, (at, line) in enumerate(lines):
-        following = lines[n + 1][1] if n + 1 < len(lines) else ""
+    for (at, line), (_, following) in pairwise([*lines, (0, "")]):
         if line.startswith("|") and len(_cells(line)) > _WIDE:
             for part in re.split(r"([|\n])", line):
                 put(part, -1 if part in ("|", "\n") else at)
@@ -77,8 +76,7 @@ def rows_of(text: str, columns: Sequence[str] = ()) -> Iterator[TableRow]:
     """Yield the data rows of the tables in a text; `columns` are those that it begins within."""
     names, section = list(columns), ""
     lines = [(match.start(), match.group()) for match in re.finditer(r"[^\n]+\n?", text)]
-    for n, (at, line) in enumerate(lines):
-        following = lines[n + 1][1] if n + 1 < len(lines) else ""
+    for (at, line), (_, following) in pairwise([*lines, (0, "")]):
         if not line.startswith("|"):
             names, section = [], ""
         elif _is_rule(following):

@@ -158,16 +158,13 @@ def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:
                 # The names of columns tell tables apart, not rows.
                 rows.append((passage, row, own | (named & asked) if own else set()))
     frequency = Counter(word for _, _, shared in rows for word in shared)
-    scored = [
-        (sum(math.log(1 + len(rows) / frequency[word]) for word in shared), -at)
-        for at, (_, _, shared) in enumerate(rows)
-    ]
+
+    def rarity(row: tuple[Passage, TableRow, set[str]]) -> float:
+        return sum(math.log(1 + len(rows) / frequency[word]) for word in row[2])
+
     found = []
-    for score, place in sorted(scored, reverse=True)[:_ROWS]:
-        passage, row, _ = rows[-place]
-        if score <= 0:
-            break
-        for start, end in row.cells[:_CELLS]:
+    for passage, row, shared in sorted(rows, key=rarity, reverse=True)[:_ROWS]:
+        for start, end in row.cells[:_CELLS] if shared else ():
             text = passage.text[start:end]
             words = set(map(stem, content_words(text)))
             if text and not (words and words <= asked):

@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
 from kgp_neo4j.corpus.tables.decide import Write
 from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp
-from kgp_neo4j.corpus.tables.outline import TableOutline, cite, named_documents
+from kgp_neo4j.corpus.tables.outline import TableOutline, cite_table, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.llm.reply_text import without_reasoning
@@ -169,7 +169,6 @@ def answered_by_model(
         return replace(fetched, text="", values=(), sure=False, doubt=doubt, confidence=0.0)
     against = _against(question, parsed, content)
     cuts = _CUT.findall(content)
-    cited = [cite(table.document, table=table, text=table.caption) for table in tables]
     return replace(
         fetched,
         text=f"{reply}\n({'; '.join(cuts)})" if cuts else reply,
@@ -178,7 +177,7 @@ def answered_by_model(
         found=True,
         doubt=f"the language model's answer is {against}" if against else "",
         confidence=0.0 if against else 0.5,
-        citations=fetched.citations or tuple(cited),
+        citations=fetched.citations or tuple(map(cite_table, tables)),
         reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
     )
 

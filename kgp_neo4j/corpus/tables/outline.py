@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from kgp_neo4j.corpus.answer.shown_queries import shown_query
 from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name
 
 
@@ -86,8 +86,7 @@ class Library:
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run a statement and record it, to be shown with the answer."""
-        run = statement(path)
-        query = ShownQuery(run.name, run.text, run.bind(values))
+        query = shown_query(path, **values)
         if query not in self.queries:
             self.queries.append(query)
         return self.database.read(path, **values)
@@ -135,28 +134,24 @@ class Library:
         return [Page(**row | {"document": self._by_id[row["document"]]}) for row in rows]
 
 
-def cite(
-    document: DocumentOutline,
-    *,
-    page: int | None = None,
-    table: TableOutline | None = None,
-    **more: Any,
-) -> Citation:
-    """Return a citation; a table adds its first page."""
-    if table is not None:
-        page = page or next(iter(table.pages), None)
-        more |= {"table": table.id, "table_name": table.name}
-    return Citation(document=document.id, title=document.name, page=page, **more)
+def cite(document: DocumentOutline, **more: Any) -> Citation:
+    """Return a citation of a document, or of a page of it."""
+    return Citation(document=document.id, title=document.name, **more)
+
+
+def cite_table(table: TableOutline, *, page: int | None = None, **more: Any) -> Citation:
+    """Return a citation of a table with its caption, on its first page unless another is given."""
+    about = {"table": table.id, "table_name": table.name, "text": table.caption}
+    return cite(table.document, page=page or next(iter(table.pages), None), **about | more)
 
 
 def cite_cell(
     table: TableOutline, row: TableRow, column: Column | None = None, text: str = ""
 ) -> Citation:
     """Return the citation of a cell, or of a row."""
-    return cite(
-        table.document,
+    return cite_table(
+        table,
         page=row.page,
-        table=table,
         row=row.number,
         row_name=row.title,
         column=column.order if column else None,

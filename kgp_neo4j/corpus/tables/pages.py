@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural, unsure
-from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite, cite_table
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 #: Pages that an answer cites at most, and characters around a phrase in an excerpt.
@@ -236,7 +236,7 @@ def compare(context: Context) -> StructuralAnswer:
         for page in _pages(context, context.pages)
     ]
     shown = pages + [
-        (table.called, context.library.markdown(table, _ROWS), _cite_table(table))
+        (table.called, context.library.markdown(table, _ROWS), cite_table(table))
         for table in context.tables
     ]
     shown = list({each[2]: each for each in shown}.values())[:_MOST]
@@ -255,13 +255,9 @@ def _common_columns(tables: Sequence[TableOutline]) -> StructuralAnswer:
     norms = set.intersection(*({c.norm for c in table.columns if c.norm} for table in tables))
     shared = [column.name for column in tables[0].columns if column.norm in norms]
     text = f"{names}. Columns in common: {', '.join(shared) or 'none'}."
-    citations = [*map(_cite_table, tables)]
+    citations = [*map(cite_table, tables)]
     return answer(text, shared, citations, reading=f"columns in common of {names}")
 
 
 def _cite(page: Page, text: str = "") -> Citation:
     return cite(page.document, page=page.number, label=page.label, text=text)
-
-
-def _cite_table(table: TableOutline) -> Citation:
-    return cite(table.document, table=table, text=table.caption)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
-from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell
+from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell, cite_table
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
 from kgp_neo4j.corpus.tables.resolving import by_words, stems
@@ -25,7 +25,7 @@ def look_up(context: Context) -> StructuralAnswer:
 
 def _part(context: Context, table: TableOutline) -> StructuralAnswer:
     part, called, caption = context.look_up.part, table.called, table.caption
-    citations = [cite(table.document, table=table, text=caption)]
+    citations = [cite_table(table)]
     if part == "columns":
         values = [column.header for column in table.columns if column.header]
         none = f"{plural(len(table.columns), 'column')} without names"
@@ -40,7 +40,7 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
         if not values:
             return nothing(f"{called} is in a document without pages.")
         text = f"{called} is on {_on(table.pages)}."
-        citations = [cite(table.document, table=table, page=page) for page in table.pages[:_CITED]]
+        citations = [cite_table(table, page=page, text="") for page in table.pages[:_CITED]]
     elif part == "exists":
         values = ["yes" if not context.pages or context.on_pages([table]) else "no"]
         text = f"{values[0].capitalize()}: {called} {_listed(table)}"
@@ -97,7 +97,7 @@ def _no_column(context: Context, table: TableOutline) -> StructuralAnswer:
 
 def _cite_column(table: TableOutline, column: Column) -> Citation:
     header = column.header
-    return cite(table.document, table=table, column=column.order, column_name=header, text=header)
+    return cite_table(table, column=column.order, column_name=header, text=header)
 
 
 def look_up_column(context: Context) -> StructuralAnswer | None:
@@ -210,7 +210,7 @@ def look_up_list(context: Context) -> StructuralAnswer:
     return answer(
         "\n".join([f"{plural(len(tables), 'table')} {where}{':' if lines else '.'}", *lines]),
         values,
-        [cite(table.document, table=table, text=table.caption) for table in tables[:_CITED]],
+        [*map(cite_table, tables[:_CITED])],
         reading=f"{'count ' if look.kind == 'count' else ''}the tables {where}",
     )
 
@@ -264,7 +264,7 @@ def _size(context: Context, table: TableOutline) -> StructuralAnswer:
     return answer(
         f"{table.called} has {plural(size, noun)}{besides}.",
         [size],
-        [cite(table.document, table=table)],
+        [cite_table(table, text="")],
         reading=f"count the {noun}s of {table.called}",
     )
 
@@ -296,7 +296,7 @@ def _most(context: Context) -> StructuralAnswer:
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
     if look.each == "table":
-        named = [(t.name, cite(t.document, table=t, text=t.caption)) for t in tables]
+        named = [(table.name, cite_table(table)) for table in tables]
         sizes = [_measured(table, noun) for table in tables]
     elif look.each == "document":
         named = [(document.name, cite(document)) for document in context.documents]

@@ -107,7 +107,7 @@ class NextEvidenceAgent(ABC):
         call of the database: as many as these may visit together, since the earlier ones may take
         those that a later one ranks first.
         """
-        seeds = min(settings.seeds, settings.budget)
+        edge, seeds = settings.edges[0], min(settings.seeds, settings.budget)
         rows = database.read("procedures/seeds", question=question, corpus=corpus, limit=seeds)
         queue = deque(ReasoningPath((step,)) for step in seed_steps(rows, "words"))
         visited = {path.last: path for path in queue}
@@ -120,7 +120,7 @@ class NextEvidenceAgent(ABC):
             for row in database.read(
                 "traverse/paper_hop",
                 corpus=corpus,
-                edge=settings.edges[0],
+                edge=edge,
                 frontier=self._expectations(database, question, waiting, paper=True),
                 visited=list(visited),
                 most=settings.branching * len(waiting),
@@ -130,7 +130,6 @@ class NextEvidenceAgent(ABC):
                 queue.popleft()
                 new = [row for row in candidates[at] if row["passage"] not in visited]
                 for row in new[: min(settings.branching, settings.budget - len(visited))]:
-                    edge = settings.edges[0]
                     step = Step(row["passage"], edge, row["match"], reason=row["reason"])
                     visited[step.passage] = path.then(step)
                     queue.append(visited[step.passage])

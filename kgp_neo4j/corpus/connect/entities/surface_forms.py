@@ -47,7 +47,9 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
         for form in _spellings(text):
             parts = _cut(form)
             keys = tuple(parts.keys)
-            if keys and keys not in seen and len(keys) <= LONGEST and _worth_naming(keys):
+            # One letter names nothing; one Chinese character may.
+            letter = len(keys) == 1 and len(keys[0]) == 1 and keys[0].isascii()
+            if 0 < len(keys) <= LONGEST and keys not in seen and not letter:
                 seen.add(keys)
                 yield keys, tuple(parts.raw), weight
 
@@ -70,10 +72,6 @@ def _spellings(text: str) -> Iterator[str]:
             yield f"{text[:-1]}ies"
         elif last[-1] != "s":
             yield f"{text}s"
-
-
-def _worth_naming(keys: tuple[str, ...]) -> bool:
-    return len(keys) > 1 or len(keys[0]) > 1 or not keys[0].isascii()
 
 
 def qualifier_words(title: str) -> frozenset[str]:

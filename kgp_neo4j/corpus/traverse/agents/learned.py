@@ -203,7 +203,5 @@ def likelihood(score: float) -> float:
 
 @lru_cache(maxsize=2)
 def _load(model: str | None) -> Scorer:
-    if model:
-        return Scorer.load(Path(model).expanduser() / "scorer.json")
-    shipped = resources.files("kgp_neo4j.models") / "learned" / "scorer.json"
-    return Scorer.load(Path(str(shipped)))
+    shipped = Path(str(resources.files("kgp_neo4j.models"))) / "learned"
+    return Scorer.load((Path(model).expanduser() if model else shipped) / "scorer.json")
