@@ -86,6 +86,9 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
         ("<ul><li hidden>a<li>b</ul><table><tr hidden><td>c<td>d<tr><td>e<td>f<tr><td hidden>g<td>h"
          "</table>", "b e f h", 3),
         ("<body style='opacity:0'><noscript></noscript><p>a", "a", 0),
+        ("<style>.sr{clip:rect(0, 0, 0, 0)} .off{left:-9999px}</style><p class=sr>a<p class=off>b"
+         "<p style='text-indent:-999em'>c<p style='margin-left:-20px;clip:rect(0,9px,9px,0)'>d",
+         "d", 3),
     ],
 )  # fmt: skip
 def test_what_a_reader_of_a_page_cannot_see(

@@ -26,6 +26,10 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.
 _KEY = re.compile(r"([.#]?)([\w-]+)[^\s>+~]*$")
 _SPECIFIC = re.compile(r"(?P<id>#)|(?P<part>[.\[]|:(?!:))|(?P<name>(?<![\w.#:\[-])[a-z])")
+#: What moves a text far out of the window, and what cuts all of it off.
+_AWAY = re.compile(
+    r"(?:left|top|text-indent):-\d{3,}|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
+)
 _WIDTH = re.compile(r"(min|max)-width:\s*(\d+)")
 #: The width of a window; how many tags are compared with selectors, and the longest of these.
 _WINDOW, _MOST_COMPARED, _LONGEST = 1280, 100_000, 5_000
@@ -61,8 +65,9 @@ def take_out_hidden(page: BeautifulSoup) -> int:
     """Remove what is hidden from a page, and return how many parts with a text that was.
 
     Hidden is what attributes and the page's own styles say: `hidden`, `aria-hidden`, closed
-    dialogs, display, visibility, opacity, letters of no size or of the colour behind them. Closed
-    `details` stay, which a reader opens. What other files say is not known.
+    dialogs, display, visibility, opacity, places outside the window, letters of no size or of the
+    colour behind them. Closed `details` stay, which a reader opens. What other files say is not
+    known.
     """
     styles = _styles(page)
     paper = "" if page.find("link", rel="stylesheet") else "fff"
@@ -113,7 +118,8 @@ def _is_gone(tag: Tag, style: _Style) -> bool:
     if not style or tag.name in ("html", "body"):  # which are often hidden until a script has run
         return closed
     is_off = style.get("display", "none" if closed else "") == "none"
-    return is_off or _is_none(style.get("opacity", ""))
+    is_away = any(_AWAY.search(f"{name}:{value}") for name, value in style.items())
+    return is_off or is_away or _is_none(style.get("opacity", ""))
 
 
 def _is_none(length: str) -> bool:
