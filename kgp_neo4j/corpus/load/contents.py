@@ -1,5 +1,6 @@
 """Join what a reader finds in a file into one text, with the places of its tables."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,13 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable
 
 _GAP = "\n\n"
+#: Titles that programs give a file: what they are, a part of it, a file's name, a number.
+_MADE_UP = re.compile(
+    r"(?:microsoft (?:word|powerpoint|excel)|powerpoint|untitled)\b.*|.{0,20} powerpoint"
+    r"|(?:word |excel )?(?:document|presentation|workbook|book|slide|print|layout)[ _-]?\d*"
+    r"|.*\.[a-z]\w{1,3}|[\w-]*\d{4,}[\w-]*",
+    re.IGNORECASE,
+)
 
 
 class Blocks:
@@ -49,3 +57,10 @@ class Blocks:
 def hidden_parts(count: int) -> tuple[str, ...]:
     """Return what is said of hidden parts that are left out of a document, nothing for none."""
     return (f"{count:,} hidden part{' is' if count == 1 else 's are'} left out",) if count else ()
+
+
+def given_title(said: object) -> str:
+    """Return the title in a file's properties, empty for none and for one that a program made."""
+    title = " ".join(str(said or "").replace("\x00", "").split())
+    is_title = title.isprintable() and len(title) <= 300 and not _MADE_UP.fullmatch(title)
+    return title if is_title else ""

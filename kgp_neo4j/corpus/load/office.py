@@ -1,7 +1,6 @@
 """Read Word, Excel and PowerPoint files; nothing in them is run, and nothing is downloaded."""
 
 import io
-import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.books import read_book
-from kgp_neo4j.corpus.load.contents import Blocks
+from kgp_neo4j.corpus.load.contents import Blocks, given_title
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.odf import read_open_document
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
@@ -28,12 +27,6 @@ _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
 _MOST_UNPACKED = 2048 * _MIB
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
-#: Titles that programs set by default.
-_NO_TITLE = re.compile(
-    r"(?:microsoft |powerpoint |word |excel |untitled|document|presentation|workbook|book\d|slide)"
-    r".{0,30}|.*\.(?:docx?|xlsx?|pptx?)",
-    re.IGNORECASE,
-)
 
 
 def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
@@ -90,8 +83,7 @@ def _checked(data: bytes, kind: str) -> str:
             core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""
-    title = " ".join((core.findtext(f".//{_TITLE}") or "").split())
-    return "" if _NO_TITLE.fullmatch(title) else title
+    return given_title(core.findtext(f".//{_TITLE}"))
 
 
 # --- PowerPoint ---

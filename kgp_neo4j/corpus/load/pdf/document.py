@@ -17,6 +17,7 @@ from pdfminer.pdfdocument import PDFPasswordIncorrect
 from pdfminer.pdfpage import PDFPage
 from pdfminer.pdftypes import resolve1
 
+from kgp_neo4j.corpus.load.contents import given_title
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise, open_shown
@@ -32,12 +33,6 @@ from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
 PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
 #: Pages on each side with which a page's header and footer are compared.
 _NEIGHBOURS = 4
-#: Titles in a file's metadata that a program set by default.
-_NO_TITLE = re.compile(
-    r"microsoft (?:word|powerpoint|excel)\b|untitled|document\d*$|.*\.(?:\w{2,4})$|"
-    r"[\w-]*\d{4,}[\w-]*$|slide \d|print|layout",
-    re.IGNORECASE,
-)
 
 
 def read_pdf(path: Path, data: bytes) -> SourceDocument:
@@ -66,7 +61,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         if parts.number == 1:
             largest = _largest(parts)
             framed = [t.heading for t in parts.tables if t.box.top < 0.2 * parts.height]
-            title = _metadata_title(pdf.metadata) or largest or "".join(framed[:1])
+            title = given_title(pdf.metadata.get("Title")) or largest or "".join(framed[:1])
         for word in parts.words:
             sizes[round(word.size, 1)] += len(word.text)
         header, footer, number = furniture(parts, neighbours)
@@ -314,14 +309,6 @@ def _sections(
 
 def _plain(title: str) -> str:
     return _MARKS.sub("", title).casefold().lstrip("0123456789")
-
-
-def _metadata_title(metadata: object) -> str:
-    """Return the title in a file's metadata, unless a program made it up."""
-    title = (metadata.get("Title") if isinstance(metadata, dict) else "") or ""
-    title = " ".join(str(title).replace("\x00", "").split())
-    is_title = title.isprintable() and len(title) <= 300 and not _NO_TITLE.match(title)
-    return title if is_title else ""
 
 
 def _largest(parts: PageParts) -> str:
