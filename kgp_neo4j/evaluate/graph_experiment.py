@@ -98,8 +98,7 @@ def run_graph_methods(
     keep_settings(out, settings)
     rows = _Rows(database, graph, budget, model)
     echo("linking")
-    linked = answer_questions(questions, rows.link, out / "linking.jsonl")
-    linking = {row["id"]: row for row in linked}
+    linking = {r["id"]: r for r in answer_questions(questions, rows.link, out / "linking.jsonl")}
     runs = {}
     for name in names:
         echo(f"{name}: {GRAPH_METHODS[name].text}")

@@ -247,9 +247,8 @@ def answer_by_path(
         return _answer(f"Yes: {listed(best.reaches)}.", best)
     if best.score < _LEAST:
         return _UNKNOWN
-    names = listed(
-        list(dict.fromkeys(best.end_of(route)[1] for route in best.routes)), count=best.ends
-    )
+    ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)
+    names = listed(list(ends), count=best.ends)
     return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
 
 

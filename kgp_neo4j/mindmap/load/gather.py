@@ -183,8 +183,7 @@ class Gathered:
     def decide_types(self, by_relation: Mapping[str, Ends]) -> None:
         """Let relations vote on the types of entities for which no source gives one.
 
-        `by_relation` has the user's types for head and tail; those of other relations are inferred
-        from their names. Raises ConfigurationError for a type that cannot be a label.
+        `by_relation` has the user's types; those of other relations are inferred from their names.
         """
         for relation, types in by_relation.items():
             if problem := problem_of("type", types[0]) or problem_of("type", types[1]):

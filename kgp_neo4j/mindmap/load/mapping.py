@@ -88,8 +88,7 @@ def built_in() -> tuple[str, ...]:
 def read_mapping(source: str | Path, missing: Collection[str] = ()) -> TableMapping:
     """Return the mapping of a TOML file, or one of the package's own by its name.
 
-    `missing` adds to its own. Raises ConfigurationError for a file that cannot be read, naming the
-    wrong key.
+    `missing` adds to its own. Raises ConfigurationError, which names the key that is wrong.
     """
     name = str(source)
     own = _FOLDER.joinpath(f"{name}.toml") if name in built_in() else None
