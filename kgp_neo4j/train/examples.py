@@ -106,10 +106,8 @@ def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | 
     starts: tuple[int, ...] = (0,)
     try:
         question, answer = record["question"], record["answer"]
-        if "paragraphs" in record:
-            facts, distractors = _musique(record)
-        else:
-            facts, distractors = _hotpotqa(record)
+        read = _musique if "paragraphs" in record else _hotpotqa
+        facts, distractors = read(record)
         if not question.strip() or not facts:
             raise ValueError("the question or its supporting facts are empty")
         texts = (text for fact in facts for text in (fact.title, fact.passage_text))

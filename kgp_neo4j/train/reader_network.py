@@ -95,11 +95,9 @@ class TrainedNetwork:
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
         """Return the logits of tokens, kinds and operations: `network.Logits`, by window."""
         hidden = self.body(input_ids=ids, token_type_ids=types, attention_mask=mask)[0]
-        sources = {"pieces": hidden, "kinds": hidden[:, 0], "operations": hidden[:, 0]}
-        pieces, kinds, operations = (
-            self.heads[name](source).float() for name, source in sources.items()
-        )
-        return pieces, kinds, operations
+        first = hidden[:, 0]
+        kinds, operations = (self.heads[name](first).float() for name in ("kinds", "operations"))
+        return self.heads["pieces"](hidden).float(), kinds, operations
 
     def judge(self, batch: Sequence[Any]) -> Any:
         """Return the log odds that answers are right, each laid out as `ids` and `types`."""

@@ -60,9 +60,8 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
     for order, (before, step) in enumerate(ordered, 1):
         here = known[before, step]
         orders = (*visited[before].path, order) if before is not None else (order,)
-        visited[here] = Visit(
-            order, orders, step, ranks.get(step.passage) if here in ends else None
-        )
+        rank = ranks.get(step.passage) if here in ends else None
+        visited[here] = Visit(order, orders, step, rank)
     return tuple(visited.values())
 
 

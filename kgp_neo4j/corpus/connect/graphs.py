@@ -97,18 +97,11 @@ def connect(
         mdr = settings.get("mdr") or MdrSettings()
         by_mdr = choose_encoder(database, corpus, mdr)
         report["mdr_embedded"] = connect_nearest(database, corpus, by_mdr, mdr, seconds)
-    report |= _finish(database, corpus)
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    # Whether the corpus is wholly in its graphs is stored with their counts.
+    rows = database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0)
+    counts = {row["graph"]: row for row in rows}
+    for name, (graph, column) in _COUNTS.items():
+        report[name] = counts[graph][column] if graph in counts else 0
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
-
-
-def _finish(database: Database, corpus: str) -> dict[str, int]:
-    """Store whether a corpus is wholly in its graphs; return the counts of `ConnectReport`."""
-    (state,) = database.read("inspect/corpus", corpus=corpus)
-    complete = state["unconnected"] == 0
-    rows = database.write("connect/counts", corpus=corpus, complete=complete)
-    counts = {row["graph"]: row for row in rows}
-    return {
-        name: counts[graph][column] if graph in counts else 0
-        for name, (graph, column) in _COUNTS.items()
-    }

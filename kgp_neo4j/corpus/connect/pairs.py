@@ -187,14 +187,13 @@ def pair_hashes(
     pairs: Pairs, titled: NDArray[np.bool_], ids: Sequence[str], titles: Sequence[str]
 ) -> NDArray[np.uint64]:
     """Return a hash of everything that the edge of each pair says but its weight."""
-    title_hashes = hash_texts(titles)
+    # The last one is for the place -1: no item.
+    title_hashes = np.append(hash_texts(titles), np.uint64(0))
     identity = (
         hash_texts(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * MULTIPLIER
     )
     for at in range(MOST_ITEMS):
-        item = pairs.items[:, at]
-        known = title_hashes[item] if title_hashes.size else np.zeros(item.size, np.uint64)
-        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * MULTIPLIER
+        identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
     return identity
 
 

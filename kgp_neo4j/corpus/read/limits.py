@@ -96,10 +96,10 @@ def decide(question: str, passages: Sequence[Passage], choice: Choice) -> Choice
     """Return yes or no by the first of the best sentences with a limit for the value, else None."""
     if not _ASKS.search(question) or choice.signals.get("nothing", 0.0) > -_ABOUT:
         return None
-    given = list(_quantities(_tokens(question)))
+    given = list(_quantities(question))
     for _, at, start, end in choice.sentences[:_SENTENCES]:
         text = passages[at].text[start:end]
-        limits = [q for q in _quantities(_tokens(text)) if q.limits]
+        limits = [q for q in _quantities(text) if q.limits]
         pairs = [(one, limit) for one in given for limit in limits if one.kind == limit.kind]
         if not pairs:
             continue
@@ -123,12 +123,8 @@ def _differ(one: str, other: str) -> bool:
     return needed == [True, False] and _ALLOWED.search(other) is not None
 
 
-def _tokens(text: str) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(text)]
-
-
-def _quantities(words: Sequence[str]) -> Iterator[_Quantity]:
-    at = 0
+def _quantities(text: str) -> Iterator[_Quantity]:
+    words, at = [token.lower() for token in _TOKEN.findall(text)], 0
     while at < len(words):
         first = at
         value, at = _number(words, at)

@@ -24,7 +24,7 @@ def look_up(context: Context) -> StructuralAnswer:
 
 
 def _part(context: Context, table: TableOutline) -> StructuralAnswer:
-    part, called, caption = context.look_up.part, table.called, table.caption
+    part, called, caption, markdown = context.look_up.part, table.called, table.caption, ""
     citations = [cite_table(table)]
     if part == "columns":
         values = [column.header for column in table.columns if column.header]
@@ -49,10 +49,7 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
         size = f"{plural(table.rows, 'row')}, {plural(len(table.columns), 'column')}"
         text = f"{called} {_listed(table)} [{size}]\n\n{markdown}"
         values = [caption or _names(table)]
-        return answer(
-            text, values, citations, reading=f"the content of {called}", markdown=markdown
-        )
-    return answer(text, values, citations, reading=f"the {part} of {called}")
+    return answer(text, values, citations, reading=f"the {part} of {called}", markdown=markdown)
 
 
 # --- Rows, columns and cells ---

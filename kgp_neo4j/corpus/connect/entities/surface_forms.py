@@ -36,11 +36,9 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
     bare = _PARENTHESIS.sub("", title).strip()
     given = [(title, 1.0), *((alias, 0.9) for alias in aliases), (bare, 0.5)]
     for pattern in (_COMMA, _REGNAL):
-        parted = pattern.match(bare)
-        if parted:
+        if parted := pattern.match(bare):
             given.append((parted[1], 0.3))
-    short = _SUFFIX.sub("", bare)
-    if short != bare:
+    if (short := _SUFFIX.sub("", bare)) != bare:
         given.append((short, 0.4))
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
@@ -98,7 +96,6 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
         lines = Path(path).expanduser().read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"it cannot be read ({error})", where=str(path), hint=hint) from error
-    known = set(titles)
     aliases: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(lines, 1):
         parts = [part.strip() for part in line.split("\t")]
@@ -107,7 +104,7 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
         if len(parts) != 2 or not all(parts):
             where = f"{path}:{number}"
             raise InputError("this line names no alias and title", where=where, hint=hint)
-        if parts[1] in known:
+        if parts[1] in titles:
             aliases[parts[1]].append(parts[0])
     if not aliases:
         raise InputError(

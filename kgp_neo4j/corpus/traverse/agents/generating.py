@@ -8,6 +8,7 @@ out; the question is not cut.
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 
 from kgp_neo4j.corpus.load.split import sentences
@@ -121,14 +122,7 @@ class ChatAgent(GeneratingAgent):
 
     def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
         super().__init__(encoder)
-        model = open_language_model(
-            language_settings(
-                model=settings.model,
-                url=settings.url,
-                temperature=settings.temperature,
-                seed=settings.seed,
-            )
-        )
+        model = open_language_model(language_settings(**asdict(settings)))
         if model is None:
             raise ConfigurationError(
                 "the agent chat needs the name of a model",

@@ -71,7 +71,7 @@ class LearnedAgent(KnnAgent):
         paths = {p: ReasoningPath((_seed(signals, p),)) for p in signals.order}
         ranked = list(signals.order)
         before: Mapping[str, float] | None = None
-        tell_hop(0, [ReasoningPath((_seed(signals, p),)) for p in frontier])
+        tell_hop(0, [paths[p] for p in frontier])
         for hop in range(settings.hops):
             if not frontier:
                 break
@@ -84,11 +84,9 @@ class LearnedAgent(KnnAgent):
             best = order[: settings.budget if last else settings.seeds]
             judged: dict[str, ReasoningPath] = {}
             for at in best:
-                step = replace(
-                    _seed(signals, reachable.ids[at], float(reachable.cosine[at])),
-                    judged=likelihood(scores[at]),
-                )
-                judged[step.passage] = _path(
+                passage, cosine = reachable.ids[at], float(reachable.cosine[at])
+                step = _seed(signals, passage, cosine, likelihood(scores[at]))
+                judged[passage] = _path(
                     step, reachable.origin[at], frontier, judged, paths, settings
                 )
             tell_hop(hop + 1, judged.values())
@@ -154,15 +152,15 @@ def candidates_of(
     return Candidates(signals, frontier, rows, before)
 
 
-def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0) -> Step:
-    """Return the step to a passage as a seed that no hop has scored."""
+def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0, judged: float = 0.0) -> Step:
+    """Return the step to a passage as a seed, which no hop has scored unless it is judged."""
     lists = {"words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named}
     return Step(
         passage,
         "seed",
         match=cosine + _LEXICAL_SHARE * signals.lexical.get(passage, 0.0),
         reason=" + ".join(name for name, ranks in lists.items() if passage in ranks),
-        judged=0.0,
+        judged=judged,
     )
 
 
