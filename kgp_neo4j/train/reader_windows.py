@@ -85,15 +85,10 @@ def _laid(
     if marks is None:
         return None
     operation = OPERATIONS.index(example.program.operation) if example.program else -1
-    support = [int(_is_within(place, example.support)) for place in places]
-    return Laid(
-        window.ids,
-        window.types,
-        KINDS.index(kind),
-        marks,
-        [] if example.support is None else support,
-        operation,
-    )
+    support: list[int] = []
+    if example.support is not None:
+        support = [int(_is_within(place, example.support)) for place in places]
+    return Laid(window.ids, window.types, KINDS.index(kind), marks, support, operation)
 
 
 def _drawn(
@@ -162,10 +157,10 @@ def _marked(places: Sequence[Place | None], spans: Sequence[Place]) -> tuple[lis
     return starts, ends
 
 
-def _is_within(place: Place | None, spans: Sequence[Place] | None) -> bool:
+def _is_within(place: Place | None, spans: Sequence[Place]) -> bool:
     return place is not None and any(
         (*where,) == place[:2] and start <= place[2] and place[3] <= end
-        for *where, start, end in spans or ()
+        for *where, start, end in spans
     )
 
 

@@ -60,10 +60,8 @@ class Conversation:
             answer = with_trace(self._pipeline.database, answer)
         support = sources(answer)
         numbers = self.numbered(support)
-        turn_sources = tuple(
-            Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support
-        )
-        turn = Turn(text, question, answer, turn_sources)
+        kept = [Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support]
+        turn = Turn(text, question, answer, tuple(kept))
         self.turns.append(turn)
         return turn
 

@@ -33,14 +33,8 @@ def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
         settings = {k: v for k, v in answer.settings.items() if k in _SETTINGS}
         if "hops" in settings:
             settings["hops"] = min(settings["hops"], _MOST_HOPS)
-        queries.append(
-            shown_query(
-                "browser/retrieve",
-                question=answer.question,
-                corpus=answer.corpus,
-                configuration=settings,
-            )
-        )
+        asked = {"question": answer.question, "corpus": answer.corpus, "configuration": settings}
+        queries.append(shown_query("browser/retrieve", **asked))
     if parts := cited_parts(answer):
         queries.append(shown_query("browser/show", nodes=parts))
     if answer.trace:

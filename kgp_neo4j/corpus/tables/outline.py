@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -82,7 +83,6 @@ class Library:
         rows = database.read("structure/documents", corpus=corpus)
         self.documents = tuple(DocumentOutline(**row) for row in rows)
         self._by_id = {document.id: document for document in self.documents}
-        self._tables: tuple[TableOutline, ...] | None = None
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run a statement and record it, to be shown with the answer."""
@@ -93,23 +93,19 @@ class Library:
 
     def tables(self, documents: Sequence[DocumentOutline]) -> list[TableOutline]:
         """Return the tables of the documents, in order."""
-        if self._tables is None:
-            ids = [document.id for document in self.documents if document.tables]
-            self._tables = tuple(
-                map(self._table, self.read("structure/outline", documents=ids) if ids else [])
-            )
         wanted = {document.id for document in documents}
         return [table for table in self._tables if table.document.id in wanted]
 
-    def _table(self, row: Row) -> TableOutline:
-        return TableOutline(
-            **row
-            | {
-                "document": self._by_id[row["document"]],
-                "pages": tuple(row["pages"] or ()),
-                "columns": tuple(Column(**column) for column in row["columns"]),
-            }
-        )
+    @cached_property
+    def _tables(self) -> list[TableOutline]:
+        ids = [document.id for document in self.documents if document.tables]
+        tables = []
+        for row in self.read("structure/outline", documents=ids) if ids else ():
+            document, pages = self._by_id[row["document"]], tuple(row["pages"] or ())
+            columns = tuple(Column(**column) for column in row["columns"])
+            own = {"document": document, "pages": pages, "columns": columns}
+            tables.append(TableOutline(**row | own))
+        return tables
 
     def rows(self, table: TableOutline, **only: Any) -> list[TableRow]:
         """Return data rows of a table: all, those of some `numbers`, or at most a `limit` and those

@@ -71,20 +71,14 @@ def pieces_of(
         heads, spans = title.offsets[:_TITLE], body.offsets
         if at < len(places) and (origin := places[at]) is not None:
             spans = [_origin(origin, start, end) for start, end in spans]
-        joined = [*_joined(title.word_ids[:_TITLE]), *_joined(body.word_ids)]
+        head_joined, joined = _joined(title.word_ids[:_TITLE]), _joined(body.word_ids)
         parts = []
         room = _PART - len(head)
         for start in range(0, max(len(ids) - _OVERLAP, 1), room - _OVERLAP):
             end = start + room
-            parts.append(
-                Piece(
-                    at,
-                    (*head, *ids[start:end]),
-                    (*heads, *spans[start:end]),
-                    (*joined[: len(head)], *joined[len(head) + start : len(head) + end]),
-                    len(head),
-                )
-            )
+            tokens, offsets = (*head, *ids[start:end]), (*heads, *spans[start:end])
+            continues = (*head_joined, *joined[start:end])
+            parts.append(Piece(at, tokens, offsets, continues, len(head)))
         pieces.append(parts)
     return pieces
 

@@ -128,10 +128,9 @@ class Names:
             names: list[Spot] = []
             node, last = tree[keys[at]], at
             while node is not None:
-                if _END in node:
-                    form = self.forms[node[_END]]
-                    if _is_contiguous(words, at, last):
-                        names.append(_spot(words, at, last, node[_END], form))
+                if _END in node and _is_contiguous(words, at, last):
+                    number = node[_END]
+                    names.append(_spot(words, at, last, number, self.forms[number]))
                 last += 1
                 if last == len(keys):
                     break
