@@ -89,6 +89,8 @@ class Database:
             user_agent="kgp-neo4j",
             connection_timeout=15,
             keep_alive=True,
+            # Of a server that was started again old connections are found before a write is sent.
+            liveness_check_timeout=5,
             # An empty database has few of the labels and properties that statements name.
             notifications_disabled_classifications=["UNRECOGNIZED"],
         )
@@ -231,8 +233,9 @@ class Database:
     ) -> list[Row]:
         """Run a statement, or one of the texts of its file; again where an error may pass.
 
-        The driver does so by itself for transactions that it manages. Those take a round trip more,
-        and of version 6.4 they hang where another thread takes the connection of one that failed.
+        A write whose reply was lost may have been done, and is not run again. The driver runs
+        transactions again that it manages; those take a round trip more, and of version 6.4 they
+        hang where another thread takes the connection of one that failed.
         """
         wait, end = 1.0, time.monotonic() + _RETRY_SECONDS
         while True:
@@ -240,7 +243,8 @@ class Database:
                 return list(self._run_once(query, values, mode, text=text))
             except KgpError as error:
                 passes = getattr(error.__cause__, "is_retryable", bool)
-                if not passes() or time.monotonic() + wait > end:
+                is_lost = mode == WRITE_ACCESS and "read from defunct" in str(error.__cause__)
+                if is_lost or not passes() or time.monotonic() + wait > end:
                     raise
             time.sleep(wait * random.uniform(0.8, 1.2))
             wait = min(2 * wait, 8.0)

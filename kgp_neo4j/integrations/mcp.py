@@ -89,6 +89,7 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
     return {
         "id": passage.id,
         "title": passage.title,
+        "name": passage.name,
         "neighbours": [
             {name: row["neighbour"][name] for name in ("id", "title", "text")}
             | {"edge": row["edge"].type, "weight": round(row["score"], 4), "reason": row["reason"]}

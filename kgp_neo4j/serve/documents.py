@@ -14,6 +14,7 @@ from kgp_neo4j.serve.answers import answer_record, document_record, passage_reco
 from kgp_neo4j.serve.problems import missing
 from kgp_neo4j.serve.tokens import RIGHTS
 from kgp_neo4j.types.errors import TraceError
+from kgp_neo4j.types.tables import ends_apart
 
 #: Passages of a document, documents of a corpus and traces that one response has at most.
 _PASSAGES, _DOCUMENTS, _TRACES = 5000, 10_000, 200
@@ -53,10 +54,11 @@ async def show_documents(corpus: CorpusName, caller: Reads) -> Response:
     def look() -> dict[str, Any]:
         database = caller.service.database
         documents = list_documents(database, corpus)
-        shown = {each.id: each for each in documents[:_DOCUMENTS]}
-        rows = database.read("inspect/apart", ids=list(shown))
-        apart = {row["id"]: row["apart"] for row in rows}
-        records = [document_record(each, apart.get(id_, "")) for id_, each in shown.items()]
+        apart = ends_apart((each.title, each.source) for each in documents)
+        records = [
+            document_record(each, apart.get((each.title, each.source), ""))
+            for each in documents[:_DOCUMENTS]
+        ]
         return {"documents": records, "found": len(documents)}
 
     return await caller.look(caller.seeing("corpus", corpus, look))

@@ -1,6 +1,7 @@
 """Frozen types of pages and tables: as read from a file, and as cited by an answer."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -90,8 +91,28 @@ def cited_name(title: str, apart: str) -> str:
 
     `apart` is the end of its file's path, empty where no other document has the title.
     """
-    named = PurePath(apart).name.replace("_", " ").startswith(title)
+    named = PurePath(apart.removesuffix(".gz")).stem.replace("_", " ") == title
     return f"{title} ({apart})" if apart and not named else apart or title
+
+
+def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return, by title and source, the shortest end of a source's path that no other one has.
+
+    Only documents whose title others have are in it. `cypher/include/apart.cypher` does so for a
+    few documents.
+    """
+    known = set(documents)
+    titles = Counter(title for title, _ in known)
+    ends: dict[tuple[str, str], list[str]] = {}
+    for title, source in known:
+        if titles[title] > 1:
+            parts = source.split("/")
+            ends[title, source] = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
+    count = Counter((title, end) for (title, _), own in ends.items() for end in own)
+    return {
+        (title, source): next((end for end in own if count[title, end] == 1), source)
+        for (title, source), own in ends.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

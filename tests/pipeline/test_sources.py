@@ -12,6 +12,7 @@ from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.tables import ends_apart
 
 pytestmark = pytest.mark.newest
 _ONE, _TWO, _THREE = "The lock is red.", "The lock is blue.", "The lock is green."
@@ -138,9 +139,13 @@ def test_names_tell_documents_of_one_title_apart(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     load(database, [tmp_path], corpus)
-    names = {passage.text.split()[-1]: passage.name for passage in list_passages(database, corpus)}
+    found = list_passages(database, corpus)
+    names = {passage.text.split()[-1]: passage.name for passage in found}
     assert names == {
         "one": "a/readme.md", "two": "b/readme.md", "three": f"{tmp_path.name}/readme.md",
         "four": "Notes (two.md)", "five": "Notes (one.md)", "six": "other",
         "seven": "y/my_text.md", "eight": "z/my_text.md",
     }  # fmt: skip
+    # All of a corpus are told apart by Python as few are by Cypher.
+    apart = ends_apart((passage.title, passage.source) for passage in found)
+    assert all(apart.get((p.title, p.source), "") == p.apart for p in found)

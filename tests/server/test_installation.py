@@ -1,13 +1,18 @@
 """The schema and the plugin, and calling its procedures as a Cypher user would."""
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
+import socket
+import threading
+import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import build_plugin
 import pytest
@@ -195,6 +200,45 @@ def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(run, range(2_000)))
+
+
+def test_a_write_whose_reply_is_lost_is_not_run_again(database: Database, corpus: str) -> None:
+    server = urlsplit(database.connection.uri)
+    count = f"MATCH (n:Document {{corpus: '{corpus}'}}) RETURN count(n) AS n"
+    listening, lost = socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def pass_on(given: socket.socket, taken: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := given.recv(1 << 16):
+                if b"CREATE (:Document" in data:
+                    lost.set()
+                elif lost.is_set():
+                    continue  # of the server's: it is not passed on
+                taken.sendall(data)
+                if lost.is_set():
+                    while not rows(database, count)[0]["n"]:
+                        time.sleep(0.01)
+                    given.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while ends := (
+                listening.accept()[0],
+                socket.create_connection((server.hostname, server.port)),
+            ):
+                for pair in (ends, ends[::-1]):
+                    threading.Thread(target=pass_on, args=pair, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    uri = f"bolt://127.0.0.1:{listening.getsockname()[1]}"
+    writes = dataclasses.replace(
+        statement("inspect/names"), text=f"CREATE (:Document {{corpus: '{corpus}'}})"
+    )
+    through = dataclasses.replace(database.connection, uri=uri)
+    with Database(through) as own, pytest.raises(DatabaseError):
+        own.define(writes, {})
+    listening.close()
+    assert rows(database, count) == [{"n": 1}]
 
 
 def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> None:

@@ -86,7 +86,7 @@ def selection_prompt(question: str, blocks: Sequence[str]) -> str:
 def passage_block(number: int, passage: Passage) -> str:
     """Return a passage for a prompt: number and title, then its lines, each after a bar."""
     lines = [f"| {line}" for line in _harmless(passage.text).splitlines() if line.strip()]
-    return "\n".join([f"Passage [{number}], of {plain(_harmless(passage.heading))!r}:", *lines])
+    return "\n".join([f"Passage [{number}], of {plain(_harmless(passage.cited))!r}:", *lines])
 
 
 def _evidence(blocks: Sequence[str], question: str) -> str:

@@ -55,9 +55,9 @@ def store(database: Database, answer: Answer) -> str:
     """
     all_visits = visits(answer)
     visited = list(dict.fromkeys(visit.step.passage for visit in all_visits))
-    titles = {passage.id: passage.title for passage in answer.passages}
+    titles = {passage.id: passage.name for passage in answer.passages}
     if unknown := [passage for passage in visited if passage not in titles]:
-        titles |= {i: p.title for i, p in read_passages(database, unknown).items()}
+        titles |= {i: p.name for i, p in read_passages(database, unknown).items()}
     question = {
         "id": uuid.uuid4().hex,
         "text": answer.question,

@@ -104,7 +104,7 @@ def _embed(
     with bar("embed", len(ids), "passages") as progress:
         for start in range(0, len(ids), _BATCH):
             with timed(seconds, "embed"):
-                read = database.read("inspect/passages", ids=ids[start : start + _BATCH])
+                read = database.read("connect/texts", ids=ids[start : start + _BATCH])
                 texts = [(row["title"], row["text"]) for row in read]
                 vectors = encoder.encode_passages(texts, done=progress.update)
             with timed(seconds, "write embeddings"):

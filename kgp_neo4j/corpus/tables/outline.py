@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.answer.shown_queries import shown_query
 from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name
+from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name, ends_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,11 @@ class Library:
         self.corpus = corpus
         self.queries: list[ShownQuery] = []
         rows = database.read("structure/documents", corpus=corpus)
-        self.documents = tuple(DocumentOutline(**row) for row in rows)
+        apart = ends_apart((row["title"], row["source"]) for row in rows)
+        self.documents = tuple(
+            DocumentOutline(**row, apart=apart.get((row["title"], row["source"]), ""))
+            for row in rows
+        )
         self._by_id = {document.id: document for document in self.documents}
 
     def read(self, path: str, **values: Any) -> list[Row]:
@@ -189,13 +193,15 @@ class Named:
 def named_documents(text: str, documents: Sequence[DocumentOutline]) -> list[Named]:
     """Return the documents that a text names, in the order of the text; longer names go first.
 
-    A name is a title or a file's name, or a part of two words and more that no other document has.
+    A name is a title, with or without what tells it from others, a file's name, or a part of two
+    words and more that no other document has.
     """
     tokens = [(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
     names: dict[str, dict[str, DocumentOutline]] = {}
     for document in documents:
         path = PurePath(document.source)
-        for name in {normal(each) for each in (document.title, path.name, path.stem)} - {""}:
+        given = (document.title, document.name, document.apart, path.name, path.stem)
+        for name in {*map(normal, given)} - {""}:
             names.setdefault(name, {})[document.id] = document
     named: list[Named] = []
     used: set[tuple[str, int, int]] = set()
