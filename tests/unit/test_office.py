@@ -2,10 +2,12 @@
 
 import datetime as dt
 import io
+import re
 import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,11 @@ def _bytes(made: Any, *kind: str) -> bytes:
     file = io.BytesIO()
     made.save(file, *kind)
     return file.getvalue()
+
+
+def _parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return {name: package.read(name) for name in package.namelist()}
 
 
 # --- Word ---------------------------------------------------------------------------------------
@@ -312,6 +319,39 @@ def test_slides(tmp_path: Path) -> None:
         assert document.text[table.start : table.end] == markdown(table)
 
 
+_OUTER = '<q><c:pt idx="0"><c:v>I</c:v></c:pt></q></c:cat>'
+_MATH = "</a:t></a:r><a:m><a:t>x=2</a:t></a:m>"
+_FORM = '<c:AlternateContent xmlns:c="c"><c:Choice><p:sp>'
+_FORMS = {"<p:sp>": _FORM, "</p:sp>": "</p:sp></c:Choice></c:AlternateContent>"}
+_FRAME = {'2006/chart"><': 'x"><'}
+
+
+@pytest.mark.parametrize(
+    ("kind", "edits", "expected"),
+    [
+        (".pptx", {"c:bar": "c:bar3D"}, "|  | Rain |\n| --- | --- |\n| May | 1.5 |\n| June |  |"),
+        (".pptx", {"c:cat>": "c:xVal>"}, "| May | 1.5 |"),
+        (".pptx", {"General": "0%"}, "| May | 150% |"),
+        (".pptx", {"General": "yyyy"}, "| May | 1900-01-01 12:00:00 |"),
+        (".pptx", {"</c:cat>": _OUTER}, "| I June |  |"),
+        (".pptx", {'"rId2"/>': '"rId9"/>'}, "page 4: Chart 1 cannot be read"),
+        (".pptx", _FRAME, "page 4: Chart 1 is of a kind that is not read"),
+        (".pptx", {**_FRAME, "r:id": "r:dm", "c:v>": "c:t>"}, "Rain\n\nMay\n\nJune\n\n1.5"),
+        (".pptx", {"Lowest</a:t></a:r>": f"Lowest {_MATH}"}, "Lowest x=2"),
+        (".pptx", _FORMS, "First\n\nA point"),
+    ],
+)
+def test_what_other_programs_write(
+    tmp_path: Path, kind: str, edits: dict[str, str], expected: str
+) -> None:
+    parts = _parts(_bytes(_MADE[kind]()))
+    for name in (n for n in parts if re.match("word/[a-z]*.xml|ppt/(slides|charts)/[a-z]", n)):
+        for old, new in edits.items():
+            parts[name] = parts[name].replace(old.encode(), new.encode())
+    document = _read(tmp_path / f"a{kind}", _package(parts))
+    assert expected in "\n".join((document.text, *document.left_out))
+
+
 # --- What is not seen ---------------------------------------------------------------------------
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -385,18 +425,18 @@ _STYLES = (
 )
 
 
-def _package(**parts: str) -> bytes:
+def _package(parts: Mapping[str, str | bytes]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", 8) as package:
         for name, text in parts.items():
-            package.writestr(name.replace("__", "/").replace("_", "."), text)
+            package.writestr(name, text)
     return made.getvalue()
 
 
 def _open_document(body: str, styles: str = "") -> bytes:
     content = f"<of:c {_NAMES}>{_STYLES}{styles}<of:body>{body}</of:body></of:c>"
     title = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Dues</dc:title></c>'
-    return _package(content_xml=content, styles_xml="<c/>", meta_xml=title)
+    return _package({"content.xml": content, "styles.xml": "<c/>", "meta.xml": title})
 
 
 def _odf_row(*cells: str, said: str = "") -> str:
@@ -460,16 +500,16 @@ def test_books(tmp_path: Path) -> None:
 <item id="s" href="s.css" media-type="text/css"/></manifest><spine><itemref idref="b"/><itemref
 idref="a"/></spine></package>"""
     parts = {
-        "META-INF__container_xml": '<container><rootfile full-path="in/c.opf"/></container>',
-        "in__c_opf": book,
-        "a_xhtml": "<html><body><h1>Last</h1><p class='h'>no</p></body></html>",
-        "in__b_xhtml": "<html><head><title/></head><body><h1>First</h1>Rain.</body></html>",
-        "in__s_css": ".h{display:none}",
+        "META-INF/container.xml": '<container><rootfile full-path="in/c.opf"/></container>',
+        "in/c.opf": book,
+        "a.xhtml": "<html><body><h1>Last</h1><p class='h'>no</p></body></html>",
+        "in/b.xhtml": "<html><head><title/></head><body><h1>First</h1>Rain.</body></html>",
+        "in/s.css": ".h{display:none}",
     }
-    document = _read(tmp_path / "a.epub", _package(**parts))
+    document = _read(tmp_path / "a.epub", _package(parts))
     assert (document.title, document.text) == ("The Coast", "First\n\nRain.\n\nLast")
     with pytest.raises(InputError, match="locked"):
-        _read(tmp_path / "b.epub", _package(**parts, **{"META-INF__rights_xml": "<x/>"}))
+        _read(tmp_path / "b.epub", _package({**parts, "META-INF/rights.xml": "<x/>"}))
 
 
 def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
@@ -552,13 +592,7 @@ _MADE = {".docx": _word, ".xlsx": _excel, ".pptx": _slides}
 
 def _changed(data: bytes, part: str, new: bytes) -> bytes:
     """Return an office file with one part put in or replaced."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w", 8) as package:
-        for name in old.namelist():
-            if name != part:
-                package.writestr(name, old.read(name))
-        package.writestr(part, new)
-    return made.getvalue()
+    return _package({**_parts(data), part: new})
 
 
 @pytest.mark.parametrize("kind", _MADE)
@@ -624,8 +658,7 @@ def test_a_sheet_of_endless_width_is_refused(tmp_path: Path) -> None:
 
 
 def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(_bytes(_excel()))) as package:
-        sheet = package.read("xl/worksheets/sheet1.xml")
+    sheet = _parts(_bytes(_excel()))["xl/worksheets/sheet1.xml"]
     start, end = sheet.index(b"<mergeCells"), sheet.index(b"</mergeCells>")
     cell = b'<c r="B9999" t="inlineStr"><is><t>x</t></is></c>'
     rows = b'<row r="9999">' + cell + b"</row></sheetData>"
@@ -638,8 +671,7 @@ def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) 
 def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret", encoding="utf-8")
-    with zipfile.ZipFile(io.BytesIO(_bytes(_word()))) as package:
-        body = package.read("word/document.xml")
+    body = _parts(_bytes(_word()))["word/document.xml"]
     start = body.index(b"<w:document")
     doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
     asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -26,6 +27,8 @@ _UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
 _MOST_UNPACKED = 2048 * _MIB
+#: Shapes in the first of several forms, which is the one that is shown.
+_FIRST_FORMS = ".//*[local-name()='AlternateContent']/*[1]/*"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
@@ -90,11 +93,10 @@ def _checked(data: bytes, kind: str) -> str:
 
 
 def _slides(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a .pptx file, and its slides as pages; the first one's title is its
-    own.
+    """Return the contents of a .pptx file, its slides as pages and sections.
 
-    A slide is a section. Its title comes first, then its shapes from top to bottom, then the
-    speaker's notes. The numbers of a chart are a table.
+    A slide's title comes first, then its shapes from top to bottom, then the speaker's notes. The
+    numbers of a chart are a table.
     """
     from pptx import Presentation
 
@@ -104,12 +106,17 @@ def _slides(data: bytes, where: str) -> SourceDocument:
         if slide._element.get("show") in ("0", "false"):
             blocks.left_out.append(f"page {at} is a hidden slide and left out")
             continue
+        for element in slide._element.xpath(_FIRST_FORMS):
+            element.getparent().getparent().addprevious(element)
         title = slide.shapes.title
         named = " ".join(_text(title).split()) if title is not None else ""
         shapes = list(_ordered(slide.shapes))
         shapes.sort(key=lambda shape: title is None or shape.shape_id != title.shape_id)
         for shape in shapes:
-            _add_shape(blocks, shape, at)
+            try:
+                _add_shape(blocks, shape, at)
+            except Exception:  # a part that is missing, or of a kind that is not known
+                blocks.left_out.append(f"page {at}: {shape.name} cannot be read")
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
             blocks.add(seen(notes.text))
         if blocks.length > starts[-1]:
@@ -137,23 +144,27 @@ def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
-    table = None
-    if getattr(shape, "has_table", False):
-        table = _table(shape.table)
-    elif getattr(shape, "has_chart", False):
-        table = _chart(shape.chart)
+    if shape.has_table or shape.has_chart:
+        if table := _table(shape.table) if shape.has_table else _chart(shape.chart):
+            blocks.add_table(replace(table, row_pages=(page,) * len(table.rows)))
     elif shape.has_text_frame:
         blocks.add(_text(shape))
-    if table:
-        blocks.add_table(replace(table, row_pages=(page,) * len(table.rows)))
+    elif diagram := shape._element.xpath(".//@r:dm"):
+        parts = ElementTree.fromstring(shape.part.related_part(*diagram).blob)
+        for node in parts.iterfind(".//{*}pt/{*}t"):
+            blocks.add(seen("".join(node.itertext())))
+    elif shape._element.tag.endswith("}graphicFrame"):
+        blocks.left_out.append(f"page {page}: {shape.name} is of a kind that is not read")
 
 
 def _text(shape: Any) -> str:
-    return seen(str(shape.text_frame.text).replace("\v", "\n"))
+    """Return the text of a shape or cell, with its formulas."""
+    parts = shape.text_frame._txBody.iter("{*}p", "{*}br", "{*}t")
+    return seen("".join(p.text or "" if p.tag.endswith("}t") else "\n" for p in parts))
 
 
 def _table(table: Any) -> SourceTable | None:
-    rows = [[" ".join(seen(cell.text).split()) for cell in row.cells] for row in table.rows]
+    rows = [[" ".join(_text(cell).split()) for cell in row.cells] for row in table.rows]
     spans = []
     for r, row in enumerate(table.rows):
         for c, cell in enumerate(row.cells):
@@ -170,17 +181,41 @@ def _table(table: Any) -> SourceTable | None:
 
 def _chart(chart: Any) -> SourceTable | None:
     """Return the numbers of a chart: a row for each category, a column for each series."""
-    if not chart.plots:
-        return None
-    plot = chart.plots[0]
-    names = [" ".join(map(str, labels)) for labels in plot.categories.flattened_labels]
-    columns = [(each.name or "", *map(shown_value, each.values)) for each in plot.series]
-    if not names or not columns:
+    names: dict[int, str] = {}
+    columns: list[tuple[str, ...]] = []
+    for series in chart.element.iterfind(".//{*}ser"):
+        own = _points(series, "cat") or _points(series, "xVal") or names
+        if own != names:  # points have places of their own in each series
+            names = own
+            columns.append(("", *names.values()))
+        for points in filter(None, (_points(series, k) for k in ("val", "yVal", "bubbleSize"))):
+            name = " ".join(_points(series, "tx").values())
+            columns.append((name, *(points.get(at, "") for at in names or points)))
+    if not columns:
         return None
     has_title = chart.has_title and chart.chart_title.has_text_frame
     title = chart.chart_title.text_frame.text if has_title else ""
-    rows = tuple(zip_longest(("", *names), *columns, fillvalue=""))
-    return SourceTable(rows=rows[: len(names) + 1], caption=" ".join(title.split()))
+    rows = tuple(zip_longest(*columns, fillvalue=""))
+    return SourceTable(rows=rows, caption=" ".join(title.split()))
+
+
+def _points(series: Any, kind: str) -> dict[int, str]:
+    """Return what a chart has stored of a series, by place, as it is shown."""
+    from openpyxl.styles.numbers import is_date_format
+    from openpyxl.utils.datetime import from_excel
+
+    found: dict[int, str] = {}
+    for level in series.xpath(f"./c:{kind}//*[c:pt]"):
+        shown = {int(pt.get("idx")): pt.findtext("{*}v") or "" for pt in level.iterfind("{*}pt")}
+        if format_ := level.findtext("{*}formatCode"):
+            value = from_excel if is_date_format(format_) else float
+            with suppress(ValueError):
+                shown = {at: shown_value(value(float(v)), format_) for at, v in shown.items()}
+        outer = ""
+        for at in sorted(found or shown):  # an outer level names the first of its places
+            outer = shown.get(at, outer)
+            found[at] = f"{outer} {found.get(at, '')}".strip()
+    return found
 
 
 #: The reader of each kind, what its main part's name begins with, and MiB of unpacked XML at most:
