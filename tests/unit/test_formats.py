@@ -89,6 +89,15 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
         ("<style>.sr{clip:rect(0, 0, 0, 0)} .off{left:-9999px}</style><p class=sr>a<p class=off>b"
          "<p style='text-indent:-999em'>c<p style='margin-left:-20px;clip:rect(0,9px,9px,0)'>d",
          "d", 3),
+        ("<style><!-- .h{display:none} @media (width>=48rem){.w\\:h{display:block}} @media (width "
+         "<9em){p{display:none}} --></style><p class='h w:h'>a<p class=h>b</p>", "a", 1),
+        ("<body background=a.gif><p style='color:white'>a</p><p style='background-image:linear-"
+         "gradient();color:#fff'>b<h1 style='background-clip:text;color:#0000'>c", "a b c", 0),
+        ("<div aria-hidden=true>abc<i aria-hidden=true>d</i></div><p style='opacity:0;transition:"
+         "all'>e<template><style>p{display:none}</style></template><p><template shadowrootmode=open"
+         ">f", "abc e f", 1),
+        (f"<style>.z p, .z ~ p, p:nth-child(9), a:has(.z) p{{color:red}}</style>{'<p>a' * 4000}",
+         "a " * 4000, 0),
     ],
 )  # fmt: skip
 def test_what_a_reader_of_a_page_cannot_see(

@@ -22,17 +22,19 @@ MAY_HIDE = re.compile(
     re.I,
 )
 _INHERITED = ("color", "font-size", "visibility")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.
-_KEY = re.compile(r"([.#]?)([\w-]+)[^\s>+~]*$")
+_KEY = re.compile(r"([.#]?)((?:[\w-]|\\.)+)[^\s>+~]*$")
+_BESIDE = re.compile(r"~|:(?:first|has|last|nth|only)")
 _SPECIFIC = re.compile(r"(?P<id>#)|(?P<part>[.\[]|:(?!:))|(?P<name>(?<![\w.#:\[-])[a-z])")
 #: What moves a text far out of the window, and what cuts all of it off.
 _AWAY = re.compile(
     r"(?:left|top|text-indent):-\d{3,}|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
 )
-_WIDTH = re.compile(r"(min|max)-width:\s*(\d+)")
-#: The width of a window; how many tags are compared with selectors, and the longest of these.
-_WINDOW, _MOST_COMPARED, _LONGEST = 1280, 100_000, 5_000
+_WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
+#: The width of a window; how many tags are compared with selectors, and the longest of these. Tags
+#: around a tag, unless those before it are not closed.
+_WINDOW, _MOST_COMPARED, _LONGEST, _DEEP = 1280, 100_000, 5_000, 32
 _COLOURS = {"white": "fff", "black": "000", "transparent": "clear"}
 
 #: Tags that begin a paragraph; and those whose end is left out, with the tags that end them.
@@ -69,7 +71,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
     colour behind them. Closed `details` stay, which a reader opens. What other files say is not
     known.
     """
-    styles = _styles(page)
+    styles, whole = _styles(page), _whole(page)
     paper = "" if page.find("link", rel="stylesheet") else "fff"
     parts: set[int] = set()
     waiting: list[tuple[Tag, _State]] = [(page, _State("", {}, paper))]
@@ -83,7 +85,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
             while child.name in _ENDED_BY.get(state.name, ()):
                 state = state.around
             inner, own = state, styles.get(id(child), {})
-            if (is_gone := _is_gone(child, own)) or own:
+            if (is_gone := _is_gone(child, own, id(child) in whole)) or own:
                 inner = _within(state, child, own, is_gone)
             elif child.name in _ENDED_BY or child.name in PARAGRAPHS:
                 inner = state._replace(name=child.name, around=state)
@@ -99,6 +101,11 @@ def _within(state: _State, tag: Tag, own: _Style, is_gone: bool) -> _State:
     style = {name: own.get(name, state.style.get(name, "")) for name in _INHERITED}
     fill = _colour(own.get("background-color", own.get("background", "clear")))
     behind = state.behind if fill == "clear" else fill
+    picture = re.search(r"url\(|gradient\(", own.get("background-image", own.get("background", "")))
+    if picture:
+        behind = picture[0]
+    if "text" in (own.get("background-clip"), own.get("-webkit-background-clip")):
+        style["color"] = ""  # that of what is behind
     is_gone = is_gone or state.is_gone
     is_unseen = is_gone or style["visibility"] in ("hidden", "collapse")
     is_unseen = is_unseen or _colour(style["color"]) in ("clear", behind or "?")
@@ -107,10 +114,19 @@ def _within(state: _State, tag: Tag, own: _Style, is_gone: bool) -> _State:
     return _State(tag.name, style, behind, is_gone, is_unseen, part if is_unseen else 0, state)
 
 
-def _is_gone(tag: Tag, style: _Style) -> bool:
+def _whole(page: BeautifulSoup) -> set[int]:
+    """Return which tag holds most of a page: scripts show it, and hide it behind open dialogs."""
+    body = page.body or page.html or page
+    tags = body.find_all(["article", "div", "main", "section"], recursive=False)
+    half = len(body.get_text()) / 2
+    return {id(tag) for tag in tags if len(tag.get_text()) > half}
+
+
+def _is_gone(tag: Tag, style: _Style, is_whole: bool) -> bool:
     """Return whether a tag is hidden with all that is in it."""
-    said = (tag.get("aria-hidden"), tag.get("hidden"))
-    if tag.name in _UNSHOWN or "true" in said[:1] or "until-found" in said:
+    said = ("" if is_whole else tag.get("aria-hidden"), tag.get("hidden"))
+    is_unshown = tag.name in _UNSHOWN and not tag.has_attr("shadowrootmode")
+    if is_unshown or "true" in said[:1] or "until-found" in said:
         return True
     if tag.name in ("title", "desc") and tag.find_parent("svg"):
         return True
@@ -119,7 +135,8 @@ def _is_gone(tag: Tag, style: _Style) -> bool:
         return closed
     is_off = style.get("display", "none" if closed else "") == "none"
     is_away = any(_AWAY.search(f"{name}:{value}") for name, value in style.items())
-    return is_off or is_away or _is_none(style.get("opacity", ""))
+    appears = is_whole or any(name.startswith(("animation", "transition")) for name in style)
+    return is_off or is_away or (not appears and _is_none(style.get("opacity", "")))
 
 
 def _is_none(length: str) -> bool:
@@ -144,24 +161,34 @@ def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
     """Return what the page's styles say of its tags, by the tag's identity."""
     said: list[tuple[Any, int, str, str]] = []
     by_key = defaultdict(list)
+    depths = {id(page): 0}
     for tag in page.find_all(True):
+        depths[id(tag)] = depths[id(tag.parent)] + 1
         by_key[tag.name].append(tag)
         for name, value in tag.attrs.items():
             if name in ("id", "class"):
                 for each in [value] if isinstance(value, str) else value:
                     by_key[("#" if name == "id" else ".") + each].append(tag)
-            elif name in ("color", "bgcolor"):
+            elif name in ("color", "bgcolor", "background"):
                 name = name.replace("bg", "background-")
                 said.append(((False, -1), id(tag), name, str(value).lower()))
             elif name == "style":
                 said += [((d[0], 2), id(tag), *d[1:]) for d in _declared(str(value))]
     compared = 0
-    for order, (selector, declared) in enumerate(_rules(by_key["style"])):
+    sheets = [sheet for sheet in by_key["style"] if not sheet.find_parent(_UNSHOWN)]
+    for order, (selector, declared) in enumerate(_rules(sheets)):
         key = _KEY.search(selector)
-        among = by_key[key[1] + key[2]] if key and compared < _MOST_COMPARED else []
-        compared += len(among)
+        name = key[1] + key[2].replace("\\", "") if key else ""
+        among = by_key[name]
+        steps = sum(1 + depths[id(tag)] // _DEEP for tag in among)
+        if _BESIDE.search(selector):
+            every = len(depths) if ":has" in selector else 0
+            steps += sum(every or len(tag.parent.contents) for tag in among)
+        if not among or compared + steps > _MOST_COMPARED:
+            continue
+        compared += steps
         try:
-            if among and key and key[1] + key[2] != selector:
+            if name != selector:
                 matcher = page.css.compile(selector)
                 among = [tag for tag in among if matcher.match(tag)]
         except (SelectorSyntaxError, NotImplementedError):
@@ -203,5 +230,5 @@ def _holds(condition: str) -> bool:
     if not condition.startswith(("@media", "@supports", "@layer")):
         return False
     limits = _WIDTH.findall(condition)
-    fits = all((int(px) <= _WINDOW) == (side == "min") for side, px in limits)
+    fits = all((int(px) <= _WINDOW) == bool(least or over) for least, over, px in limits)
     return fits and not re.search(r"\bprint\b|\bspeech\b|: *dark\b|\bnot\b", condition)
