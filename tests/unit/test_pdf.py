@@ -73,12 +73,27 @@ def test_items_of_a_list_are_paragraphs_of_their_own() -> None:
     assert text.split("\n\n")[:4] == ["Before the list:", "• one ferry", "• two ships", "1. three"]
 
 
-def test_letters_printed_twice_count_once() -> None:
+@pytest.mark.parametrize("size", [5, 6, 10])
+def test_letters_printed_twice_count_once(size: int) -> None:
     def draw(page: Page) -> None:
-        page.line(72, 90, "The shadow of the bridge")
-        page.line(72.2, 90, "The shadow of the bridge")
+        page.line(72, 90, "The hull of all 11 ferries", size)
+        page.line(72.2, 90, "The hull of all 11 ferries", size)
 
-    assert read(pdf(draw)).text == "The shadow of the bridge\n\n"
+    assert read(pdf(draw)).text == "The hull of all 11 ferries\n\n"
+
+
+@pytest.mark.parametrize("y", [84, 96, 112])
+def test_lines_beside_large_letters_and_below_a_stamp_are_whole(y: int) -> None:
+    def draw(page: Page) -> None:
+        page.text(150, 90, 400, prose(60))
+        page.line(72, y, "87%", 40)
+        page.canvas.translate(100, 650)
+        page.canvas.rotate(45)
+        page.line(0, HEIGHT, "COPY ONLY", 60)
+
+    document = read(pdf(draw))
+    assert document.text.replace("\n\n", " ") == f"87% {prose(60)} "
+    assert document.pages[0].footer == "COPY ONLY"
 
 
 # --- Pages --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
 from pypdfium2 import PdfDocument
 
-from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Box, Word
+from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
 from kgp_neo4j.environment.extras import is_installed
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
@@ -210,6 +210,8 @@ _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNOREC
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
 #: Letters at most for which one text of the file may stand.
 _ACTUAL = 30
+#: Letters set at a steeper slant are on no side; a string of them, so many points wide, is a stamp.
+_SLANT, _STAMP = 0.3, 150
 
 
 class _Device(PDFLayoutAnalyzer):
@@ -309,6 +311,14 @@ class _Device(PDFLayoutAnalyzer):
             turn = (0 if a >= 0 else 180) if abs(b) <= abs(a) else 90 if b > 0 else 270
         box = self._box(*apply_matrix_rect(matrix, (left, low, right, high)))
         if all(abs(at) < 1e6 for at in box):  # else it has no numbers as its place
+            if min(abs(a), abs(b)) > _SLANT * max(abs(a), abs(b)):
+                if before := self._before:  # the whole string is one word
+                    whole = Box.around([before, box])
+                    before.x0, before.top, before.x1, before.bottom = whole
+                    before.text += text
+                    before.turn = SLANTED if whole.width > _STAMP else 0
+                    return float(advance)
+                turn = 0  # as the names of columns
             size = box.width if turn in (90, 270) else box.height
             if self._before is not None:
                 self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5

@@ -52,7 +52,7 @@ class Box(NamedTuple):
             return Box(-self.bottom, self.x0, -self.top, self.x1)
         if turn == 270:
             return Box(self.top, -self.x1, self.bottom, -self.x0)
-        return Box(-self.x1, -self.bottom, -self.x0, -self.top) if turn else self
+        return Box(-self.x1, -self.bottom, -self.x0, -self.top) if turn == 180 else self
 
 
 #: Anything with a place on a page.
@@ -69,7 +69,9 @@ def center(part: Placed) -> float:
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards."""
+    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards, and
+    SLANTED for a stamp across the page.
+    """
 
     text: str
     x0: float
@@ -101,15 +103,17 @@ class Word:
 _GAP = 0.18
 #: Letters set apart: the widest gap between them as a share of their size, and how much it varies.
 _APART, _EVEN = 0.6, 0.08
-#: A letter without a known meaning.
-UNKNOWN = "\ufffd"
+#: A word of more than so many times the usual size is tall: a first letter, a brace, a figure.
+_TALL = 1.5
+#: A letter without a known meaning, and the turn of a stamp.
+UNKNOWN, SLANTED = "\ufffd", 45
 #: Characters that only look like a hyphen.
 _LETTERS = dict.fromkeys("\xad\u2010\u2011", "-")
 
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words side by side, from left to right."""
+    """Words side by side, from left to right; tall ones do not count in its height."""
 
     words: list[Word]
     x0: float = field(init=False)
@@ -120,11 +124,13 @@ class Line:
 
     def __post_init__(self) -> None:
         self.words.sort(key=lambda word: (word.x0, word.x1))
-        self.x0, self.top, self.x1, self.bottom = Box.around(self.words)
         sizes: Counter[float] = Counter()
         for word in self.words:
             sizes[round(word.size, 1)] += len(word.text)
         self.size = sizes.most_common(1)[0][0]
+        usual = [word for word in self.words if word.size <= max(_TALL * self.size, 1.0)]
+        self.x0, _, self.x1, _ = Box.around(self.words)
+        _, self.top, _, self.bottom = Box.around(usual)
 
     @property
     def text(self) -> str:
@@ -159,7 +165,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
     one word; a word's text may hold `UNKNOWN` for letters without a known meaning.
     """
     by_turn: dict[int, list[Word]] = defaultdict(list)
-    seen: set[tuple[str, int, int]] = set()
+    seen, before = (set[tuple[str, int, int]]() for _ in range(2))
     last: Word | None = None
     for letter in letters:
         if letter.turn:
@@ -173,9 +179,12 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             last = None
             continue
         keys = {(text, round(letter.x0 + shift), round(letter.top)) for shift in (-0.3, 0.3)}
-        if text and keys & seen:
+        # In small print letters side by side, as in "all", are as near as those printed twice.
+        is_next = last and keys & seen <= before and letter.x0 + letter.x1 > 2 * last.x1
+        if text and keys & seen and not is_next:
             continue
         seen |= keys
+        before = keys
         is_beside = (
             last is not None
             and last.turn == letter.turn
@@ -273,15 +282,20 @@ def _joined(words: list[Word]) -> list[Word]:
 
 
 def lines_of(words: Iterable[Word]) -> list[Line]:
-    """Return words gathered into lines from top to bottom: those that overlap by half in height."""
+    """Return words gathered into lines from top to bottom: those that overlap by half in height.
+
+    A tall word is in the first of the lines beside it.
+    """
+    words = list(words)
+    most = _TALL * sorted(word.size for word in words)[len(words) // 2] if words else 0.0
     rows: list[tuple[float, float, list[Word]]] = []
-    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.x0)):
+    for word in sorted(words, key=lambda w: (2 * w.top + min(w.bottom - w.top, most), w.x0)):
         for at in range(len(rows) - 1, max(-1, len(rows) - 4), -1):
             top, bottom, members = rows[at]
             least = max(min(bottom - top, word.bottom - word.top), 0.1)
             if min(bottom, word.bottom) - max(top, word.top) >= 0.5 * least:
                 members.append(word)
-                if word.bottom - word.top > bottom - top:
+                if bottom - top > most or bottom - top < word.bottom - word.top <= most:
                     rows[at] = (word.top, word.bottom, members)
                 break
         else:

@@ -15,7 +15,7 @@ import regex
 from kgp_neo4j.corpus.load.grid import CAPTION, number
 from kgp_neo4j.corpus.load.pdf import drawing, letters
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
-from kgp_neo4j.corpus.load.pdf.letters import UNKNOWN, Line, Placed, Word, lines_of
+from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
 from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
@@ -310,7 +310,7 @@ class PageParts:
     tables: list[PageTable] = field(default_factory=list)
     #: The words and tables turned by 90, 180 and 270 degrees, in their own direction.
     turned: list[tuple[list[Word], list[PageTable]]] = field(default_factory=list)
-    #: The text on its side in the margins: stamps, marks of the printer.
+    #: The text on its side in the margins, or across the page: stamps, marks of the printer.
     margin: str = ""
     #: The lines at its top and bottom, the outermost first.
     top: list[Line] = field(default_factory=list)
@@ -347,11 +347,11 @@ def parts_of(page: Any) -> PageParts:
         words = drawing.recognised_words(page, objects.width)
         parts.recognised, parts.unknown = True, 0
     parts.characters = Counter(normalize("NFD", "".join(word.text for word in words)))
-    tables = _ruled(objects, words)
+    tables = _ruled(objects, [word for word in words if word.turn != SLANTED])
     taken = {word for table in tables for word in table.words}
     low, high = 0.07 * objects.width, 0.93 * objects.width
     on_side = [word for word in words if word.turn % 180 and word not in taken]
-    aside = [word for word in on_side if not low < letters.center(word) < high]
+    aside = [w for w in on_side if w.turn == SLANTED or not low < letters.center(w) < high]
     if len(aside) < len(words):
         parts.margin = " ".join(word.text for word in aside)
         taken |= {*aside}
