@@ -319,6 +319,20 @@ def test_slides(tmp_path: Path) -> None:
         assert document.text[table.start : table.end] == markdown(table)
 
 
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+_EITHER = (
+    f"<c:AlternateContent xmlns:c='c'><c:Choice><w:drawing>{_BOX}</w:drawing></c:Choice>"
+    "<c:Fallback><w:drawing/></c:Fallback></c:AlternateContent>"
+)
+_LINK = "<w:dir><w:hyperlink r:id='x'>"
+_STYLE = "<w:style w:type='character' w:styleId='{}'>{}</w:style>"
+_STYLES = _STYLE.format("B", "<w:basedOn w:val='A'/>") + _STYLE.format(
+    "A", "<w:rPr><w:vanish/></w:rPr>"
+)
+_RUN = "</w:t></w:r><w:r><w:rPr><w:rStyle w:val='B'/>{}</w:rPr><w:t>{}"
+_RUNS = _RUN.format("", 2) + _RUN.format("<w:vanish w:val='0'/>", 3)
+_WHITE = "<w:vanish w:val='0'/><w:shd w:fill='auto'/><w:color w:val='FFFFFF'/>"
 _OUTER = '<q><c:pt idx="0"><c:v>I</c:v></c:pt></q></c:cat>'
 _MATH = "</a:t></a:r><a:m><a:t>x=2</a:t></a:m>"
 _FORM = '<c:AlternateContent xmlns:c="c"><c:Choice><p:sp>'
@@ -339,6 +353,13 @@ _FRAME = {'2006/chart"><': 'x"><'}
         (".pptx", {**_FRAME, "r:id": "r:dm", "c:v>": "c:t>"}, "Rain\n\nMay\n\nJune\n\n1.5"),
         (".pptx", {"Lowest</a:t></a:r>": f"Lowest {_MATH}"}, "Lowest x=2"),
         (".pptx", _FORMS, "First\n\nA point"),
+        (".docx", {"After": "A</w:t><w:br w:type='page'/><w:t>B</w:t><w:cr/><w:t>C"}, "A\nB\nC."),
+        (".docx", {"After": "A</w:t><w:endnoteReference w:id='9'/><w:t>B"}, "AB."),
+        (".docx", {"After": f"A</w:t><w:pict>{_BOX}{_BOX}</w:pict><w:t>"}, "A.\n\nboxed\n\nboxed"),
+        (".docx", {"After": f"A</w:t>{_EITHER}<w:t>"}, "A.\n\nboxed"),
+        (".docx", {"<w:r>": f"{_LINK}<w:r>", "</w:r>": "</w:r></w:hyperlink></w:dir>"}, "After."),
+        (".docx", {"</w:styles>": f"{_STYLES}</w:styles>", "After": f"1{_RUNS}"}, "13."),
+        (".docx", {"After": f"1{_RUN.format(_WHITE, 2)}"}, "1 hidden part is left out"),
     ],
 )
 def test_what_other_programs_write(
@@ -353,9 +374,6 @@ def test_what_other_programs_write(
 
 
 # --- What is not seen ---------------------------------------------------------------------------
-
-_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-_BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
 
 
 def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
@@ -377,9 +395,10 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
     made.add_comment(paragraph.runs, "a comment", "me", "m")
     cell = made.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("a white name of a column")
     cell.font.color.rgb = RGBColor(255, 255, 255)
+    made.sections[0].header.paragraphs[0].text = "Top"
     document = _read(tmp_path / "a.docx", _bytes(made))
     assert document.text.split("\n\n") == ["seen inserted x=2", "boxed", "a white name of a column"]
-    assert document.left_out == ("4 hidden parts are left out",)
+    assert document.left_out == ("not read: headers", "4 hidden parts are left out")
 
 
 def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
@@ -498,7 +517,7 @@ def test_books(tmp_path: Path) -> None:
     book = """<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Coast
 </dc:title></metadata><manifest><item id="a" href="../a.xhtml"/><item id="b" href="b%2Exhtml"/>
 <item id="s" href="s.css" media-type="text/css"/></manifest><spine><itemref idref="b"/><itemref
-idref="a"/></spine></package>"""
+idref="lost"/><itemref idref="a"/></spine></package>"""
     parts = {
         "META-INF/container.xml": '<container><rootfile full-path="in/c.opf"/></container>',
         "in/c.opf": book,
@@ -508,6 +527,7 @@ idref="a"/></spine></package>"""
     }
     document = _read(tmp_path / "a.epub", _package(parts))
     assert (document.title, document.text) == ("The Coast", "First\n\nRain.\n\nLast")
+    assert document.left_out[1:] == ("lost is missing or cannot be read",)
     with pytest.raises(InputError, match="locked"):
         _read(tmp_path / "b.epub", _package({**parts, "META-INF/rights.xml": "<x/>"}))
 

@@ -5,7 +5,7 @@ import posixpath
 from dataclasses import replace
 from urllib.parse import unquote
 from xml.etree import ElementTree
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.types.corpus import SourceDocument
@@ -28,16 +28,22 @@ def read_book(data: bytes, where: str) -> SourceDocument:
     place = next(root.get("full-path", "") for root in container.iter() if root.get("full-path"))
     book = ElementTree.fromstring(package.read(place))
     items = {item.get("id"): item for item in book.iterfind("{*}manifest/{*}item")}
+    lost: list[str] = []
 
     def text(item: ElementTree.Element) -> str:
-        name = posixpath.join(posixpath.dirname(place), unquote(item.get("href", "")))
-        part = package.getinfo(posixpath.normpath(name))
-        if part.file_size > _MOST:
-            raise InputError("a chapter is too large to be read")
-        return decoded(package.read(part), where)[0]
+        name = unquote(item.get("href", item.get("idref", "")))
+        try:
+            part = posixpath.normpath(posixpath.join(posixpath.dirname(place), name))
+            if package.getinfo(part).file_size <= _MOST:
+                return decoded(package.read(part), where)[0]
+        except (KeyError, InputError, BadZipFile):
+            pass
+        lost.append(f"{name} is missing or cannot be read")
+        return ""
 
     styles = [text(item) for item in items.values() if item.get("media-type") == "text/css"]
-    chapters = [text(items[ref.get("idref")]) for ref in book.iterfind("{*}spine/{*}itemref")]
+    refs = book.iterfind("{*}spine/{*}itemref")
+    chapters = [text(items.get(ref.get("idref"), ref)) for ref in refs]
     page = read_page("".join((*(f"<style>{style}</style>" for style in styles), *chapters)), where)
     title = book.findtext("{*}metadata/{http://purl.org/dc/elements/1.1/}title") or page.title
-    return replace(page, title=" ".join(title.split()))
+    return replace(page, title=" ".join(title.split()), left_out=(*page.left_out, *lost))

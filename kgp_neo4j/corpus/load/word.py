@@ -11,8 +11,16 @@ from kgp_neo4j.corpus.load.contents import hidden_parts
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 
-_TEXTS = re.compile(r"word/(?:document\d*|footnotes|endnotes)\.xml")
+_TEXTS = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml")
+_UNREAD = re.compile(r"word/(header|footer|chart(?=s/chart)|diagram(?=s/data))[^.]*\.xml")
+_WORDS = re.compile(rb"<\w+:[tv]\b[^>]*>[^<]*[^<\s\d]")
 _BACK = re.compile(r' *<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
+#: Elements that mammoth skips, or fails at where what they refer to is missing, as ones it reads;
+#: what is no element of Word's own is read for what is in it.
+_READ_AS = dict.fromkeys("bdo dir fldSimple hyperlink ruby rubyBase".split(), "smartTag")
+_READ_AS |= dict.fromkeys(("endnoteReference", "footnoteReference", "rt"), "proofErr")
+_READ_AS |= {"br": "br", "cr": "br", "drawing": "pict", "object": "pict", "ptab": "tab"}
+_NO_FILL = frozenset(("", "auto", "clear", "nil", "none", "white", "ffffff"))
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -28,13 +36,15 @@ def read_word(data: bytes, where: str) -> SourceDocument:
 
     shown = io.BytesIO()
     with ZipFile(io.BytesIO(data)) as package, ZipFile(shown, "w") as copy:
-        names = package.namelist()
+        names, unread = package.namelist(), set[str]()
         text = _Text(package.read("word/styles.xml") if "word/styles.xml" in names else b"<a/>")
-        for name in names:
+        for name in sorted(names, reverse=True):  # notes before the text that refers to them
             if name.startswith("word/comments.xml"):
                 text.hidden += len(re.findall(rb"<\w+:comment[ >]", package.read(name)))
             elif _TEXTS.fullmatch(name):
                 copy.writestr(name, text.shown(package.read(name)))
+            elif (kind := _UNREAD.fullmatch(name)) and _WORDS.search(package.read(name)):
+                unread.add(f"{kind[1]}s")
             elif not name.startswith("word/media/"):
                 copy.writestr(name, package.read(name))
     page = mammoth.convert_to_html(
@@ -43,7 +53,8 @@ def read_word(data: bytes, where: str) -> SourceDocument:
         convert_image=lambda image: [],  # pictures are not read, especially not linked ones
     )
     document = read_page(_BACK.sub("", page.value), where)
-    return replace(document, left_out=(*document.left_out, *hidden_parts(text.hidden)))
+    said = [f"not read: {', '.join(sorted(unread))}"] if unread else []
+    return replace(document, left_out=(*document.left_out, *said, *hidden_parts(text.hidden)))
 
 
 class _Text:
@@ -51,19 +62,23 @@ class _Text:
 
     def __init__(self, styles: bytes) -> None:
         self.hidden = 0
+        self._notes: set[str] = set()
         self._unseen: set[str] = set()
         self._filled: set[str] = set()
-        for style in ElementTree.fromstring(styles).iterfind("{*}style"):
-            name = _value(style, "styleId")
-            if _is_on(style.find("{*}rPr/{*}vanish")):
+        for style in ElementTree.fromstring(styles).findall("{*}style") * 10:  # as deep as they go
+            name, base = _value(style, "styleId"), _value(style.find("{*}basedOn"))
+            vanish, shade = style.find("{*}rPr/{*}vanish"), style.find(".//{*}shd")
+            if _is_on(vanish) or (vanish is None and base in self._unseen):
                 self._unseen.add(name)
-            if style.find(".//{*}shd") is not None:
+            if _fills(shade) or (shade is None and base in self._filled):
                 self._filled.add(name)
 
     def shown(self, data: bytes) -> bytes:
         """Return the XML of a text without what is hidden."""
         root = ElementTree.fromstring(data)
-        self._take_out(root, is_bare=root.find("{*}background") is None, is_unseen=False)
+        self._notes |= {f"{_bare(node.tag)}Reference{_value(node, 'id')}" for node in root}
+        is_bare = root.find("{*}background") is None and b'behindDoc="1"' not in data
+        self._take_out(root, is_bare=is_bare, is_unseen=False)
         return ElementTree.tostring(root)
 
     def _take_out(self, node: Element, *, is_bare: bool, is_unseen: bool) -> None:
@@ -74,42 +89,41 @@ class _Text:
                 self.hidden += is_visible("".join(child.itertext()))
             elif name == "p":
                 style = _value(child.find("{*}pPr/{*}pStyle"))
-                is_filled = style in self._filled or child.find("{*}pPr/{*}shd") is not None
+                is_filled = style in self._filled or _fills(child.find("{*}pPr/{*}shd"))
                 hides = is_unseen or style in self._unseen
                 self._take_out(child, is_bare=is_bare and not is_filled, is_unseen=hides)
-            elif name == "r" and (is_unseen or self._is_unseen(child, is_bare=is_bare)):
+            elif name == "r" and self._is_unseen(child, is_bare=is_bare, is_unseen=is_unseen):
                 self.hidden += is_visible("".join(child.itertext()))
                 child.clear()
             elif name == "oMath":  # mammoth reads no formulas
                 formula = "".join(child.itertext())
-                _become(child, "r")
+                child.clear()
+                child.tag = f"{_WORD}r"
                 SubElement(child, f"{_WORD}t").text = formula
-            else:
-                if name == "AlternateContent" and child.find("{*}Fallback") is None:
-                    child[0].tag = child.tag.replace(name, "Fallback")
-                elif name == "AlternateContent":
-                    child[:] = child.findall("{*}Fallback")
-                elif name == "drawing" and (box := child.find(".//{*}txbxContent")) is not None:
-                    _become(child, "pict", box)  # mammoth reads the older kind of text box
+            elif not name.endswith("Pr") and name + _value(child, "id") not in self._notes:
+                if name == "AlternateContent":
+                    boxed = [form for form in child if form.find(".//{*}txbxContent") is not None]
+                    child[:] = boxed[:1] or child[-1:]
+                if name in _READ_AS or "/wordprocessingml/" not in child.tag:
+                    child.tag = _WORD + _READ_AS.get(name, "smartTag")
+                    child.attrib.clear()
                 bare = is_bare and name not in ("tbl", "txbxContent")
                 self._take_out(child, is_bare=bare, is_unseen=is_unseen)
 
-    def _is_unseen(self, run: Element, *, is_bare: bool) -> bool:
+    def _is_unseen(self, run: Element, *, is_bare: bool, is_unseen: bool) -> bool:
         look = run.find("{*}rPr")
         if look is None:
-            return False
-        if _is_on(look.find("{*}vanish")) or _value(look.find("{*}rStyle")) in self._unseen:
+            return is_unseen
+        vanish, style = look.find("{*}vanish"), _value(look.find("{*}rStyle"))
+        if _is_on(vanish) or (vanish is None and (is_unseen or style in self._unseen)):
             return True
-        is_filled = look.find("{*}shd") is not None or look.find("{*}highlight") is not None
+        is_filled = any(_fills(look.find(kind)) for kind in ("{*}shd", "{*}highlight"))
         white = _value(look.find("{*}color")).upper() == "FFFFFF"
-        return white and is_bare and not is_filled
+        return white and is_bare and not is_filled and style not in self._filled
 
 
-def _become(node: Element, name: str, *inner: Element) -> None:
-    """Make an element one of Word's own of another name."""
-    tail = node.tail
-    node.clear()
-    node.tag, node.tail, node[:] = _WORD + name, tail, inner
+def _fills(node: Element | None) -> bool:
+    return not {_value(node), _value(node, "fill").lower()} <= _NO_FILL
 
 
 def _bare(name: str) -> str:
