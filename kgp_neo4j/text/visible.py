@@ -13,11 +13,15 @@ _UNSEEN = (
     "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
     "\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 )
-_MAYBE = re.compile(f"[{_UNSEEN}\u200b-\u200d]")
+_TAGS, _VARIANTS = "\U000e0000-\U000e007f", "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_MAYBE = re.compile(f"[{_UNSEEN}{_TAGS}{_VARIANTS}\u180e\u200b-\u200d]")
 #: Joiners go where they join nothing: beside letters whose shapes they change, and in emoji, they
-#: stay.
+#: stay. Tags are seen after a flag only, and of variants the first.
 _BARE = r"[\s\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}\p{P}]"
-_DROPPED = regex.compile(f"[{_UNSEEN}]+|(?<=^|{_BARE})[\u200b-\u200d]+(?={_BARE}|$)")
+_DROPPED = regex.compile(
+    f"[{_UNSEEN}]+|(?<=^|{_BARE})[\u180e\u200b-\u200d]+(?={_BARE}|$)"
+    f"|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<=[{_VARIANTS}])[{_VARIANTS}]+"
+)
 
 
 def is_visible(text: str) -> bool:

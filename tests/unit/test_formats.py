@@ -43,8 +43,8 @@ def _write(path: Path, data: bytes | str) -> Path:
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
-    text = "First.\r\n\r\nSe\u00adcond 👍🏽 \u06cc\u200c\u062e o\ufb03ce.\n"
-    raw = text.replace("Se", "\x00S\u200be\x07")
+    text = "First.\r\n\r\nSe\u00adcond 👍🏽 \u06cc\u200c\u062e o\ufb03ce 🏴\U000e007f☕\ufe0f.\n"
+    raw = text.replace("Se", "\x00S\u200be\x07\U000e0041").replace("\ufe0f", "\ufe0f\ufe01\ufe0e")
     [found] = _read(_write(tmp_path / f"my_annual-report.txt{ending}", raw))
     shown = text.replace("\u00ad", "").replace("\ufb03", "ffi")
     assert (found.title, found.text, found.whole) == ("my annual-report", shown, False)

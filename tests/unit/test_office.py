@@ -563,6 +563,35 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
         _read(tmp_path / "b.eml", b"no heading")
 
 
+@pytest.mark.parametrize(
+    ("mail", "text", "keys"),
+    [
+        ("{mixed}--a\n\n1\n--a\n{page}2\n--a--", "1 2", []),
+        ("{mixed}--a\n\n1\n--a\n{file}x\n--a\n{file}y\n--a--", "1", ["a.txt", "2 a.txt"]),
+        ("{forms}--b\n\n1\n--b\n{mixed}--a\n{page}2\n--a\n{file}x\n--a\n{page}3\n--a--\n--b\n"
+         "Content-Type: text/calendar\n\nno\n--b--", "2 3", ["a.txt"]),
+        ("{forms}--b\n\n1\n--b\n{page}<br>\n--b--", "1", []),
+        ("{file}x", "", ["a.txt"]),
+        ("Content-Type: text/plain; charset=iso-8859-1\n\n\x80 5", "€ 5", []),
+    ],
+)  # fmt: skip
+def test_every_part_of_a_mail_is_read_once(
+    tmp_path: Path, mail: str, text: str, keys: list[str]
+) -> None:
+    kinds = {
+        "mixed": "Content-Type: multipart/mixed; boundary=a\n\n",
+        "forms": "Content-Type: multipart/alternative; boundary=b\n\n",
+        "page": "Content-Type: text/html\n\n<p>",
+        "file": "Content-Disposition: attachment; filename=a.txt\n\n",
+    }
+    path = tmp_path / "a.eml"
+    path.write_bytes(f"Subject: Gr\xfc\xdfe\n{mail.format(**kinds)}\n".encode("latin-1"))
+    first, *files = read(path, bar("", None))
+    assert first.title == "Grüße"
+    assert first.text.split() == ["Grüße", *text.split()]
+    assert [file.key for file in files] == keys
+
+
 def test_pictures_are_recognised(tmp_path: Path) -> None:
     from PIL import Image, ImageDraw, ImageFont
 

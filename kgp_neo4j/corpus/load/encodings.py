@@ -1,6 +1,7 @@
 """Turn the bytes of a text file into characters, in whichever encoding they are."""
 
 import re
+from codecs import lookup
 from contextlib import suppress
 
 from kgp_neo4j.text.shaped import in_reading_order, word_way
@@ -10,6 +11,9 @@ from kgp_neo4j.types.errors import InputError
 #: The Windows code pages of languages with Latin letters; of others it is that of the West.
 _PAGES = {"tr": "cp1254", "az": "cp1254", "lt": "cp1257", "lv": "cp1257", "et": "cp1257"}
 _PAGES |= dict.fromkeys("bs cs hr hu pl ro sk sl sq".split(), "cp1250")
+#: What browsers read where these are declared, which have fewer characters.
+_WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "shift_jis": "cp932"}
+_WIDER |= {"gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949"}
 #: Bytes of letters in Windows' code pages that ISO 8859 has no letters for.
 _WINDOWS = re.compile(rb"[\x80-\x9f]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -50,7 +54,7 @@ def decoded(
             declared = None  # what a page says may be older than it
     for encoding in filter(None, (marked, declared, "utf-8")):
         with suppress(LookupError, ValueError):
-            text = data.decode(encoding)
+            text = data.decode(_WIDER.get(lookup(encoding).name, encoding))
             if encoding == marked or _controls(text) < _MOST_CONTROLS:
                 break
     else:  # UTF-16 without a mark has many control characters

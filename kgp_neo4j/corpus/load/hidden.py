@@ -25,7 +25,7 @@ _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.
 _KEY = re.compile(r"([.#]?)((?:[\w-]|\\.)+)[^\s>+~]*$")
-_BESIDE = re.compile(r"~|:(?:first|has|last|nth|only)")
+_BESIDE = re.compile(r"~|:(?:first|last|nth|only)")
 _SPECIFIC = re.compile(r"(?P<id>#)|(?P<part>[.\[]|:(?!:))|(?P<name>(?<![\w.#:\[-])[a-z])")
 #: What moves a text far out of the window, and what cuts all of it off.
 _AWAY = re.compile(
@@ -181,9 +181,10 @@ def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
         name = key[1] + key[2].replace("\\", "") if key else ""
         among = by_key[name]
         steps = sum(1 + depths[id(tag)] // _DEEP for tag in among)
-        if _BESIDE.search(selector):
-            every = len(depths) if ":has" in selector else 0
-            steps += sum(every or len(tag.parent.contents) for tag in among)
+        if ":has" in selector:
+            steps *= len(depths)
+        elif _BESIDE.search(selector):
+            steps += sum(len(tag.parent.contents) for tag in among if tag.parent)
         if not among or compared + steps > _MOST_COMPARED:
             continue
         compared += steps

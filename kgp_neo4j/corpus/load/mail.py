@@ -1,7 +1,7 @@
 """Read a mail (.eml): its heading and body as a page, and the files attached to it."""
 
+import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import MIMEPart
@@ -21,32 +21,28 @@ _SHOWN = ("From", "To", "Cc", "Date")
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
     """Return a mail, and name and bytes of each file attached to it, mails too.
 
-    The subject is the title; sender, recipients and date are the first lines. Of a body in two
-    forms it is the page that is read, as mail programs show it. Raises InputError for what is none.
+    The subject is the title; sender, recipients and date are the first lines. Raises InputError for
+    what is none.
     """
-    mail = message_from_bytes(data.removeprefix(BOM_UTF8).lstrip(), policy=policy.default)
     if not data.strip():
         raise InputError("the file holds no text", where=where)
+    above, *below = re.split(rb"(?<=\n)(?=\r?\n)", data.removeprefix(BOM_UTF8).lstrip(), maxsplit=1)
+    heading, notes = decoded(above, where)
+    mail = message_from_bytes(b"".join([heading.encode(), *below]), policy=policy.default)
     if not any(mail[name] for name in (*_SHOWN, "Subject", "Received", "Message-ID")):
         raise InputError("this is no mail", where=where, hint="Rename it to what it is.")
     subject = plain(str(mail["Subject"] or ""))
     lines = [f"{name}: {plain(str(mail[name]))}" for name in _SHOWN if mail[name]]
     head = f"<h1>{escape(subject)}</h1><p>{'<br>'.join(map(escape, lines))}</p>"
-    notes: tuple[str, ...] = ()
-    page = start = read_page(head, where)
-    for body in filter(None, (mail.get_body((kind,)) for kind in ("html", "plain"))):
-        text, notes = decoded(_payload(body), where, body.get_content_charset())
-        if body.get_content_subtype() == "plain":
-            text = f"<pre>{escape(text)}</pre>"
-        page = read_page(head + text, where)
-        if is_visible(page.text[len(start.text) :]):
-            break
-    files = [] if mail.is_multipart() or mail.get_content_maintype() == "text" else [_file(mail, 1)]
-    for number, part in enumerate(mail.iter_attachments(), len(files) + 1):
+    text, more, parts = _contents(mail, where)
+    files: dict[str, bytes] = {}
+    for number, part in enumerate(parts, 1):
         is_inline = part["Content-ID"] and part.get_content_disposition() != "attachment"
         if not (is_inline and part.get_content_maintype() == "image"):
-            files += [_file(each, number) for each in _leaves(part)]
-    return replace(page, title=subject, notes=notes), files
+            name, content = _file(part, number)
+            files[f"{number} {name}" if name in files else name] = content
+    page = replace(read_page(head + text, where), title=subject)
+    return replace(page, notes=tuple(dict.fromkeys(notes + more))), list(files.items())
 
 
 def _payload(part: MIMEPart) -> bytes:
@@ -54,13 +50,24 @@ def _payload(part: MIMEPart) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
-def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
-    """Yield a part, or those in it; a mail is one part."""
-    if part.get_content_maintype() == "multipart":
-        for each in part.iter_parts():
-            yield from _leaves(each)
-    else:
-        yield part
+def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MIMEPart]]:
+    """Return the text of a part as a page, what was assumed about it, and the files in it.
+
+    Of a text in several forms it is the last one that shows something, as mail programs do.
+    """
+    kind = part.get_content_type()
+    if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
+        text, notes = decoded(_payload(part), where, part.get_content_charset())
+        return text if kind == "text/html" else f"<pre>{escape(text)}</pre>", notes, []
+    if part.get_content_maintype() != "multipart":
+        return "", (), [part]
+    forms = [_contents(each, where) for each in part.iter_parts()]
+    files = [file for form in forms for file in form[2]]
+    if kind == "multipart/alternative":
+        shown = (form for form in reversed(forms) if is_visible(read_page(form[0], where).text))
+        forms = [next(shown, ("", (), []))]
+        files = [f for f in files if f.get_content_maintype() != "text" or f.get_filename()]
+    return "".join(form[0] for form in forms), sum((form[1] for form in forms), ()), files
 
 
 def _file(part: MIMEPart, number: int) -> tuple[str, bytes]:
