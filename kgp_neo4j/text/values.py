@@ -10,7 +10,8 @@ TYPES = ("number", "date", "percentage", "currency", "text")
 
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₹": "INR"}
 _CODES = frozenset("USD EUR GBP JPY KRW INR CHF CAD AUD CNY SEK NOK DKK".split())
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|[1-9]\d{0,2}(?: \d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_GROUPED = r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|[1-9]\d{0,2}(?:[ '’]\d{3})+"
+_NUMBER = rf"(?:(?:{_GROUPED}|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]\d{{1,2}})?"
 _SCALES = {"thousand": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _PLAIN = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[-+−–])?\s*(?P<before>(?:US|[AC])?\$|[€£¥₩₹]|(?:[A-Z]{{3}}(?=\s)))?\s*"
@@ -49,7 +50,7 @@ MONTHS = {
 }
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
 _DATES = (
-    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2}))?"),
+    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?:[ T]\d\d:\d\d(?::[\d.]+)?Z?)?)?"),
     re.compile(r"(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{2}(?:\d{2})?)"),
     re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"),
     re.compile(
@@ -164,7 +165,7 @@ def typed(text: str, notation: str = ".") -> Value:
 
 
 def _number(text: str) -> float:
-    return float(text.replace(",", "").replace(" ", ""))
+    return float(re.sub("[, '’]", "", text))
 
 
 def column_type(texts: Iterable[str], notation: str = ".") -> str:

@@ -217,6 +217,8 @@ def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
         (5, "@", "5"),
         (False, "0", "FALSE"),
         (dt.time(9, 30), "", "09:30:00"),
+        (dt.timedelta(days=1.5), "[h]:mm", "36:00:00"),
+        (dt.timedelta(seconds=-90), "[h]:mm", "-0:01:30"),
         (None, "", ""),
     ],
 )
@@ -402,13 +404,18 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
 
 
 def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
+    from openpyxl.chart import BarChart
     from openpyxl.comments import Comment
-    from openpyxl.styles import Font
+    from openpyxl.styles import Color, Font
 
     made = _excel()
     other = made["Other"]
     other["A3"].comment = Comment("a comment", "me")
     other["A2"].font = Font(color="FFFFFFFF")
+    other["A3"].font = Font(color=Color(theme=0, tint=-0.5))
+    chart = BarChart()
+    chart.title = "By month"
+    other.add_chart(chart)
     other.append(["gone", 1, 9])
     other.row_dimensions[4].hidden = other.column_dimensions["B"].hidden = True
     other["C3"].number_format = ";;;"
@@ -422,6 +429,7 @@ def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
         'sheet "Other": 3 hidden parts are left out',
         _UNSOLVED,
         'sheet "Kept away" is hidden and left out',
+        "1 texts of charts and text boxes are left out",
     )
     made = _slides()
     made.slides[0]._element.set("show", "0")
@@ -592,12 +600,15 @@ def test_every_part_of_a_mail_is_read_once(
     assert [file.key for file in files] == keys
 
 
-def test_pictures_are_recognised(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("mode", "paper", "ink"), [("RGBA", (0, 0, 0, 0), "black"), ("I;16", 60_000, 9_000)]
+)
+def test_pictures_are_recognised(tmp_path: Path, mode: str, paper: Any, ink: Any) -> None:
     from PIL import Image, ImageDraw, ImageFont
 
-    picture = Image.new("RGBA", (900, 200))
+    picture = Image.new(mode, (900, 200), paper)
     words = "The harbour opens at nine."
-    ImageDraw.Draw(picture).text((40, 60), words, "black", ImageFont.load_default(44))
+    ImageDraw.Draw(picture).text((40, 60), words, ink, ImageFont.load_default(44))
     document = _read(tmp_path / "A.PNG", _bytes(picture, "PNG"))
     assert document.text.strip() == words
     assert document.pages[0].recognised

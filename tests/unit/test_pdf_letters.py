@@ -108,6 +108,8 @@ def test_what_is_seen_is_read() -> None:
     form = {"page": "/Annots[6 0 R]", "catalog": "/AcroForm<</Fields[6 0 R]>>"}
     look = look.replace(b"/BBox", b"/Resources<</Font<</F 5 0 R>>>>/BBox")
     assert "Filled in" in read(written(_SEEN, field, look, **form)).text
+    field = field.replace(b"/AP<</N 7 0 R>>", b"/V(Typed in)")
+    assert "Typed in" in read(written(_SEEN, field, **form)).text
 
 
 # --- From right to left -------------------------------------------------------------------------

@@ -23,10 +23,13 @@ def read_picture(path: Path, data: bytes) -> SourceDocument:
     pages = []
     try:
         with Image.open(io.BytesIO(data)) as picture:
-            if picture.width * picture.height * getattr(picture, "n_frames", 1) > _MOST_DOTS:
+            frames = getattr(picture, "n_frames", 1)
+            if picture.width * picture.height * frames > _MOST_DOTS or frames > _MOST_PAGES:
                 raise InputError("a picture too large to be read", where=where, hint="Split it.")
             dots = float(picture.info.get("dpi", (_USUAL,))[0])
-            for frame, _ in zip(ImageSequence.Iterator(picture), range(_MOST_PAGES), strict=False):
+            for frame in ImageSequence.Iterator(picture):
+                if frame.mode.startswith("I"):  # greys of 16 bits
+                    frame = frame.point(lambda grey: grey / 256).convert("L")
                 turned = ImageOps.exif_transpose(frame).convert("RGBA")
                 paper = Image.new("RGBA", turned.size, "white")
                 pages.append(Image.alpha_composite(paper, turned).convert("RGB"))

@@ -95,13 +95,16 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
                     rows[-1][at] = ""
                     layout.cells += 1
         add_sheet(blocks, sheet.title, rows, layout)
+    drawn = (name for name in book._archive.namelist() if re.match("xl/(drawings|charts)/", name))
+    if texts := sum(book._archive.read(name).count(b"<a:t>") for name in drawn):
+        blocks.left_out.append(f"{texts:,} texts of charts and text boxes are left out")
     return blocks.document(where)
 
 
 def _is_white(book: Any, style: Any) -> bool:
     colour, fill = book._fonts[style.fontId].color, book._fills[style.fillId]
-    is_white = colour is not None and (colour.rgb == "FFFFFFFF" or colour.theme == 0)
-    return is_white and fill.fill_type in (None, "none")
+    is_white = colour and (colour.rgb == "FFFFFFFF" or (colour.theme == 0 and not colour.tint))
+    return bool(is_white) and fill.fill_type in (None, "none")
 
 
 def _layout(sheet: Any) -> Layout:
@@ -159,8 +162,15 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
 def _old_value(book: Any, cell: Any) -> str:
     import xlrd
 
-    value = cell.value
-    if cell.ctype == xlrd.XL_CELL_DATE:
+    value, format_ = cell.value, ""
+    if cell.xf_index is not None and cell.xf_index < len(book.xf_list):
+        look = book.xf_list[cell.xf_index]
+        if look.background.fill_pattern == 0 and book.font_list[look.font_index].colour_index == 9:
+            return ""  # white
+        format_ = getattr(book.format_map.get(look.format_key), "format_str", "")
+    if cell.ctype == xlrd.XL_CELL_DATE and re.search(r"\[[hms]+\]", format_, re.IGNORECASE):
+        value = dt.timedelta(value)  # in hours, minutes or seconds that go on beyond a day
+    elif cell.ctype == xlrd.XL_CELL_DATE:
         with suppress(ValueError, OverflowError):  # a number formatted as a date that is none
             date = xlrd.xldate.xldate_as_datetime(value, book.datemode)
             value = date.time() if value < 1 else date
@@ -168,13 +178,6 @@ def _old_value(book: Any, cell: Any) -> str:
         value = bool(value)
     elif cell.ctype == xlrd.XL_CELL_ERROR:
         value = xlrd.error_text_from_code.get(value, "#ERROR")
-    format_ = ""
-    if cell.xf_index is not None and cell.xf_index < len(book.xf_list):
-        look = book.xf_list[cell.xf_index]
-        if look.background.fill_pattern == 0 and book.font_list[look.font_index].colour_index == 9:
-            return ""  # white
-        known = book.format_map.get(look.format_key)
-        format_ = known.format_str if known else ""
     return shown_value(value, format_)
 
 
@@ -294,6 +297,10 @@ def shown_value(value: Any, format_: str = "") -> str:
         return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        minutes, seconds = divmod(abs(round(value.total_seconds())), 60)
+        sign = "-" if value < dt.timedelta(0) else ""
+        return f"{sign}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
     if not isinstance(value, int | float):
         return seen(str(value)).strip()
     if parsed := _parsed(format_):

@@ -78,12 +78,17 @@ def objects_of(page: Any) -> PageObjects:
 
 def _draw_note(note: Any, interpreter: PDFPageInterpreter, device: _Device) -> None:
     """Draw an annotation as it looks on its page: the text of a form's field, of a stamp."""
-    look = resolve1(dict_value(note["AP"])["N"])
-    if isinstance(look, dict):
-        look = resolve1(look[literal_name(note["AS"])])
     if int(resolve1(note.get("F", 0))) & _UNSEEN or literal_name(note["Subtype"]) == "Popup":
         return
     x0, y0, x1, y1 = map(resolve1, list_value(note["Rect"]))
+    if "AP" not in note:  # a viewer draws what a program filled in
+        text = decode_text(resolve1(note.get("V") or dict_value(note["Parent"])["V"]))
+        box = device._box(*apply_matrix_rect(device.page_matrix, (x0, y0, x1, y1)))
+        device.objects.letters.append(Word(" ".join(text.split()), *box, min(box.height, 10)))
+        return
+    look = resolve1(dict_value(note["AP"])["N"])
+    if isinstance(look, dict):
+        look = resolve1(look[literal_name(note["AS"])])
     form = tuple(map(resolve1, list_value(look.get("Matrix", MATRIX_IDENTITY))))
     a0, b0, a1, b1 = apply_matrix_rect(form, tuple(map(resolve1, list_value(look["BBox"]))))
     wide, high = abs(x1 - x0) / ((a1 - a0) or 1), abs(y1 - y0) / ((b1 - b0) or 1)

@@ -69,9 +69,7 @@ def center(part: Placed) -> float:
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards, and
-    SLANTED for a stamp across the page.
-    """
+    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards."""
 
     text: str
     x0: float
@@ -103,9 +101,10 @@ class Word:
 _GAP = 0.18
 #: Letters set apart: the widest gap between them as a share of their size, and how much it varies.
 _APART, _EVEN = 0.6, 0.08
-#: A word of more than so many times the usual size is tall: a first letter, a brace, a figure.
+#: A word of so many times the usual size, a first letter, a brace, a figure, is tall: it is in the
+#: first of the lines beside it, and does not count in the line's height.
 _TALL = 1.5
-#: A letter without a known meaning, and the turn of a stamp.
+#: A letter without a known meaning, and the turn of a stamp across the page.
 UNKNOWN, SLANTED = "\ufffd", 45
 #: Characters that only look like a hyphen.
 _LETTERS = dict.fromkeys("\xad\u2010\u2011", "-")
@@ -113,7 +112,7 @@ _LETTERS = dict.fromkeys("\xad\u2010\u2011", "-")
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words side by side, from left to right; tall ones do not count in its height."""
+    """Words side by side, from left to right."""
 
     words: list[Word]
     x0: float = field(init=False)
@@ -168,8 +167,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
     seen, before = (set[tuple[str, int, int]]() for _ in range(2))
     last: Word | None = None
     for letter in letters:
-        if letter.turn:
-            letter.move(letter.turn)
+        letter.move(letter.turn)
     _close_up(letters)
     for letter in letters:
         text = letter.text = _clean(letter.text)
@@ -282,10 +280,7 @@ def _joined(words: list[Word]) -> list[Word]:
 
 
 def lines_of(words: Iterable[Word]) -> list[Line]:
-    """Return words gathered into lines from top to bottom: those that overlap by half in height.
-
-    A tall word is in the first of the lines beside it.
-    """
+    """Return words gathered into lines from top to bottom: those that overlap by half in height."""
     words = list(words)
     most = _TALL * sorted(word.size for word in words)[len(words) // 2] if words else 0.0
     rows: list[tuple[float, float, list[Word]]] = []
