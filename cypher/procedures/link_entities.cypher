@@ -7,7 +7,7 @@
 // check: configuration, graph
 // option: limit = 10 :: INT (0 to 10000), how many at most
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
-MATCH (g:KnowledgeGraph {name: $graph})
+MATCH (g:KnowledgeGraph {name: $graph}) WHERE $text IS NOT NULL
 WITH g, $text AS text, left($text, 1001) AS named, '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー]' AS han
 // include: entity
 WITH g, text, han, e AS whole, left(toLower(normalize(text, NFKC)), 10000) AS low,
@@ -26,13 +26,15 @@ CALL (g, whole, low, words, spaced, begins) {
   UNWIND range(first + 1, CASE WHEN first + 12 < count THEN first + 12 ELSE count END) AS after
   WITH g, low, words, first, after, begins[first] AS begin, begins[after - 1] + size(words[after - 1]) AS end,
        trim(reduce(joined = '', word IN spaced[first..after] | joined + word)) AS joined
-  WITH g, low, first, after, begin, end, joined, right(left(low, begin), 3) AS before,
-       substring(low, end, 5) AS beyond, words[first] =~ '.*\\p{N}.*' AS begun, words[after - 1] =~ '.*\\p{N}.*' AS ended
-  // A part of a name that is written as one is none: C of C++, TB of TB-12, node of node.js.
-  WITH *, before =~ '(?s)(?:.*\\s)?\\.|.*[\\p{L}\\p{N}]&|(?:.*[^\\p{L}\\p{N}])?[\\p{L}\\p{N}][-./]|.*\\p{N}[-./]'
-       OR begun AND before =~ '(?s).*[\\p{L}\\p{N}][-./]'
-       OR beyond =~ '(?s)(?:\\+(?![\\p{L}\\p{N}])|\\+\\+|#|&[\\p{L}\\p{N}]|[-./]\\p{N}|[-/]\\p{L}(?![\\p{L}\\p{N}])|\\.\\p{L}{1,3}(?![\\p{L}\\p{N}])).*'
-       OR ended AND beyond =~ '(?s)[-./][\\p{L}\\p{N}].*' AS cut
+  WITH g, low, first, after, begin, end, joined, right(left(low, begin), 5) AS before,
+       substring(low, end, 5) AS beyond, words[first] AS begun, words[after - 1] AS ended
+  // A part of a name that is written as one is none: C of C++, TB of TB-12, node of node.js, 1 of 1/5.
+  WITH *, before =~ '(?s)(?:.*\\s)?\\.|.*[\\p{L}\\p{N}]&|(?:.*[^\\p{L}\\p{N}])?[\\p{L}\\p{N}][-./]|.*\\p{N}[-.]'
+       OR begun =~ '.*\\p{N}.*' AND before =~ '(?s).*[\\p{L}\\p{N}][-.]'
+       OR begun =~ '\\p{N}+' AND before =~ '(?s)(?:.*[^\\p{L}\\p{N}])?\\p{N}+/'
+       OR beyond =~ '(?s)(?:\\+(?![\\p{L}\\p{N}])|\\+\\+|#|&[\\p{L}\\p{N}]|[-.]\\p{N}|-\\p{L}(?![\\p{L}\\p{N}])|/[\\p{L}\\p{N}](?![\\p{L}\\p{N}+#])|\\.\\p{L}{1,3}(?![\\p{L}\\p{N}])).*'
+       OR ended =~ '.*\\p{N}.*' AND beyond =~ '(?s)[-.][\\p{L}\\p{N}].*'
+       OR ended =~ '\\p{N}+' AND beyond =~ '(?s)/\\p{N}++(?!\\p{L}).*' AS cut
   WITH *, CASE WHEN before =~ '(?s)(?:.*\\s)?\\.' THEN '.' ELSE '' END + substring(low, begin, end - begin) AS raw
   WITH *, [sign IN ['', '+++', '++', '+', '#', '*', '-', ')'] WHERE beyond STARTS WITH sign | raw + sign] AS written
   UNWIND CASE WHEN cut THEN written[1..] + CASE WHEN raw STARTS WITH '.' THEN [raw] ELSE [] END

@@ -31,13 +31,13 @@ def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
     _, sign, rest = text[at:].rpartition("@")
     place, _, query = rest.partition("?")
     place, _, path = place.partition("/")
-    host, port = re.fullmatch(r"(.*?)(?::([^:\]]*))?", place.split(",")[0], re.DOTALL).groups()  # type: ignore[union-attr]
+    host, port = re.fullmatch(r"(?s)(.*?)(?:(?<!:):([^:\]]*))?", place.split(",")[0]).groups()  # type: ignore[union-attr]
     number = int(port) if re.fullmatch(r"[0-9]{1,5}", port or "") else 0
     is_port = 0 < number < 65_536
     known = [scheme for scheme in schemes if scheme in _BOLT_SCHEMES]
     scheme = known[-1] if known else "neo4j+s" if "https" in schemes else "neo4j"
     browser = {"http", "https"} & {*schemes} or number in _HTTP_PORTS
-    one = re.fullmatch(r"[\w.-]+|\[[0-9a-f:.%]+\]", host, re.IGNORECASE) and "," not in place
+    one = re.fullmatch(r"(?i)[\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\]", host) and "," not in place
     problems = {
         "holds a user or a password": sign,
         "is the address of Neo4j Browser, not of Bolt": not known and browser,

@@ -17,16 +17,17 @@ _MARKS = {
 }
 REASONING_MARKS = tuple(_MARKS)
 _ENDS = {begin.lower(): re.compile(
-    # Not one in quotes: it is spoken of there.
-    rf"(?<![`\"'“‘«「]){re.escape(end)}|{re.escape(end)}(?![`\"'”’»」]|\Z)", re.IGNORECASE
-) for begin, end in _MARKS.items()}  # fmt: skip
+    # Not one in quotes, which is spoken of; a quote behind a word ends what it quotes.
+    rf"(?i)(?:(?<![`\"'“‘«「])|(?<=[a-z0-9.!?][\"'])){end}|{end}(?![`\"'”’»」]|\Z)"
+) for begin, end in zip(_MARKS, map(re.escape, _MARKS.values()), strict=True)}  # fmt: skip
 _BEGINS = re.compile(
     rf"\s*(?:<\|start\|>assistant)?({'|'.join(map(re.escape, _MARKS))})", re.IGNORECASE
 )
-#: Such an end where what begins it is in the prompt: after a line or a sentence, never within one.
+_ALONE = "|".join(map(re.escape, {*_MARKS.values()} - {"<|end|>"}))
+#: Such an end where its beginning is in the prompt: after a line, a sentence or a paragraph alone.
 _END_ALONE = re.compile(
-    rf"(?:^|[.!?…。！？])[^\S\n]*(?:{'|'.join(map(re.escape, {*_MARKS.values()} - {'<|end|>'}))})"
-    r"(?![^\S\n]*[a-z\"'”’»`])",
+    rf"(?:^|[.!?…。！？])[^\S\n]*(?:{_ALONE})(?![^\S\n]*[a-z\"'”’»`])|"
+    rf"^(?:{_ALONE})(?=[a-z])|(?<=\w)(?:{_ALONE})(?=[^\S\n]*\n\s*\n)",
     re.MULTILINE,
 )
 #: Special tokens round the reply itself.
@@ -44,15 +45,21 @@ _OTHER = re.compile(r"[^\x00-\x7f]")
 _WIDE = "\u2e80"
 
 
-def without_reasoning(text: str) -> str:
+def without_reasoning(text: str, *, done: bool = True) -> str:
     """Return a reply's text without the reasoning before it; tags that it quotes stay."""
-    outside, at = _CODE.sub(lambda code: " " * len(code[0]), text), 0
+    # Each piece of a stream comes here with all before it: no expression runs for nothing.
+    low, at = text.lower(), 0
+    ends = [end for end in _MARKS.values() if end.lower() in low]
+    outside = _CODE.sub(lambda code: " " * len(code[0]), text) if ends else text
     while begun := _BEGINS.match(outside, at):
-        ended = _ENDS[begun[1].lower()].search(outside, begun.end())
+        end = _ENDS[begun[1].lower()]
+        # Code that the reasoning left open runs on into the reply.
+        ended = end.search(outside, begun.end()) or (done and end.search(text, begun.end()))
         at = ended.end() if ended else len(text)
-    for ended in _END_ALONE.finditer(outside, at):
-        at = ended.end()
-    bare = _FRAME.sub("", text[at:])
+    if any(outside.find(end, at) >= 0 for end in ends):
+        for ended in _END_ALONE.finditer(outside, at):
+            at = ended.end()
+    bare = _FRAME.sub("", text[at:]) if "<|" in text else text[at:]
     # A lone surrogate, from bytes cut in two, cannot be stored in a database.
     return bare.encode(errors="ignore").decode().strip()
 
@@ -81,7 +88,7 @@ class ReplyStream:
         """Pass on the new part of a reply; `raw` is the whole reply so far."""
         if self._on_text is None:
             return
-        text = without_reasoning(raw)
+        text = without_reasoning(raw, done=done)
         if not done:
             text = _PARTIAL_MARK.sub("", text).rstrip()
             # Reasoning may begin here.

@@ -73,6 +73,7 @@ def symbols(
 ) -> Iterator[str]:
     lines = [f"{name}\tmade_by\tMaker {at} Strond" for at, name in enumerate(_SYMBOLS)]
     lines += [f"{name}\tis\tAnother" for name in ("Vitamin B1", "Type 1", "TB", "F")]
+    lines += ["A+\tis_a\tGrade"]
     path: Path = tmp_path_factory.mktemp("symbols") / "symbols.tsv"
     path.write_text("\n".join(lines), encoding="utf-8")
     load_graph(database, [path], "test symbols")
@@ -98,6 +99,24 @@ def test_a_name_with_other_symbols_is_another(database: Database, symbols: str, 
     assert not any(entity for _, entity, _ in _linked(database, symbols, f"Who made {name}?"))
     rows = database.read("procedures/link_entities", text=f"{name}?", graph=symbols, limit=5)
     assert "name" not in {row["by"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("TB/500mg, Vitamin B1/TB-12+AT&T", {"TB", "Vitamin B1", "TB-12", "AT&T"}),
+        ("C/C++", {"C", "C++"}),
+        ("I have a grade A+", {"Grade", "A+"}),
+        ("V 1/5 is F", {"F"}),
+        (None, set()),
+    ],
+)
+def test_a_slash_is_between_names(
+    database: Database, symbols: str, text: str | None, names: set[str]
+) -> None:
+    assert {name for _, name, _ in _linked(database, symbols, text or "")} == names
+    rows = database.read("procedures/link_entities", text=text, graph=symbols, limit=5)
+    assert {row["entity"]["name"] for row in rows if row["by"] == "name"} == names
 
 
 def test_slips_of_spelling_are_linked_and_told(database: Database, english: str) -> None:

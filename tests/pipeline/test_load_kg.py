@@ -126,14 +126,17 @@ def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None
         ("a.jsonl", '{"head": "A \\"x\\"", "relation": "to", "tail": "B"}\n["B", "to", "C, D"]\n'),
         (
             "a.json",
-            '[["A \\"x\\"", "to", "B"], {"s": 0, "source": "B", "type": "to", "dst": "C, D"}]',
+            '[["A \\"x\\"", "to", "B"], {"s": 0, "src": "B", "r": "to", "t": "C, D"}, [NaN, 0, 0]]',
         ),
     ],
 )
 def test_kinds_of_files(
     database: Database, graph: str, tmp_path: Path, name: str, text: str
 ) -> None:
-    account = load_graph(database, [_write(tmp_path, name, text)], graph, embed=False)
+    _write(tmp_path, name, text)
+    for other in ("README", "run.log"):  # no tables: only a folder's files of known kinds are
+        _write(tmp_path, other, "How to load it.")
+    account = load_graph(database, [tmp_path], graph, embed=False)
     assert (account.files, account.triples, account.new, account.errors) == (1, 2, 2, ())
     assert _triples(database, graph) == {('A "x"', "to", "B"), ("B", "to", "C, D")}
 
@@ -172,6 +175,7 @@ def test_names_duplicates_and_missing_values(
     # Whatever a name says, it is one, unless it was said that it is none.
     account = load_graph(database, [path], graph, embed=False)
     assert (account.triples, account.new, account.skipped) == (5, 2, 2)
+    assert load_graph(database, [path], graph, embed=False, missing="no nan").skipped == 2
     assert {("N/A", "Null", "nan"), ("Panic disorder", "has_symptom", "nan")} <= _triples(
         database, graph
     )

@@ -315,6 +315,8 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
         ("bolt://db:70000", "bolt://db:7687"),
         ("bolt://db:", "bolt://db:7687"),
         ("bolt://::1:7687", "bolt://[::1]:7687"),
+        ("bolt://::1", "bolt://[::1]:7687"),
+        ("fe80::1%eth0", "neo4j://[fe80::1%eth0]:7687"),
         ("bolt://a:1,b:2", "bolt://a:1"),
         ("neo4j://db:7687/movies", "neo4j://db:7687"),
         ("bolt://db?policy=eu", "bolt://db:7687"),

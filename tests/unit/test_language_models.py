@@ -175,7 +175,11 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
         ("```\n</think>\n```\nIs code.", "```\n</think>\n```\nIs code."),
         ("<Think>Is “</think>” it?</Think>\n<think>b</think>“Nine” it is.", "“Nine” it is."),
         ("<think>`</think>` never comes", ""),
+        ("<think>So:\n```\nx\n</think>\nSo:\n```\ny\n```\nIs it.", "So:\n```\ny\n```\nIs it."),
+        ('<think>Of "x"</think>"Nine" it is.', '"Nine" it is.'),
         ("Six? No.\n</think>\n\nNine.", "Nine."),
+        ("Six? No</think>\n\nNine.", "Nine."),
+        ("Six?\n</think>nine.", "nine."),
         ("[THINK]Six?[/THINK]Nine.", "Nine."),
         ("<|channel|>analysis<|message|>Six?<|end|><|start|>assistant<|channel|>final<|message|>"
          "Nine.<|return|>", "Nine."),

@@ -266,6 +266,7 @@ def test_an_answer_says_what_carries_it(said: str, text: str) -> None:
         ("Isobel Tarn wurde dort geboren [2].", f"Isobel Tarn wurde dort geboren. [2] {UNJUDGED}"),
         ("她出生在那里。[2]", f"她出生在那里。 [2] {UNJUDGED}"),
         ("Sie wurde dort 1850 geboren [2].", f"Sie wurde dort 1850 geboren. {MARK}"),
+        ("lisinopril, amlodipine [2].", f"lisinopril, amlodipine. {MARK}"),
         ("She was born in Wien [2].", f"She was born in Wien. {MARK}"),
     ],
 )

@@ -103,8 +103,10 @@ class _Linker:
         texts = [phrase.text.casefold() for phrase in mentions]
         relations = [readable(name) for name in self.graph.relations]
         near = self.graph.similarity(texts, relations).max(axis=1, initial=0.0).tolist()
-        nearer = [value >= max(_RELATION, min(near) + _NEARER) for value in near]
-        return {phrase.words for phrase, means in zip(mentions, nearer, strict=True) if means}
+        least = max(_RELATION, min(near, default=0.0) + _NEARER)
+        meant = [phrase for phrase, n in zip(mentions, near, strict=True) if n >= least]
+        # An encoder does not see the "+" of A+.
+        return {phrase.words for phrase in meant if agree(phrase.text, "")}
 
     def link_names(self, names: Sequence[str]) -> list[LinkedEntity]:
         """Link the names that a model extracted."""

@@ -110,9 +110,9 @@ def spelling(text: str) -> str:
 def _cuts(text: str) -> tuple[set[int], set[int]]:
     """Return the places in a text where a name that is written as one is cut.
 
-    A part of it has a digit, is one letter, or is short behind a dot; an "&" always joins. The
-    first are the places beside such a part, where no phrase ends; the second are its own, too,
-    where no phrase of one word does: "A" in "vitamin A-rich".
+    A part of it has a digit (at a slash or a plus each is a number), is one letter, or is short
+    behind a dot; an "&" always joins. The first are the places beside such a part, where no phrase
+    ends; the second are its own, too, where no phrase of one word does: "A" in "vitamin A-rich".
     """
     beside, parts = set[int](), set[int]()
     for joined in _JOINED.finditer(text, overlapped=True):
@@ -126,7 +126,8 @@ def _cuts(text: str) -> tuple[set[int], set[int]]:
             if (
                 sign == "&"
                 or len(part) <= (3 if sign == "." else 1)
-                or regex.search(r"\p{N}", part)
+                or (left + right).isdecimal()
+                or (sign not in "/+" and regex.search(r"\p{N}", part))
             ):
                 beside.add(place)
                 parts |= {*places}

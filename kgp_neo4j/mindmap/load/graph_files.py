@@ -21,6 +21,7 @@ from kgp_neo4j.types.errors import InputError
 _JSON_KINDS = (".jsonl", ".json")
 #: Endings of the files that are read, each also with `.gz`.
 _KINDS = (".tsv", ".txt", ".csv", *_JSON_KINDS)
+ENDINGS = (*_KINDS, *(f"{kind}.gz" for kind in _KINDS))
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEPARATORS = (",", ";", "|")
 #: Characters of a line or a field: a whole page of text is well below it.
@@ -195,7 +196,7 @@ def _fact(record: object, where: str) -> Record:
             continue
         if not isinstance(part, _TEXT) or isinstance(part, bool):
             return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
-        parts[column] = "" if part is None else str(part)
+        parts[column] = "" if part is None or part != part else str(part)  # NaN, too
     if missing := [column for column in _REQUIRED if column not in parts]:
         return InputError(f"no {' and no '.join(missing)}", where=where, hint=_HINT)
     return Fact(**parts, where=where)

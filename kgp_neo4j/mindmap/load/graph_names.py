@@ -42,7 +42,7 @@ def is_missing(text: str, missing: Collection[str] = ()) -> bool:
 
     Any other is a name, whatever it says: there are a Nan, a Null and a None.
     """
-    return not text.strip() or text.strip() in missing
+    return not text.strip() or text.strip() in ([missing] if isinstance(missing, str) else missing)
 
 
 def problem_of(kind: str, text: str) -> str:

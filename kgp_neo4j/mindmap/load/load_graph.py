@@ -15,7 +15,7 @@ from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
-from kgp_neo4j.mindmap.load.graph_files import read_file
+from kgp_neo4j.mindmap.load.graph_files import ENDINGS, read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.mindmap.load.mapping import read_mapping
@@ -67,15 +67,17 @@ def load_graph(
     """
     missing = options.get("missing", ())
     table = read_mapping(mapping, missing) if mapping is not None else None
-    sources = find(paths)
+    sources, named = find(paths := list(paths)), {Path(path).name for path in paths}
+    # A folder has other files, too: a README, pictures, logs.
+    files = [f for f in sources.files if f.name in named or f.name.lower().endswith(ENDINGS)]
 
     def records() -> Generator[Record, None, None]:
         yield from sources.errors
-        with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
-            for path in sources.files:
+        with bar("read", sum(map(size_on_disk, files)), bytes_=True) as progress:
+            for path in files:
                 yield from read_file(path, progress, table)
 
-    return _load(database, graph, records(), files=len(sources.files), **options)
+    return _load(database, graph, records(), files=len(files), **options)
 
 
 def adopt_graph(

@@ -95,7 +95,8 @@ def read_mapping(source: str | Path, missing: Collection[str] = ()) -> TableMapp
     try:
         _, values = read_toml(own or Path(source).expanduser(), _HINT)
         mapping = msgspec.convert(values, TableMapping)
-        return msgspec.structs.replace(mapping, missing=(*mapping.missing, *missing))
+        added = [missing] if isinstance(missing, str) else missing
+        return msgspec.structs.replace(mapping, missing=(*mapping.missing, *added))
     except OSError as error:
         raise ConfigurationError(
             f"the mapping cannot be read ({error.strerror or error})",
