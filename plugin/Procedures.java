@@ -416,7 +416,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "123eef729faf1346";
+        public final String statements = "666d740be62fdcbc";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)
