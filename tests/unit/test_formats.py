@@ -55,11 +55,11 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     assert found[0].title == "Heading"
     page = (
         "<html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Hi</h1>"
-        "<p>One <b>two</b>\n three<br>four</p><ul><li>a<li>b</ul><script>alert(1)</script>"
-        "<table><tr><td>1</td><td>2</td></tr></table><pre> x\n  y</pre><!-- no -->&lt;end&gt;"
+        "<p>One <b>two</b>\n three<br>4<sup>th</sup></p><ul><li>a<li>10<sup>6</sup></ul>"
+        "<script>x</script><table><tr><td>1<td>2</tr></table><pre> x\n  y</pre><!--z-->&lt;end&gt;"
     )
     found = _read(_write(tmp_path / f"page.html{ending}", page))
-    text = "Hi\n\nOne two three\nfour\n\na\nb\n\n1\t2\n\n x\n  y\n\n<end>"
+    text = "Hi\n\nOne two three\n4th\n\na\n10^6\n\n1\t2\n\n x\n  y\n\n<end>"
     assert [(d.title, d.text) for d in found] == [("Hi", text)]
     assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
 
@@ -113,6 +113,7 @@ def test_what_a_reader_of_a_page_cannot_see(
     ("name", "text", "title"),
     [
         ("a.md", "---\ntags: [x]\ntitle: 'The Front'\n---\n# One\n\n# Two", "The Front"),
+        ("a.md", "---\ntitle: >-\n  The Front\nx: y\n---\n# One", "The Front"),
         ("a.md", "\ufeff## Only *this*\r\n\r\nText", "Only this"),
         ("a.md", "Text first\n\n## Install", "a"),
         ("a.html", "<title>Page - Site</title><h1>Site</h1><h1>Pa<b>ge</b></h1>", "Page"),

@@ -62,6 +62,8 @@ def test_quotes_within_quotes(tmp_path: Path) -> None:
     assert escaped.rows[1:] == (('say "hi", x', '5" \\ \\n'), ("y", ""))
     inches = _table(tmp_path / "c.csv", 'pipe,n\n5" wide,1\n')
     assert inches.rows[1] == ('5" wide', "1")
+    lone = _table(tmp_path / "d.tsv", '"a"\tb\n"1\n2"\t3\n"\tquote\nx\ty\n')
+    assert lone.rows == (("a", "b"), ("1\n2", "3"), ('"', "quote"), ("x", "y"))
 
 
 def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:

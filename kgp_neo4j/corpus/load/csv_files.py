@@ -100,7 +100,11 @@ def _records(
         if fields == [_END]:
             return
         if fields and fields[-1].endswith(_END):
-            break
+            if separator != "\t":  # beside tabs, a quote may be part of a value
+                break
+            rest = [*io.StringIO(text, newline="")][began - line :]
+            yield from ((at, row.split("\t")) for at, row in enumerate(rest, began) if row.strip())
+            return
         if any(map(str.strip, fields)):
             yield began, [field.replace("\r\n", "\n") for field in fields]
         began = line + reader.line_num

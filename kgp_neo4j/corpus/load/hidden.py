@@ -21,6 +21,7 @@ MAY_HIDE = re.compile(
     r"hidden|style|color|<(?:dialog|svg|annotation|audio|canvas|data|iframe|no|template|video)",
     re.I,
 )
+_FILLS = ("background-image", "background-color", "background")
 _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.
@@ -32,10 +33,9 @@ _AWAY = re.compile(
     r"(?:left|top|text-indent):-\d{3,}|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
 )
 _WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
-#: The width of a window; how many tags are compared with selectors, and the longest of these. Tags
-#: around a tag, unless those before it are not closed.
+#: The width of a window; tags compared with selectors, the longest selector, tags around a tag.
 _WINDOW, _MOST_COMPARED, _LONGEST, _DEEP = 1280, 100_000, 5_000, 32
-_COLOURS = {"white": "fff", "black": "000", "transparent": "clear"}
+_COLOURS = {"white": "fff", "black": "000", "transparent": "clear", "none": "clear"}
 
 #: Tags that begin a paragraph; and those whose end is left out, with the tags that end them.
 PARAGRAPHS = frozenset(
@@ -99,11 +99,8 @@ def take_out_hidden(page: BeautifulSoup) -> int:
 
 def _within(state: _State, tag: Tag, own: _Style, is_gone: bool) -> _State:
     style = {name: own.get(name, state.style.get(name, "")) for name in _INHERITED}
-    fill = _colour(own.get("background-color", own.get("background", "clear")))
-    behind = state.behind if fill == "clear" else fill
-    picture = re.search(r"url\(|gradient\(", own.get("background-image", own.get("background", "")))
-    if picture:
-        behind = picture[0]
+    fills = (_colour(own.get(name, "none")) for name in _FILLS)
+    behind = next((fill for fill in fills if fill != "clear"), state.behind)
     if "text" in (own.get("background-clip"), own.get("-webkit-background-clip")):
         style["color"] = ""  # that of what is behind
     is_gone = is_gone or state.is_gone

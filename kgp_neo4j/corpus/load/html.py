@@ -24,6 +24,8 @@ _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _CELLS = frozenset("td th".split())
 #: The parts of a table in the order in which their rows are shown.
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
+#: A power or the mark of a note, whose digits would be those of the number before it.
+_POWER = re.compile(r"\s*[-+\u2212]?\d+\s*")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -39,6 +41,10 @@ def read_page(markup: str, where: str) -> SourceDocument:
         page = BeautifulSoup(markup, "html.parser")
         tables: dict[int, SourceTable] = {}
         hidden = take_out_hidden(page) if MAY_HIDE.search(markup) else 0
+        for tag in page.find_all("sup"):
+            before = tag.previous_sibling
+            if before and before.get_text()[-1:].isalnum() and _POWER.fullmatch(tag.get_text()):
+                tag.insert(0, "^")
         left_out = list(hidden_parts(hidden))
         for count, tag in enumerate(page.find_all("table"), 1):
             try:

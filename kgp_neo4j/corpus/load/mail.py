@@ -51,10 +51,7 @@ def _payload(part: MIMEPart) -> bytes:
 
 
 def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MIMEPart]]:
-    """Return the text of a part as a page, what was assumed about it, and the files in it.
-
-    Of a text in several forms it is the last one that shows something, as mail programs do.
-    """
+    """Return the text of a part as a page, what was assumed about it, and the files in it."""
     kind = part.get_content_type()
     if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
         text, notes = decoded(_payload(part), where, part.get_content_charset())
@@ -63,7 +60,7 @@ def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MI
         return "", (), [part]
     forms = [_contents(each, where) for each in part.iter_parts()]
     files = [file for form in forms for file in form[2]]
-    if kind == "multipart/alternative":
+    if kind == "multipart/alternative":  # the last one that shows something, as in mail programs
         shown = (form for form in reversed(forms) if is_visible(read_page(form[0], where).text))
         forms = [next(shown, ("", (), []))]
         files = [f for f in files if f.get_content_maintype() != "text" or f.get_filename()]
@@ -72,11 +69,9 @@ def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MI
 
 def _file(part: MIMEPart, number: int) -> tuple[str, bytes]:
     """Return name and bytes of a part; one without a name has its subject, or its number."""
+    name, data = f"part {number}{guess_extension(part.get_content_type()) or ''}", _payload(part)
     if part.get_content_type() == "message/rfc822":
         inner = part.get_content()
         name = plain(str(inner["Subject"] or f"part {number}")) + ".eml"
         data = inner.as_bytes()
-    else:
-        name = f"part {number}{guess_extension(part.get_content_type()) or ''}"
-        data = _payload(part)
     return plain(part.get_filename() or name).replace("\\", "/").rpartition("/")[2] or name, data

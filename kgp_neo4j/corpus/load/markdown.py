@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_TITLE = re.compile(r"^title:[ \t]*([\"']?)(?P<title>\S.*?)\1[ \t]*\r?$", re.MULTILINE)
+_TITLE = re.compile(r"^title:[ \t]*(?:[>|]\S?\s+)?([\"']?)(?P<title>\S.*?)\1\s*$", re.MULTILINE)
 #: Characters of a heading at most; a longer one is a paragraph with a line drawn below it.
 _LONGEST = 300
 
