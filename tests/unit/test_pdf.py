@@ -90,9 +90,10 @@ def test_lines_beside_large_letters_and_below_a_stamp_are_whole(y: int) -> None:
         page.canvas.translate(100, 650)
         page.canvas.rotate(45)
         page.line(0, HEIGHT, "COPY ONLY", 60)
+        page.line(-100, HEIGHT + 400, "A slanted name.")
 
     document = read(pdf(draw))
-    assert document.text.replace("\n\n", " ") == f"87% {prose(60)} "
+    assert document.text.replace("\n\n", " ") == f"87% {prose(60)} A slanted name. "
     assert document.pages[0].footer == "COPY ONLY"
 
 

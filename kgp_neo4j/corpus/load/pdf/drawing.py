@@ -316,6 +316,7 @@ class _Device(PDFLayoutAnalyzer):
             turn = (0 if a >= 0 else 180) if abs(b) <= abs(a) else 90 if b > 0 else 270
         box = self._box(*apply_matrix_rect(matrix, (left, low, right, high)))
         if all(abs(at) < 1e6 for at in box):  # else it has no numbers as its place
+            size = box.width if turn in (90, 270) else box.height
             if min(abs(a), abs(b)) > _SLANT * max(abs(a), abs(b)):
                 if before := self._before:  # the whole string is one word
                     whole = Box.around([before, box])
@@ -323,8 +324,7 @@ class _Device(PDFLayoutAnalyzer):
                     before.text += text
                     before.turn = SLANTED if whole.width > _STAMP else 0
                     return float(advance)
-                turn = 0  # as the names of columns
-            size = box.width if turn in (90, 270) else box.height
+                turn, size = 0, 0.7 * size  # as the names of columns
             if self._before is not None:
                 self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
             self._before = Word(text, *box, size, bold, mono, turn)
