@@ -323,44 +323,39 @@ def test_slides(tmp_path: Path) -> None:
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+_ENDS = "</w:r></w:hyperlink></w:dir>"
 _EITHER = (
     f"<c:AlternateContent xmlns:c='c'><c:Choice><w:drawing>{_BOX}</w:drawing></c:Choice>"
     "<c:Fallback><w:drawing/></c:Fallback></c:AlternateContent>"
 )
-_LINK = "<w:dir><w:hyperlink r:id='x'>"
-_STYLE = "<w:style w:type='character' w:styleId='{}'>{}</w:style>"
-_STYLES = _STYLE.format("B", "<w:basedOn w:val='A'/>") + _STYLE.format(
-    "A", "<w:rPr><w:vanish/></w:rPr>"
+_STYLES = (
+    "<w:style w:type='character' w:styleId='B'><w:basedOn w:val='A'/></w:style>"
+    "<w:style w:type='character' w:styleId='A'><w:rPr><w:vanish/></w:rPr></w:style></w:styles>"
 )
 _RUN = "</w:t></w:r><w:r><w:rPr><w:rStyle w:val='B'/>{}</w:rPr><w:t>{}"
 _RUNS = _RUN.format("", 2) + _RUN.format("<w:vanish w:val='0'/>", 3)
 _WHITE = "<w:vanish w:val='0'/><w:shd w:fill='auto'/><w:color w:val='FFFFFF'/>"
-_OUTER = '<q><c:pt idx="0"><c:v>I</c:v></c:pt></q></c:cat>'
-_MATH = "</a:t></a:r><a:m><a:t>x=2</a:t></a:m>"
 _FORM = '<c:AlternateContent xmlns:c="c"><c:Choice><p:sp>'
 _FORMS = {"<p:sp>": _FORM, "</p:sp>": "</p:sp></c:Choice></c:AlternateContent>"}
-_FRAME = {'2006/chart"><': 'x"><'}
+_MATH = {"Lowest</a:t></a:r>": "Lowest </a:t></a:r><a:m><a:t>x=2</a:t></a:m>"}
+_DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
 
 
 @pytest.mark.parametrize(
     ("kind", "edits", "expected"),
     [
         (".pptx", {"c:bar": "c:bar3D"}, "|  | Rain |\n| --- | --- |\n| May | 1.5 |\n| June |  |"),
-        (".pptx", {"c:cat>": "c:xVal>"}, "| May | 1.5 |"),
-        (".pptx", {"General": "0%"}, "| May | 150% |"),
+        (".pptx", {"c:cat>": "c:xVal>", "General": "0%"}, "| May | 150% |"),
         (".pptx", {"General": "yyyy"}, "| May | 1900-01-01 12:00:00 |"),
-        (".pptx", {"</c:cat>": _OUTER}, "| I June |  |"),
+        (".pptx", {"</c:cat>": '<q><c:pt idx="0"><c:v>I</c:v></c:pt></q></c:cat>'}, "| I June |"),
         (".pptx", {'"rId2"/>': '"rId9"/>'}, "page 4: Chart 1 cannot be read"),
-        (".pptx", _FRAME, "page 4: Chart 1 is of a kind that is not read"),
-        (".pptx", {**_FRAME, "r:id": "r:dm", "c:v>": "c:t>"}, "Rain\n\nMay\n\nJune\n\n1.5"),
-        (".pptx", {"Lowest</a:t></a:r>": f"Lowest {_MATH}"}, "Lowest x=2"),
-        (".pptx", _FORMS, "First\n\nA point"),
+        (".pptx", _DIAGRAM, "Rain\n\nMay\n\nJune\n\n1.5"),
+        (".pptx", _FORMS | _MATH, "First\n\nA point\nAnother\n\nLowest x=2"),
         (".docx", {"After": "A</w:t><w:br w:type='page'/><w:t>B</w:t><w:cr/><w:t>C"}, "A\nB\nC."),
-        (".docx", {"After": "A</w:t><w:endnoteReference w:id='9'/><w:t>B"}, "AB."),
-        (".docx", {"After": f"A</w:t><w:pict>{_BOX}{_BOX}</w:pict><w:t>"}, "A.\n\nboxed\n\nboxed"),
-        (".docx", {"After": f"A</w:t>{_EITHER}<w:t>"}, "A.\n\nboxed"),
-        (".docx", {"<w:r>": f"{_LINK}<w:r>", "</w:r>": "</w:r></w:hyperlink></w:dir>"}, "After."),
-        (".docx", {"</w:styles>": f"{_STYLES}</w:styles>", "After": f"1{_RUNS}"}, "13."),
+        (".docx", {"After": f"</w:t><w:pict>{_BOX}{_BOX}</w:pict><w:t>"}, "boxed\n\nboxed"),
+        (".docx", {"After": f"</w:t><w:endnoteReference w:id='9'/>{_EITHER}<w:t>"}, "boxed"),
+        (".docx", {"<w:r>": "<w:dir><w:hyperlink r:id='x'><w:r>", "</w:r>": _ENDS}, "After."),
+        (".docx", {"</w:styles>": _STYLES, "After": f"1{_RUNS}"}, "13."),
         (".docx", {"After": f"1{_RUN.format(_WHITE, 2)}"}, "1 hidden part is left out"),
     ],
 )
@@ -446,6 +441,7 @@ _NAMES = " ".join(
     for kind in ("office", "text", "table", "style")
 )
 _STYLES = (
+    '<st:style st:name="as" st:parent-style-name="no"/>'
     '<st:style st:name="no"><st:text-properties te:display="none"/></st:style>'
     '<st:style st:name="off"><st:table-properties ta:display="false"/></st:style>'
     '<st:style st:name="pale"><st:text-properties st:color="#FFFFFF"/></st:style>'
@@ -479,16 +475,17 @@ def test_open_document_text(tmp_path: Path) -> None:
     rows = _odf_row(_odf_cell("Town"), wide) + _odf_row(*map(_odf_cell, ("Voss", "1", "2")))
     body = f"""<of:text><te:tracked-changes><te:deletion><te:p>gone</te:p></te:deletion>
 </te:tracked-changes><te:h te:outline-level="2">Rain</te:h><te:p>One<te:s te:c="2"/>two
+<te:title>Dues</te:title><te:hidden-text te:is-hidden="true">no</te:hidden-text>
 <te:note><te:note-citation>1</te:note-citation><te:note-body><te:p>A note.</te:p></te:note-body>
-</te:note><te:span te:style-name="no">secret</te:span><of:annotation><te:p>a comment</te:p>
+</te:note><te:span te:style-name="as">secret</te:span><of:annotation><te:p>a comment</te:p>
 </of:annotation>.</te:p><ta:table>{rows}</ta:table></of:text>"""
     document = _read(tmp_path / "a.odt", _open_document(body))
     assert document.title == "Dues"
     assert [(s.title, s.level) for s in document.sections] == [("Rain", 2)]
     table = markdown(document.tables[0])
-    assert document.text == f"Rain\n\nOne two [1].\n\n{table}\n\n[1] A note."
+    assert document.text == f"Rain\n\nOne two Dues [1].\n\n{table}\n\n[1] A note."
     assert document.tables[0].rows == (("Town", "mm", "mm"), ("Voss", "1", "2"))
-    assert document.left_out == ("3 hidden parts are left out",)
+    assert document.left_out == ("4 hidden parts are left out",)
     white = '<of:text><te:p>Seen. <te:span te:style-name="pale">white</te:span></te:p></of:text>'
     fill = '<st:style st:name="f"><st:graphic-properties st:fill="solid"/></st:style>'
     for more, text in (("", "Seen."), (fill, "Seen. white")):
@@ -505,7 +502,7 @@ ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
 {row(*map(cell, ("Port", "Dues", "Since", "x")))}
 {row(cell("Lyme"), money, cell("1.3.19", 'of:date-value="2019-03-01"'), cell("hidden"))}
 {row(cell("Bath"), share, cell("-"))}{row(cell("gone"), said='ta:visibility="filter"')}
-{row(empty, said='ta:number-rows-repeated="1048570"')}</ta:table>
+{row(empty, said='ta:number-rows-repeated="1048570"')}<ta:shapes/></ta:table>
 <ta:table ta:name="Away" ta:style-name="off">{row(cell("secret"))}</ta:table></of:spreadsheet>"""
     document = _read(tmp_path / "a.ods", _open_document(body))
     assert document.tables[0].rows == (
@@ -516,9 +513,15 @@ ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
     assert document.left_out == (
         'sheet "Harbour": 2 hidden parts are left out',
         'sheet "Away" is hidden and left out',
+        "charts or text boxes that lie on a sheet are not read",
     )
     one = f"<of:spreadsheet><ta:table>{row(cell('alone'))}</ta:table></of:spreadsheet>"
     assert "alone" in _read(tmp_path / "b.ods", _open_document(one)).text
+    many = one.replace("><ta:table-cell", ' ta:number-rows-repeated="1500"><ta:table-cell')
+    assert len(_read(tmp_path / "b.ods", _open_document(many)).tables[0].rows) == 1500
+    far = one.replace("table-row >", f"table-row >{empty.replace('16384', '9' * 12)}")
+    with pytest.raises(InputError, match="more than 10,000,000 cells"):
+        _read(tmp_path / "b.ods", _open_document(far))
 
 
 def test_books(tmp_path: Path) -> None:

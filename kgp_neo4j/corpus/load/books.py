@@ -2,6 +2,7 @@
 
 import io
 import posixpath
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -32,18 +33,15 @@ def read_book(data: bytes, where: str) -> SourceDocument:
 
     def text(item: ElementTree.Element) -> str:
         name = unquote(item.get("href", item.get("idref", "")))
-        try:
+        with suppress(KeyError, InputError, BadZipFile):
             part = posixpath.normpath(posixpath.join(posixpath.dirname(place), name))
             if package.getinfo(part).file_size <= _MOST:
                 return decoded(package.read(part), where)[0]
-        except (KeyError, InputError, BadZipFile):
-            pass
         lost.append(f"{name} is missing or cannot be read")
         return ""
 
     styles = [text(item) for item in items.values() if item.get("media-type") == "text/css"]
-    refs = book.iterfind("{*}spine/{*}itemref")
-    chapters = [text(items.get(ref.get("idref"), ref)) for ref in refs]
+    chapters = [text(items.get(ref.get("idref"), ref)) for ref in book.iterfind("{*}spine/*")]
     page = read_page("".join((*(f"<style>{style}</style>" for style in styles), *chapters)), where)
     title = book.findtext("{*}metadata/{http://purl.org/dc/elements/1.1/}title") or page.title
     return replace(page, title=" ".join(title.split()), left_out=(*page.left_out, *lost))

@@ -18,11 +18,10 @@ from kgp_neo4j.types.tables import Span
 #: Elements as those of a page, and those whose text no reader sees.
 _TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table"}
 _TAGS |= {"table-header-rows": "thead", "table-row": "tr", "table-cell": "td", "text-box": "div"}
-_UNSEEN = frozenset("annotation desc hidden-text sequence-decls title tracked-changes".split())
+_UNSEEN = frozenset("annotation desc sequence-decls tracked-changes".split())
 _HIDDEN = {"visibility": ("collapse", "filter"), "display": ("none", "false")}
+_HIDDEN |= {"is-hidden": ("true", "1")}
 _TAG = re.compile("<[^>]*>")
-#: Equal cells beside one another that are written at most.
-_MOST_REPEATED = 1000
 
 
 class _Package:
@@ -37,12 +36,15 @@ class _Package:
         styles = [s for root in roots for s in (*root.iter("style"), *root.iter("page-layout"))]
         # White text is hidden where nothing in the file is filled.
         is_bare = not any(map(_is_filled, chain.from_iterable(styles)))
-        for style in styles:
-            is_white = is_bare and any(part.get("color", "").lower() == "#ffffff" for part in style)
-            if is_white or any(map(self.is_hidden, style)):
-                self._unseen.add(style.get("name", ""))
+        looks: dict[str, dict[str, str]] = {}
+        for style in styles * 10:  # as deep as they build on one another
+            own = {name: value for part in style for name, value in part.attrib.items()}
+            looks[style.get("name", "")] = looks.get(style.get("parent-style-name", ""), {}) | own
+        for name, look in looks.items():
+            if self.is_hidden(look) or (is_bare and look.get("color", "").lower() == "#ffffff"):
+                self._unseen.add(name)
 
-    def is_hidden(self, node: Element) -> bool:
+    def is_hidden(self, node: Element | dict[str, str]) -> bool:
         """Return whether an element says that it is hidden, or has a style that does."""
         said = any(node.get(name) in values for name, values in _HIDDEN.items())
         return said or node.get("style-name") in self._unseen
@@ -84,6 +86,7 @@ def read_open_document(data: bytes, where: str) -> SourceDocument:
         add_sheet(sheets, table.get("name", ""), *grid or ())
     texts = [odf.markup(text) for text in odf.content.iterfind("body/text")]
     if not texts:
+        sheets.left_out += odf.notes
         return sheets.document(where)
     document = read_page("".join((*texts, *odf.notes)), where)
     return replace(document, left_out=(*document.left_out, *hidden_parts(odf.hidden)))
@@ -97,7 +100,8 @@ def _is_filled(part: Element) -> bool:
 def _bare(data: bytes) -> Element:
     root = ElementTree.fromstring(data)
     for node in root.iter():
-        node.tag = node.tag.rpartition("}")[2]
+        # A picture's title is no text that is shown, unlike a text's.
+        node.tag = node.tag.replace("svg-compatible:1.0}title", "}desc").rpartition("}")[2]
         node.attrib = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
     return root
 
@@ -111,12 +115,11 @@ def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
     """Return a sheet's texts, and what else it has."""
     rows: Rows = []
     layout = Layout()
-    at = cells = 0
+    at = down = cells = 0
     for column in table.iter("table-column"):
         repeated = min(_count(column, "number-columns-repeated"), MOST_CELLS)
         layout.columns.update(range(at, at + repeated) if odf.is_hidden(column) else ())
         at += repeated
-    down = 0
     for line in table.iter("table-row"):
         texts: list[str] = []
         across = 0
@@ -124,20 +127,23 @@ def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
             repeated = _count(cell, "number-columns-repeated")
             date = cell.get("date-value", "").removesuffix("T00:00:00").replace("T", " ")
             if text := date or seen(unescape(_TAG.sub("\n", odf.markup(cell)))).strip():
-                texts += [""] * (across - len(texts)) + [text] * min(repeated, _MOST_REPEATED)
+                cells += across + repeated - len(texts)
+                if cells > MOST_CELLS:
+                    raise too_large()
+                texts += [""] * (across - len(texts)) + [text] * repeated
                 size = (_count(cell, "number-rows-spanned"), _count(cell, "number-columns-spanned"))
                 if size != (1, 1):
                     layout.merged.append(Span(down, across, *size))
             across += repeated
-            cells += len(texts)
         repeated = _count(line, "number-rows-repeated")
         if texts:
-            repeated = min(repeated, _MOST_REPEATED)
-            cells += (down - len(rows)) + repeated * len(texts)
+            cells += (down - len(rows)) + (repeated - 1) * len(texts)
             if cells > MOST_CELLS:
                 raise too_large()
             layout.rows.update(range(down, down + repeated) if odf.is_hidden(line) else ())
             rows += [[]] * (down - len(rows)) + [texts] * repeated
         down += repeated
+    if any(part.tag in ("shapes", "object") for part in table.iter()):
+        odf.notes.append("charts or text boxes that lie on a sheet are not read")
     layout.cells, odf.hidden = odf.hidden, 0
     return rows, layout

@@ -27,9 +27,6 @@ _UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
 _MOST_UNPACKED = 2048 * _MIB
-#: Shapes in the first of several forms, which is the one that is shown.
-_FIRST_FORMS = ".//*[local-name()='AlternateContent']/*[1]/*"
-_TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
 def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
@@ -71,8 +68,7 @@ def _checked(data: bytes, kind: str) -> str:
         if any(part.flag_bits & 1 for part in parts):
             raise InputError("the file is encrypted", hint=_UNLOCK)
         if not any(part.filename.startswith(main) for part in parts):
-            hint = "Its name ends as those of another kind."
-            raise InputError(f"this is no {kind} file", hint=hint)
+            raise InputError(f"this is no {kind} file", hint="Its name ends as another kind's.")
         # No more of a part is ever unpacked than the size it declares.
         xml = sum(p.file_size for p in parts if p.filename.lower().endswith(_XML))
         if xml > most * _MIB or sum(part.file_size for part in parts) > _MOST_UNPACKED:
@@ -86,7 +82,7 @@ def _checked(data: bytes, kind: str) -> str:
             core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""
-    return given_title(core.findtext(f".//{_TITLE}"))
+    return given_title(core.findtext(".//{*}title"))
 
 
 # --- PowerPoint ---
@@ -106,12 +102,12 @@ def _slides(data: bytes, where: str) -> SourceDocument:
         if slide._element.get("show") in ("0", "false"):
             blocks.left_out.append(f"page {at} is a hidden slide and left out")
             continue
-        for element in slide._element.xpath(_FIRST_FORMS):
-            element.getparent().getparent().addprevious(element)
+        # Of a shape in several forms, the first is shown.
+        for part in slide._element.xpath(".//*[local-name()='AlternateContent']/*[1]/*"):
+            part.getparent().getparent().addprevious(part)
         title = slide.shapes.title
         named = " ".join(_text(title).split()) if title is not None else ""
-        shapes = list(_ordered(slide.shapes))
-        shapes.sort(key=lambda shape: title is None or shape.shape_id != title.shape_id)
+        shapes = sorted(_ordered(slide.shapes), key=lambda shape: bool(shape != title))
         for shape in shapes:
             try:
                 _add_shape(blocks, shape, at)
@@ -145,20 +141,19 @@ def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
 
 def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
     if shape.has_table or shape.has_chart:
-        if table := _table(shape.table) if shape.has_table else _chart(shape.chart):
+        table = _table(shape.table) if shape.has_table else _chart(shape.chart)
+        if table and table.rows:
             blocks.add_table(replace(table, row_pages=(page,) * len(table.rows)))
     elif shape.has_text_frame:
         blocks.add(_text(shape))
-    elif diagram := shape._element.xpath(".//@r:dm"):
-        parts = ElementTree.fromstring(shape.part.related_part(*diagram).blob)
+    elif shape._element.tag.endswith("}graphicFrame"):
+        [diagram] = shape._element.xpath(".//@r:dm")
+        parts = ElementTree.fromstring(shape.part.related_part(diagram).blob)
         for node in parts.iterfind(".//{*}pt/{*}t"):
             blocks.add(seen("".join(node.itertext())))
-    elif shape._element.tag.endswith("}graphicFrame"):
-        blocks.left_out.append(f"page {page}: {shape.name} is of a kind that is not read")
 
 
 def _text(shape: Any) -> str:
-    """Return the text of a shape or cell, with its formulas."""
     parts = shape.text_frame._txBody.iter("{*}p", "{*}br", "{*}t")
     return seen("".join(p.text or "" if p.tag.endswith("}t") else "\n" for p in parts))
 
@@ -179,11 +174,11 @@ def _table(table: Any) -> SourceTable | None:
     return grid
 
 
-def _chart(chart: Any) -> SourceTable | None:
+def _chart(chart: Any) -> SourceTable:
     """Return the numbers of a chart: a row for each category, a column for each series."""
     names: dict[int, str] = {}
     columns: list[tuple[str, ...]] = []
-    for series in chart.element.iterfind(".//{*}ser"):
+    for series in chart.element.xpath(".//c:ser"):
         own = _points(series, "cat") or _points(series, "xVal") or names
         if own != names:  # points have places of their own in each series
             names = own
@@ -191,8 +186,6 @@ def _chart(chart: Any) -> SourceTable | None:
         for points in filter(None, (_points(series, k) for k in ("val", "yVal", "bubbleSize"))):
             name = " ".join(_points(series, "tx").values())
             columns.append((name, *(points.get(at, "") for at in names or points)))
-    if not columns:
-        return None
     has_title = chart.has_title and chart.chart_title.has_text_frame
     title = chart.chart_title.text_frame.text if has_title else ""
     rows = tuple(zip_longest(*columns, fillvalue=""))

@@ -15,8 +15,7 @@ _TEXTS = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml")
 _UNREAD = re.compile(r"word/(header|footer|chart(?=s/chart)|diagram(?=s/data))[^.]*\.xml")
 _WORDS = re.compile(rb"<\w+:[tv]\b[^>]*>[^<]*[^<\s\d]")
 _BACK = re.compile(r' *<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
-#: Elements that mammoth skips, or fails at where what they refer to is missing, as ones it reads;
-#: what is no element of Word's own is read for what is in it.
+#: What mammoth skips, or fails at where its target is missing, as what it reads.
 _READ_AS = dict.fromkeys("bdo dir fldSimple hyperlink ruby rubyBase".split(), "smartTag")
 _READ_AS |= dict.fromkeys(("endnoteReference", "footnoteReference", "rt"), "proofErr")
 _READ_AS |= {"br": "br", "cr": "br", "drawing": "pict", "object": "pict", "ptab": "tab"}
@@ -111,15 +110,12 @@ class _Text:
                 self._take_out(child, is_bare=bare, is_unseen=is_unseen)
 
     def _is_unseen(self, run: Element, *, is_bare: bool, is_unseen: bool) -> bool:
-        look = run.find("{*}rPr")
-        if look is None:
-            return is_unseen
-        vanish, style = look.find("{*}vanish"), _value(look.find("{*}rStyle"))
+        vanish, style = run.find("{*}rPr/{*}vanish"), _value(run.find("{*}rPr/{*}rStyle"))
         if _is_on(vanish) or (vanish is None and (is_unseen or style in self._unseen)):
             return True
-        is_filled = any(_fills(look.find(kind)) for kind in ("{*}shd", "{*}highlight"))
-        white = _value(look.find("{*}color")).upper() == "FFFFFF"
-        return white and is_bare and not is_filled and style not in self._filled
+        is_white = _value(run.find("{*}rPr/{*}color")).upper() == "FFFFFF"
+        fills = (run.find(f"{{*}}rPr/{{*}}{kind}") for kind in ("shd", "highlight"))
+        return is_bare and is_white and style not in self._filled and not any(map(_fills, fills))
 
 
 def _fills(node: Element | None) -> bool:
