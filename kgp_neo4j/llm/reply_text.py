@@ -50,11 +50,11 @@ def without_reasoning(text: str, *, done: bool = True) -> str:
     # Each piece of a stream comes here with all before it: no expression runs for nothing.
     low, at = text.lower(), 0
     ends = [end for end in _MARKS.values() if end.lower() in low]
-    outside = _CODE.sub(lambda code: " " * len(code[0]), text) if ends else text
+    outside = _CODE.sub(lambda code: " " * len(code[0]), text) if ends and "`" in text else text
     while begun := _BEGINS.match(outside, at):
-        end = _ENDS[begun[1].lower()]
+        end, start = _ENDS[begun[1].lower()], begun.end()
         # Code that the reasoning left open runs on into the reply.
-        ended = end.search(outside, begun.end()) or (done and end.search(text, begun.end()))
+        ended = (bool(ends) and end.search(outside, start)) or (done and end.search(text, start))
         at = ended.end() if ended else len(text)
     if any(outside.find(end, at) >= 0 for end in ends):
         for ended in _END_ALONE.finditer(outside, at):
@@ -93,7 +93,7 @@ class ReplyStream:
             text = _PARTIAL_MARK.sub("", text).rstrip()
             # Reasoning may begin here.
             if text.startswith("<|") or any(
-                mark.lower().startswith(text.lower()) for mark in _MARKS
+                mark.lower().startswith(text[:99].lower()) for mark in _MARKS
             ):
                 return
         if text.startswith(self._sent) and text != self._sent:
