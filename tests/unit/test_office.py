@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -323,20 +322,8 @@ def test_slides(tmp_path: Path) -> None:
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
-_ENDS = "</w:r></w:hyperlink></w:dir>"
-_EITHER = (
-    f"<c:AlternateContent xmlns:c='c'><c:Choice><w:drawing>{_BOX}</w:drawing></c:Choice>"
-    "<c:Fallback><w:drawing/></c:Fallback></c:AlternateContent>"
-)
-_STYLES = (
-    "<w:style w:type='character' w:styleId='B'><w:basedOn w:val='A'/></w:style>"
-    "<w:style w:type='character' w:styleId='A'><w:rPr><w:vanish/></w:rPr></w:style></w:styles>"
-)
-_RUN = "</w:t></w:r><w:r><w:rPr><w:rStyle w:val='B'/>{}</w:rPr><w:t>{}"
-_RUNS = _RUN.format("", 2) + _RUN.format("<w:vanish w:val='0'/>", 3)
-_WHITE = "<w:vanish w:val='0'/><w:shd w:fill='auto'/><w:color w:val='FFFFFF'/>"
-_FORM = '<c:AlternateContent xmlns:c="c"><c:Choice><p:sp>'
-_FORMS = {"<p:sp>": _FORM, "</p:sp>": "</p:sp></c:Choice></c:AlternateContent>"}
+_DRAWN = f"<c:Choice><w:drawing>{_BOX}{_BOX}</w:drawing></c:Choice><c:Fallback/>"
+_FORMS = {"<p:sp>": "<AlternateContent><q><p:sp>", "</p:sp>": "</p:sp></q></AlternateContent>"}
 _MATH = {"Lowest</a:t></a:r>": "Lowest </a:t></a:r><a:m><a:t>x=2</a:t></a:m>"}
 _DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
 
@@ -344,19 +331,15 @@ _DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
 @pytest.mark.parametrize(
     ("kind", "edits", "expected"),
     [
-        (".pptx", {"c:bar": "c:bar3D"}, "|  | Rain |\n| --- | --- |\n| May | 1.5 |\n| June |  |"),
-        (".pptx", {"c:cat>": "c:xVal>", "General": "0%"}, "| May | 150% |"),
-        (".pptx", {"General": "yyyy"}, "| May | 1900-01-01 12:00:00 |"),
+        (".pptx", {"c:bar": "c:bar3D", "General": "0%"}, "| Rain |\n| --- | --- |\n| May | 150% |"),
+        (".pptx", {"c:cat>": "c:xVal>", "General": "yyyy"}, "| May | 1900-01-01 12:00:00 |"),
         (".pptx", {"</c:cat>": '<q><c:pt idx="0"><c:v>I</c:v></c:pt></q></c:cat>'}, "| I June |"),
         (".pptx", {'"rId2"/>': '"rId9"/>'}, "page 4: Chart 1 cannot be read"),
         (".pptx", _DIAGRAM, "Rain\n\nMay\n\nJune\n\n1.5"),
         (".pptx", _FORMS | _MATH, "First\n\nA point\nAnother\n\nLowest x=2"),
-        (".docx", {"After": "A</w:t><w:br w:type='page'/><w:t>B</w:t><w:cr/><w:t>C"}, "A\nB\nC."),
-        (".docx", {"After": f"</w:t><w:pict>{_BOX}{_BOX}</w:pict><w:t>"}, "boxed\n\nboxed"),
-        (".docx", {"After": f"</w:t><w:endnoteReference w:id='9'/>{_EITHER}<w:t>"}, "boxed"),
-        (".docx", {"<w:r>": "<w:dir><w:hyperlink r:id='x'><w:r>", "</w:r>": _ENDS}, "After."),
-        (".docx", {"</w:styles>": _STYLES, "After": f"1{_RUNS}"}, "13."),
-        (".docx", {"After": f"1{_RUN.format(_WHITE, 2)}"}, "1 hidden part is left out"),
+        (".docx", {"After": "A</w:t><w:br w:type='page'/><w:t>B"}, "A\nB."),
+        (".docx", {"After": "A</w:t><w:cr/><w:endnoteReference w:id='9'/><w:t>B"}, "A\nB."),
+        (".docx", {"<w:r>": "<w:hyperlink r:id=''><w:r>", "</w:r>": "</w:r></w:hyperlink>"}, "er."),
     ],
 )
 def test_what_other_programs_write(
@@ -382,20 +365,26 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
     paragraph = made.add_paragraph("seen ")
     paragraph.add_run("vanished").font.hidden = True
     paragraph.add_run("white").font.color.rgb = RGBColor(255, 255, 255)
+    kept = made.styles.add_style("Kept", 2)
+    kept.base_style = made.styles.add_style("Away", 2)
+    kept.base_style.font.hidden = True
+    paragraph.add_run("away", kept)
+    paragraph.add_run("kept ", kept).font.hidden = False
     for part in (
         "<w:del {}><w:r><w:delText>deleted</w:delText></w:r></w:del>",
-        "<w:ins {}><w:r><w:t>inserted </w:t></w:r></w:ins>",
+        "<w:ins {}><w:fldSimple><w:r><w:t>inserted </w:t></w:r></w:fldSimple></w:ins>",
         '<m:oMath xmlns:m="math"><m:r><m:t>x=2</m:t></m:r></m:oMath>',
-        f"<w:r {{}}><w:drawing><a>{_BOX}</a></w:drawing></w:r>",
+        f"<w:r {{}}><c:AlternateContent xmlns:c='c'>{_DRAWN}</c:AlternateContent></w:r>",
+        "<w:r {}><w:rPr><w:color w:val='FFFFFF'/><w:shd w:fill='auto'/></w:rPr><w:t>w</w:t></w:r>",
     ):
         paragraph._p.append(parse_xml(part.format(_W)))
     made.add_comment(paragraph.runs, "a comment", "me", "m")
-    cell = made.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("a white name of a column")
+    cell = made.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("a column")
     cell.font.color.rgb = RGBColor(255, 255, 255)
     made.sections[0].header.paragraphs[0].text = "Top"
     document = _read(tmp_path / "a.docx", _bytes(made))
-    assert document.text.split("\n\n") == ["seen inserted x=2", "boxed", "a white name of a column"]
-    assert document.left_out == ("not read: headers", "4 hidden parts are left out")
+    assert document.text.split("\n\n") == ["seen kept inserted x=2", "boxed", "boxed", "a column"]
+    assert document.left_out == ("not read: headers", "6 hidden parts are left out")
 
 
 def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
@@ -448,7 +437,7 @@ _STYLES = (
 )
 
 
-def _package(parts: Mapping[str, str | bytes]) -> bytes:
+def _package(parts: dict[str, Any]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", 8) as package:
         for name, text in parts.items():
