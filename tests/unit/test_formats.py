@@ -54,12 +54,12 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     found = _read(_write(tmp_path / f"under.md{ending}", "Heading\n=======\nBody"))
     assert found[0].title == "Heading"
     page = (
-        "<html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Hi</h1>"
-        "<p>One <b>two</b>\n three<br>4<sup>th</sup></p><ul><li>a<li>10<sup>6</sup></ul>"
+        "<html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Hi</h1><p>One "
+        "<b>two</b><sup><a>1</a></sup>\n three<br>4<sup>th</sup><ul><li>a<li>10<sup>6</sup></ul>"
         "<script>x</script><table><tr><td>1<td>2</tr></table><pre> x\n  y</pre><!--z-->&lt;end&gt;"
     )
     found = _read(_write(tmp_path / f"page.html{ending}", page))
-    text = "Hi\n\nOne two three\n4th\n\na\n10^6\n\n1\t2\n\n x\n  y\n\n<end>"
+    text = "Hi\n\nOne two[1] three\n4th\n\na\n10^6\n\n1\t2\n\n x\n  y\n\n<end>"
     assert [(d.title, d.text) for d in found] == [("Hi", text)]
     assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
 

@@ -4,10 +4,10 @@ A reader yields a SourceDocument, or an InputError for what cannot be used, and 
 caller decides whether to stop at the first error.
 """
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -67,8 +67,7 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     name = shown(path)
     files: list[tuple[str, bytes]] = []
     if kind in _RECORDS:
-        file = io.BufferedReader(io.BytesIO(data))
-        yield from documents_of_records(path, json_values(file, path))
+        yield from documents_of_records(path, json_values(BufferedReader(BytesIO(data)), path))
         return
     if kind == ".pdf":
         from kgp_neo4j.corpus.load.pdf.document import read_pdf

@@ -123,9 +123,8 @@ def _is_gone(tag: Tag, style: _Style, is_whole: bool) -> bool:
     """Return whether a tag is hidden with all that is in it."""
     said = ("" if is_whole else tag.get("aria-hidden"), tag.get("hidden"))
     is_unshown = tag.name in _UNSHOWN and not tag.has_attr("shadowrootmode")
-    if is_unshown or "true" in said[:1] or "until-found" in said:
-        return True
-    if tag.name in ("title", "desc") and tag.find_parent("svg"):
+    is_named = tag.name in ("title", "desc") and tag.find_parent("svg")
+    if is_unshown or is_named or "true" in said[:1] or "until-found" in said:
         return True
     closed = said[1] is not None or (tag.name == "dialog" and not tag.has_attr("open"))
     if not style or tag.name in ("html", "body"):  # which are often hidden until a script has run

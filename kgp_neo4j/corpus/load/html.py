@@ -34,8 +34,8 @@ def read_page(markup: str, where: str) -> SourceDocument:
 
     The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
     first heading of any level. Scripts, styles and what is hidden are left out. A table with fewer
-    than two rows or columns, or with others in it, is layout: its cells end in a tab. Raises
-    InputError for a page that cannot be parsed.
+    than two rows or columns, or with others or an `<h1>` in it, is layout: its cells end in a tab.
+    Raises InputError for a page that cannot be parsed.
     """
     try:
         page = BeautifulSoup(markup, "html.parser")
@@ -44,7 +44,9 @@ def read_page(markup: str, where: str) -> SourceDocument:
         for tag in page.find_all("sup"):
             before = tag.previous_sibling
             if before and before.get_text()[-1:].isalnum() and _POWER.fullmatch(tag.get_text()):
-                tag.insert(0, "^")
+                begin, end = ("[", "]") if tag.find("a") else ("^", "")
+                tag.insert(0, begin)
+                tag.append(end)
         left_out = list(hidden_parts(hidden))
         for count, tag in enumerate(page.find_all("table"), 1):
             try:
@@ -185,7 +187,7 @@ _Row: TypeAlias = tuple[int, list[_Cell]]
 
 def _data_table(tag: Tag) -> SourceTable | None:
     """Return a table, or None where it is only layout, or has no two rows and two columns."""
-    if tag.get("role") in ("presentation", "none") or tag.find("table"):
+    if tag.get("role") in ("presentation", "none") or tag.find(["table", "h1"]):
         return None
     caption, table_rows = _rows(tag)
     grid, spans = _placed([cells for _, cells in table_rows])
