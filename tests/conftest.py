@@ -12,6 +12,7 @@ from chat_server import ChatServer
 from chromium import find_chromium
 from small_kg import load_chinese, load_english
 
+from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
@@ -236,6 +237,12 @@ def demo_corpus(database: Database) -> Iterator[str]:
     for name in _fresh_corpus(database):
         prepare(database, name)
         yield name
+
+
+@pytest.fixture(scope="session")
+def demo(database: Database, demo_corpus: str) -> Corpus:
+    """The demo's corpus as programs have it."""
+    return Corpus(demo_corpus, database=database)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from commands import environment, kgp
+from commands import begin, environment, kgp, prints, refuses
 from reference import all_commands
 
 from kgp_neo4j.cli import cli
@@ -41,10 +41,9 @@ def test_the_help_of_every_command_has_an_example(path: str) -> None:
 
 def test_help_exits_0_and_shows_every_command() -> None:
     done = kgp("--help")
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     for name in cli.list_commands(click.Context(cli)):
         assert name in done.stdout
-    assert done.stderr == ""
 
 
 def test_every_command_with_a_result_takes_json() -> None:
@@ -74,10 +73,7 @@ def test_every_command_with_a_result_takes_json() -> None:
     ids=" ".join,
 )
 def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> None:
-    done = kgp(*arguments, **_NOWHERE)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    assert refuses(*arguments, code=2, **_NOWHERE)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +82,9 @@ def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> N
     ids=["nobody listens", "not a Bolt address", "no password"],
 )
 def test_a_wrong_server_exits_1_with_a_message(variables: dict[str, str]) -> None:
-    done = kgp("corpora", **variables)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: ")
-    assert "NEO4J_URI" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    said = refuses("corpora", **variables)
+    assert said.startswith("Error: ")
+    assert "NEO4J_URI" in said
 
 
 def test_debug_shows_the_traceback() -> None:
@@ -102,19 +95,16 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_a_wrong_password_is_named(connection: Connection) -> None:
-    done = kgp("corpora", **environment(connection) | {"NEO4J_PASSWORD": "not the password"})
-    assert done.returncode == 1
-    assert "NEO4J_PASSWORD" in done.stderr
-    assert connection.password not in done.stderr
+    said = refuses("corpora", **environment(connection) | {"NEO4J_PASSWORD": "not the password"})
+    assert "NEO4J_PASSWORD" in said
+    assert connection.password not in said
 
 
 def test_a_missing_file_exits_1_and_is_named(
     connection: Connection, corpus: str, tmp_path: Path
 ) -> None:
-    done = kgp("load", "none.txt", "--corpus", corpus, cwd=tmp_path, **environment(connection))
-    assert done.returncode == 1
-    assert "none.txt" in done.stderr
-    assert "Traceback" not in done.stderr
+    line = ("load", "none.txt", "--corpus", corpus)
+    assert "none.txt" in refuses(*line, cwd=tmp_path, **environment(connection))
 
 
 @pytest.mark.parametrize(
@@ -131,10 +121,8 @@ def test_an_unknown_corpus_exits_1_and_is_named(
     connection: Connection, corpus: str, tmp_path: Path, arguments: list[str]
 ) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who?"}\n', encoding="utf-8")
-    done = kgp(*arguments, "--corpus", corpus, cwd=tmp_path, **environment(connection))
-    assert done.returncode == 1
-    assert corpus in done.stderr
-    assert "Traceback" not in done.stderr
+    line = (*arguments, "--corpus", corpus)
+    assert corpus in refuses(*line, cwd=tmp_path, **environment(connection))
 
 
 @pytest.mark.slow
@@ -193,24 +181,14 @@ def test_a_completion_script_is_printed(shell: str) -> None:
 def test_version_is_printed() -> None:
     from importlib import metadata
 
-    done = kgp("--version")
-    assert done.returncode == 0
-    assert metadata.version("kgp-neo4j") in done.stdout
+    assert metadata.version("kgp-neo4j") in prints("--version")
 
 
 def test_an_interrupt_leaves_with_130() -> None:
     # A server that takes the connection and never says a word: the command waits for it.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
-        waiting = subprocess.Popen(
-            [sys.executable, "-m", "kgp_neo4j.cli", "corpora"],
-            env=os.environ | {"NEO4J_URI": uri, "NEO4J_PASSWORD": "none"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # A test run in the background ignores SIGINT, and hands that on.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        waiting = begin("corpora", NEO4J_URI=uri, NEO4J_PASSWORD="none")
         with silent.accept()[0]:
             waiting.send_signal(signal.SIGINT)
             told = waiting.communicate(timeout=60)
@@ -266,13 +244,6 @@ def test_what_cannot_be_printed_ends_without_a_traceback(place: str | None) -> N
 
 
 def test_a_closed_pipe_ends_it_silently(connection: Connection) -> None:
-    command = [sys.executable, "-m", "kgp_neo4j.cli", "doctor", "--json"]
-    with subprocess.Popen(
-        command,
-        env=os.environ | environment(connection),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with begin("doctor", "--json", **environment(connection)) as process:
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 from asking import ask
-from click.testing import CliRunner
-from commands import environment, kgp
+from commands import environment, prints
 from graphs import rows, snapshot
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -122,19 +120,16 @@ def test_documents_of_the_users_own_are_left_alone(
 def test_the_command_prints_answer_path_passages_and_what_to_try_next(
     connection: Connection, demo_graph: str
 ) -> None:
-    done = kgp("demo", "--corpus", demo_graph, **environment(connection))
-    assert done.returncode == 0, done.stderr
+    shown = prints("demo", "--corpus", demo_graph, **environment(connection))
     told = ("Yusuf Arden [2]", "grandmother", "What to try next")
     for said in (*told, QUESTION, *QUESTIONS, TABLE_QUESTION, SYMPTOMS):
-        assert said in done.stdout
-    assert f"--corpus '{demo_graph}'" in done.stdout
+        assert said in shown
+    assert f"--corpus '{demo_graph}'" in shown
 
 
 def test_the_command_prints_json_that_can_be_read(connection: Connection, demo_graph: str) -> None:
-    arguments = ["demo", "--corpus", demo_graph, "--json"]
-    done = CliRunner().invoke(cli, arguments, env=environment(connection))
-    assert done.exit_code == 0, done.stderr
-    made = json.loads(done.stdout)
+    line = ("demo", "--corpus", demo_graph, "--json")
+    made = json.loads(prints(*line, **environment(connection)))
     assert made["load"]["documents"] == 21
     assert made["connect"] is None
     assert made["answer"]["question"] == QUESTION

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import environment, kgp
+from commands import environment, kgp, prints, refuses
+from graphs import write_lines
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
@@ -17,13 +18,6 @@ from kgp_neo4j.evaluate.runs import read_run
 from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
-
-
-def _lines(path: Path, *rows: Any) -> Path:
-    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
-    path.write_text(text, encoding="utf-8")
-    return path
-
 
 # --- Scores ---------------------------------------------------------------------------------------
 
@@ -40,13 +34,13 @@ def test_scores_are_those_of_squad_and_of_the_passages(tmp_path: Path) -> None:
         }
         for key, answer in (("1", "the Apr 16, 1941"), ("2", "yes"), ("3", "no"))
     ]
-    golds = read_gold(_lines(tmp_path / "gold.jsonl", *questions))
+    golds = read_gold(write_lines(tmp_path / "gold.jsonl", *questions))
     passages = [{"title": title, "text": "t"} for title in ("C", "A", "D", "E", "F", "B")]
     rows = [
         {"id": "1", "answer": "April 16 1941", "retrieved": passages},
         {"id": "2", "answer": "yes and more", "retrieved": passages[1:2] * 2},
     ]
-    run = read_run(_lines(tmp_path / "run.jsonl", *rows), golds, measure)
+    run = read_run(write_lines(tmp_path / "run.jsonl", *rows), golds, measure)
     assert run.missing == ("3",)
     expected = {"EM": 0.0, "F1": 2 / 9, "recall@2": 1 / 3, "recall@10": 1.5 / 3, "all@5": 0.0,
                 "all@10": 1 / 3, "precision@2": 1 / 3}  # fmt: skip
@@ -108,20 +102,16 @@ def test_the_interval_of_a_difference_is_paired() -> None:
     ],
 )
 def test_a_faulty_run_is_not_scored(rows: list[Any], message: str, tmp_path: Path) -> None:
-    run = _lines(tmp_path / "run.jsonl", *rows)
-    done = kgp("evaluate", "demo", "--score", str(run))
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert done.stdout == ""
+    run = write_lines(tmp_path / "run.jsonl", *rows)
+    assert message in refuses("evaluate", "demo", "--score", str(run))
 
 
 def test_a_run_with_missing_questions_says_so(tmp_path: Path) -> None:
     rows = [{"id": f"demo-{n}", "answer": "no", "retrieved": []} for n in range(1, 31)]
-    run = _lines(tmp_path / "kgp-theirs.jsonl", *rows)
-    done = kgp("evaluate", "demo", "--score", str(run))
-    assert done.returncode == 0, done.stderr
-    assert "kgp-theirs: 10 questions are missing and count as wrong." in done.stdout
-    told = json.loads(kgp("evaluate", "demo", "--score", str(run), "--json").stdout)
+    run = write_lines(tmp_path / "kgp-theirs.jsonl", *rows)
+    line = ("evaluate", "demo", "--score", str(run))
+    assert "kgp-theirs: 10 questions are missing and count as wrong." in prints(*line)
+    told = json.loads(prints(*line, "--json"))
     assert len(told["missing"]["kgp-theirs"]) == 10
 
 
@@ -136,7 +126,7 @@ def test_a_run_with_missing_questions_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_questions_without_gold_are_refused(lines: list[Any], message: str, tmp_path: Path) -> None:
-    file = _lines(tmp_path / "questions.jsonl", *lines)
+    file = write_lines(tmp_path / "questions.jsonl", *lines)
     with pytest.raises(InputError, match=message):
         open_dataset(str(file), split="dev", sample=None, seed=0)
 
@@ -191,10 +181,9 @@ def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path
 
 
 def test_what_the_command_refuses(tmp_path: Path) -> None:
-    listed = kgp("evaluate", "--list")
-    assert listed.returncode == 0
-    assert "kgp-mdr" in listed.stdout
-    assert "--table 2: kgp-random" in listed.stdout
+    listed = prints("evaluate", "--list")
+    assert "kgp-mdr" in listed
+    assert "--table 2: kgp-random" in listed
     out = ("--out", str(tmp_path))
     for arguments, code, message in (
         ((), 2, "DATASET"),
@@ -204,9 +193,7 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
         (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
     ):
-        done = kgp("evaluate", *arguments, *out)
-        assert done.returncode == code, arguments
-        assert message in done.stderr
+        assert message in refuses("evaluate", *arguments, *out, code=code)
 
 
 # --- Published files ------------------------------------------------------------------------------
@@ -239,15 +226,11 @@ _WING = {
 _ARTICLE = "<p>A light on a cape.</p>\n<p>The <a href='t'>tower</a> was built in 1874.</p>"
 
 
-def _iirc(folder: Path) -> Path:
-    articles = {"Ardfin Point": _ARTICLE, "Another": "<p>Nobody links to this.</p>"}
-    (folder / "context_articles.json").write_text(json.dumps(articles), encoding="utf-8")
-    (folder / "dev.json").write_text(json.dumps([_WING]), encoding="utf-8")
-    return folder / "dev.json"
-
-
 def test_questions_nested_in_their_passages(tmp_path: Path) -> None:
-    first, second = read_gold(_iirc(tmp_path))
+    articles = {"Ardfin Point": _ARTICLE, "Another": "<p>Nobody links to this.</p>"}
+    (tmp_path / "context_articles.json").write_text(json.dumps(articles), encoding="utf-8")
+    (tmp_path / "dev.json").write_text(json.dumps([_WING]), encoding="utf-8")
+    first, second = read_gold(tmp_path / "dev.json")
     assert first.answers == ("1874 AD", "1874")
     assert [fact.title for fact in first.facts] == ["Wing", "ardfin point"]
     assert [title for title, _ in first.contexts] == ["Wing", "ardfin point"]
@@ -274,7 +257,7 @@ def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
         "context": [["A", ["Moe built it."]], ["C", ["Nothing."]]],
     }
     opened = open_dataset(
-        str(_lines(tmp_path / "fullwiki.jsonl", row)), split="dev", sample=None, seed=0
+        str(write_lines(tmp_path / "fullwiki.jsonl", row)), split="dev", sample=None, seed=0
     )
     assert opened.made_of.endswith("(1 of 2 supporting facts are not in them)")
 
@@ -301,11 +284,9 @@ def test_a_corpus_of_articles_beside_the_questions(
          "question_type": "null_query", "evidence_list": []},
     ]  # fmt: skip
     (tmp_path / "Asked.json").write_text(json.dumps(questions), encoding="utf-8")
-    done = kgp("evaluate", str(tmp_path), "--split", "Asked", "--methods", "bm25,golden",
-               "--corpus", corpus, "--out", str(tmp_path / "out"), "--json",
-               **environment(connection))  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    means = json.loads(done.stdout)["methods"]
+    line = ("evaluate", str(tmp_path), "--split", "Asked", "--methods", "bm25,golden", "--json")
+    out = ("--corpus", corpus, "--out", str(tmp_path / "out"))
+    means = json.loads(prints(*line, *out, **environment(connection)))["methods"]
     assert means["golden"]["all@30"] == means["bm25"]["all@30"] == 1
     assert means["golden"]["silent"] == 1
 
@@ -314,7 +295,7 @@ def test_a_corpus_of_articles_beside_the_questions(
 def test_questions_over_pdfs_beside_them(
     connection: Connection, database: Database, tmp_path: Path
 ) -> None:
-    file = _lines(
+    file = write_lines(
         tmp_path / "questions.jsonl",
         *(
             {
@@ -336,14 +317,13 @@ def test_questions_over_pdfs_beside_them(
     shutil.copy(DOCUMENTS / "annual-report-1889.pdf", tmp_path / "held.pdf")
     base = f"evaluate-test-{tmp_path.name}"
     try:
-        done = kgp("evaluate", str(file), "--table", "structure", "--corpus", base,
-                   "--out", str(tmp_path / "out"), **environment(connection))  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        line = ("evaluate", str(file), "--table", "structure", "--corpus", base)
+        shown = prints(*line, "--out", str(tmp_path / "out"), **environment(connection))
         told = f"2 questions of {tmp_path.name} questions; corpus: one corpus for each document"
-        assert told in done.stdout
-        assert "| method | Struct-EM | stated | Struct-EM less that of kgp |" in done.stdout
-        assert "| kgp | 100.0 |" in done.stdout
-        assert "| no-structure | 0.0 |" in done.stdout
+        assert told in shown
+        assert "| method | Struct-EM | stated | Struct-EM less that of kgp |" in shown
+        assert "| kgp | 100.0 |" in shown
+        assert "| no-structure | 0.0 |" in shown
         rows = (tmp_path / "out" / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
         assert json.loads(rows[0])["values"] == ["3"]
         assert json.loads(rows[1])["found"] is False

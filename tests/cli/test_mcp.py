@@ -29,26 +29,6 @@ from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 _ILL = "I feel tired and dizzy. What can it be?"
 
 
-def _spoken(
-    connection: Connection, arguments: list[str], talk: Callable[[Client], Awaitable[None]]
-) -> str:
-    """Start the server as a client does, talk to it, and return what it wrote for people."""
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "kgp_neo4j.cli", "mcp", *arguments],
-        env=environment(connection) | {k: v for k, v in os.environ.items() if k.startswith("KGP_")},
-    )
-
-    async def run(log: Any) -> None:
-        async with Client(stdio_client(parameters, errlog=log)) as client:
-            await talk(client)
-
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
-        asyncio.run(run(log))
-        log.seek(0)
-        return log.read()
-
-
 def _told(result: Any) -> dict[str, Any]:
     """Return a tool's result; it comes as structure and, the same, as text."""
     assert not result.is_error, result.content[0].text
@@ -124,8 +104,15 @@ def test_a_client_asks_retrieves_explores_and_maps(
         assert mapped["mermaid"].startswith("flowchart")
 
     before = _state(database, demo_graph)
-    log = _spoken(connection, ["--corpus", demo_graph, "--graph", demo_graph], talk)
-    assert "Traceback" not in log
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "kgp_neo4j.cli", "mcp", "--corpus", demo_graph, "--graph", demo_graph],
+        env=environment(connection) | {k: v for k, v in os.environ.items() if k.startswith("KGP_")},
+    )
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
+        _with_client(stdio_client(parameters, errlog=log), talk)
+        log.seek(0)
+        assert "Traceback" not in log.read()
     assert _state(database, demo_graph) == before
 
 
@@ -149,7 +136,7 @@ def reading(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def _with_client(server: Any, talk: Callable[[Client], Awaitable[None]]) -> None:
-    """Talk to a server in this process, with the protocol's own client."""
+    """Talk to a server, in this process or by its streams, with the protocol's own client."""
 
     async def run() -> None:
         async with Client(server) as client:

@@ -90,12 +90,6 @@ def test_encoder(database: Database, corpus: str) -> None:
     assert database.write("connect/encoder", corpus="no such", encoder="e", dimension=2) == []
 
 
-def _nodes(database: Database, corpus: str) -> dict[str, int]:
-    return {
-        short(row["id"]): row["node"] for row in database.read("connect/passages", corpus=corpus)
-    }
-
-
 def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
@@ -124,8 +118,9 @@ def test_similarity_edges(
     assert database.read("connect/similarity", corpus=corpus, graph="mdr") == [
         {"settings": None, "indexed": False}
     ]
-    nodes = _nodes(database, corpus)
-    names = {node: name for name, node in nodes.items()}
+    listed = database.read("connect/passages", corpus=corpus)
+    names = {row["node"]: short(row["id"]) for row in listed}
+    nodes = {name: node for node, name in names.items()}
     lonely = database.read("connect/unjoined", corpus=corpus, least=1)
     before = edges(database, corpus, "SIMILAR_ST")
     joined = {a for a, _, _ in before}

@@ -96,21 +96,6 @@ def test_documents_make_passages_of_another_section_anew(database: Database, cor
     assert found == [[(None, False), (None, False)], [(None, True), ("A > B", False)]]
 
 
-def _mention(database: Database, corpus: str, *pairs: tuple[str, str]) -> None:
-    """Let passages, by their text, mention entities."""
-    rows(
-        database,
-        """
-        UNWIND $pairs AS pair
-        MATCH (p:Passage {corpus: $c, text: pair[0]})
-        MERGE (e:NamedEntity {corpus: $c, name: pair[1]})
-        CREATE (p)-[:MENTIONS]->(e)
-        """,
-        c=corpus,
-        pairs=[list(pair) for pair in pairs],
-    )
-
-
 def _entities(database: Database, corpus: str) -> list[str]:
     query = "MATCH (e:NamedEntity {corpus: $c}) RETURN e.name AS name ORDER BY name"
     return [row["name"] for row in rows(database, query, c=corpus)]
@@ -118,7 +103,16 @@ def _entities(database: Database, corpus: str) -> list[str]:
 
 def test_entities_go_with_their_last_passage(database: Database, two_documents: str) -> None:
     c = two_documents
-    _mention(database, c, ("One. ", "alone"), ("One. ", "both"), ("Four.", "both"), ("Four.", "b"))
+    rows(
+        database,
+        """
+        UNWIND [['One. ', 'alone'], ['One. ', 'both'], ['Four.', 'both'], ['Four.', 'b']] AS pair
+        MATCH (p:Passage {corpus: $c, text: pair[0]})
+        MERGE (e:NamedEntity {corpus: $c, name: pair[1]})
+        CREATE (p)-[:MENTIONS]->(e)
+        """,
+        c=c,
+    )
     _store(database, c, _document(c, "a", "Other.", "Two 😀. ", "Three."))
     assert _entities(database, c) == ["b", "both"]
     database.write_in_batches("load/delete_documents", corpus=c, ids=[f"{c}/b"])

@@ -50,6 +50,18 @@ def _graph(database: Database, corpus: str) -> str:
     return corpus
 
 
+def _add(database: Database, corpus: str, count: int, vector: list[float]) -> None:
+    """Add so many passages of one vector to the first document."""
+    rows(
+        database,
+        "MATCH (d:Document {id: $c + '/a'}) UNWIND range(1, $n) AS n "
+        "CREATE (d)-[:HAS_PASSAGE]->(:Passage {corpus: $c, id: $c + '/x' + n, embedding: $v})",
+        c=corpus,
+        n=count,
+        v=vector,
+    )
+
+
 def _share(
     database: Database, corpus: str, first: str, second: str, weight: float, shared: list[str],
     names: bool, kind: str = "SHARES_KEYWORD",
@@ -114,14 +126,7 @@ def test_question_signals_of_a_corpus_that_others_crowd_out(
     lighthouse(database, corpus)
     passages(database, other_corpus)
     near = [0.28, 0.96]
-    rows(
-        database,
-        "MATCH (d:Document {id: $c + '/a'}) UNWIND range(1, $n) AS n "
-        "CREATE (d)-[:HAS_PASSAGE]->(:Passage {corpus: $c, id: $c + '/x' + n, embedding: $v})",
-        c=other_corpus,
-        n=others,
-        v=near,
-    )
+    _add(database, other_corpus, others, near)
     found = _asked(database, corpus, "?", near, depth=1)
     assert set(found) == {"c1"}
     assert found["c1"]["cosine"] == pytest.approx(0.96, abs=0.01)
@@ -149,12 +154,7 @@ def test_a_corpus_is_scanned_only_while_it_is_small(
         return _scanned(plan)
 
     assert scanned() == 6  # all there are
-    rows(
-        database,
-        "MATCH (d:Document {id: $c + '/a'}) UNWIND range(1, 1000) AS n CREATE (d)-[:HAS_PASSAGE]->"
-        "(:Passage {corpus: $c, id: $c + '/x' + n, embedding: [0.28, 0.96]})",
-        c=corpus,
-    )
+    _add(database, corpus, 1000, [0.28, 0.96])
     make_own_indexes(database, corpus)
     assert scanned() == 0
 

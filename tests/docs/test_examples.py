@@ -1,13 +1,12 @@
 """The scripts of examples/, run as their first lines say, on the demo's documents and triples."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment
+from commands import environment, output
 
 from kgp_neo4j.demo import DOCUMENTS, GRAPH
 from kgp_neo4j.graphdb.database import Database
@@ -20,15 +19,8 @@ _QUESTION = "Who designed the Hesk Bridge?"
 
 def _run(database: Database, script: str, *arguments: str, **variables: str) -> str:
     """Run a script and return what it printed."""
-    result = subprocess.run(
-        [sys.executable, str(_ROOT / "examples" / script), *arguments],
-        env=os.environ | environment(database.connection) | variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+    env = os.environ | environment(database.connection) | variables
+    return output(sys.executable, str(_ROOT / "examples" / script), *arguments, env=env)
 
 
 def test_documents_are_asked_with_a_language_model(

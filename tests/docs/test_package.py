@@ -3,7 +3,6 @@
 import os
 import shutil
 import site
-import subprocess
 import sys
 import sysconfig
 import venv
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commands import environment
+from commands import environment, output
 
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.environment.folders import Connection
@@ -59,19 +58,13 @@ class _Installed:
         assert program, f"{command[0]} was not installed"
         work = self.folder / "work"
         work.mkdir(exist_ok=True)
-        return _run(program, *command[1:], cwd=work, env=inherited | variables)
-
-
-def _run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+        return output(program, *command[1:], cwd=work, env=inherited | variables)
 
 
 def _wheel(source: Path, out: Path) -> Path:
     """Build the wheel of a source tree or an sdist, with the setuptools that is there."""
     options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q")
-    _run(
+    output(
         *(sys.executable, "-m", "pip", "wheel", *options, "-w", str(out), str(source)),
         cwd=out.parent,
     )
@@ -109,7 +102,7 @@ def installed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> _Instal
     assert python
     pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
     options = ("--no-deps", "--no-index", "--ignore-installed", "-q")
-    _run(*pip, "install", *options, str(wheel), cwd=folder)
+    output(*pip, "install", *options, str(wheel), cwd=folder)
     return _Installed(wheel, folder, scripts)
 
 
@@ -135,7 +128,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_no_other(
 def test_the_sdist_builds_the_same_wheel(
     source: Path, installed: _Installed, tmp_path: Path
 ) -> None:
-    _run(sys.executable, "-c", _SDIST, str(tmp_path), cwd=source)
+    output(sys.executable, "-c", _SDIST, str(tmp_path), cwd=source)
     (sdist,) = tmp_path.glob("*.tar.gz")
     assert _held(_wheel(sdist, tmp_path / "wheel")) == _held(installed.wheel)
 

@@ -4,12 +4,10 @@ import json
 
 import pytest
 from asking import Never, ask
-from click.testing import CliRunner
-from commands import environment
+from commands import environment, prints
 from scripted_model import Scripted
 from structured_documents import ferries, harbours, store
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
@@ -111,21 +109,16 @@ def test_what_the_pages_do_not_carry_is_not_stated(
 def test_the_command_shows_the_decision_the_cell_and_the_query(
     database: Database, sound: str
 ) -> None:
-    runner, variables = CliRunner(), environment(database.connection)
-    shown = runner.invoke(cli, ["ask", _TABLE, "--corpus", sound], env=variables)
-    assert shown.exit_code == 0, shown.output
-    assert "Question type: structural (by classifier" in shown.output
-    assert "\n  6.00\n" in shown.output
-    assert "Sound ferries, page 2, Table 1, row 2 (Port Merrin), column 2 (Single fare)" in (
-        shown.output
-    )
-    assert "MATCH (" not in shown.output
-    line = ["ask", _TABLE, "--corpus", sound, "--show-query"]
-    shown = runner.invoke(cli, line, env=variables)
-    assert "Query (read-only)" in shown.output
-    assert "MATCH (" in shown.output
-    as_json = runner.invoke(cli, ["ask", _TABLE, "--corpus", sound, "--json"], env=variables)
-    made = json.loads(as_json.stdout)
+    line, server = ("ask", _TABLE, "--corpus", sound), environment(database.connection)
+    shown = prints(*line, **server)
+    assert "Question type: structural (by classifier" in shown
+    assert "\n  6.00\n" in shown
+    assert "Sound ferries, page 2, Table 1, row 2 (Port Merrin), column 2 (Single fare)" in shown
+    assert "MATCH (" not in shown
+    shown = prints(*line, "--show-query", **server)
+    assert "Query (read-only)" in shown
+    assert "MATCH (" in shown
+    made = json.loads(prints(*line, "--json", **server))
     assert made["structural"]["values"] == ["6.00"]
     assert made["type"]["type"] == "structural"
 

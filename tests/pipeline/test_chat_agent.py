@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 from chat_server import ChatServer, Reply, completion
-from click.testing import CliRunner
-from commands import environment
+from commands import environment, kgp
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent
 from kgp_neo4j.environment.folders import Connection
@@ -103,13 +101,11 @@ def test_what_a_server_says_steers_the_traversal(
 def test_ask_over_the_command_line(
     chat_server: ChatServer, demo_corpus: str, connection: Connection
 ) -> None:
-    line = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--json"]
-    chat = ["--agent", "chat", "--model", "m", "--chat-url", chat_server.url]
-    variables = environment(connection) | {"OPENAI_API_KEY": _KEY}
-    done = CliRunner().invoke(cli, [*line, *chat], env=variables)
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["agent"] == "chat"
-    assert _KEY not in done.output
+    line = ("ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--json")
+    chat = ("--agent", "chat", "--model", "m", "--chat-url", chat_server.url)
+    done = kgp(*line, *chat, **environment(connection), OPENAI_API_KEY=_KEY)
+    assert json.loads(done.stdout)["agent"] == "chat", done.stderr
+    assert _KEY not in done.stdout + done.stderr
     assert chat_server.bodies
 
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from connected import Watched, connected_graph
-from graphs import rows, write_jsonl
-from small_graphs import FILMS
+from graphs import load_records, rows
+from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect import embedding_graph
 from kgp_neo4j.corpus.connect.embedding_graph import connect_nearest
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
@@ -26,17 +25,6 @@ from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
 #: The graphs that `connect` makes, as the corpus names them.
 _ALL = ["entities", "keywords", "similarity"]
-
-
-def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
-
-
-def _edges(database: Database, corpus: str, kind: str = "SHARES_KEYWORD") -> int:
-    query = (
-        "MATCH (p:Passage {corpus: $c})-[e]->(:Passage) WHERE type(e) = $kind RETURN count(e) AS n"
-    )
-    return int(rows(database, query, c=corpus, kind=kind)[0]["n"])
 
 
 def _named_edges(database: Database, corpus: str) -> set[tuple[str, str]]:
@@ -57,7 +45,7 @@ def _state(database: Database, corpus: str) -> dict[str, Any]:
 
 
 def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     report = connect(database, corpus, edges=["tfidf"])
     assert _named_edges(database, corpus) == {
         ("Ed Wood (film)", "Tim Burton"),
@@ -65,7 +53,7 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
         ("Tim Burton", "Ed Wood (film)"),
         ("Burbank", "Tim Burton"),
     }
-    assert report.shared_keyword_edges == _edges(database, corpus)
+    assert report.shared_keyword_edges == len(edges(database, corpus, "SHARES_KEYWORD"))
     made = connected_graph(database, corpus)
     assert report.keywords == len(made["keywords"])
     assert report.keyword_links == len(made["links"])
@@ -88,12 +76,12 @@ def test_other_settings_leave_no_stale_edges(
     dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
     sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
     similarity = SimilaritySettings(neighbours=2)
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
     connect(database, corpus, keywords=sparse, similarity=similarity)
     made = connected_graph(database, corpus)
     delete_corpus(database, corpus)
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, keywords=sparse, similarity=similarity)
     assert connected_graph(database, corpus) == made
 
@@ -101,10 +89,12 @@ def test_other_settings_leave_no_stale_edges(
 def test_deleted_and_new_documents_leave_no_stale_edges(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     delete_document(database, corpus, "Tim Burton")
-    _store(database, corpus, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It."))
+    load_records(
+        database, corpus, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It.")
+    )
     assert _state(database, corpus)["unconnected"] == 1
     report = connect(database, corpus)
     # Only the new passage is embedded.
@@ -126,20 +116,19 @@ def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path:
     words = [f"word{n}" for n in range(12)]
     # Each passage shares one word with the next ones.
     texts = [(f"Doc {n} of it", " and ".join(words[n : n + 6])) for n in range(7)]
-    _store(database, corpus, tmp_path, *texts)
+    load_records(database, corpus, tmp_path, *texts)
 
-    def edges(**settings: int) -> int:
-        given = KeywordSettings(**settings)
-        connect(database, corpus, edges=["tfidf"], keywords=given)
-        return _edges(database, corpus)
+    def made(**settings: int) -> int:
+        connect(database, corpus, edges=["tfidf"], keywords=KeywordSettings(**settings))
+        return len(edges(database, corpus, "SHARES_KEYWORD"))
 
-    full = edges()
-    assert edges(neighbours=1) < full
-    assert edges(neighbours=0) == 0
-    assert edges(keywords=1) < full
-    assert edges(longest=1, keywords=1) <= edges(longest=1)
-    assert edges(max_frequency=2) < full
-    assert edges() == full
+    full = made()
+    assert made(neighbours=1) < full
+    assert made(neighbours=0) == 0
+    assert made(keywords=1) < full
+    assert made(longest=1, keywords=1) <= made(longest=1)
+    assert made(max_frequency=2) < full
+    assert made() == full
 
 
 def test_a_passage_many_others_name_is_joined_to_each(
@@ -147,7 +136,7 @@ def test_a_passage_many_others_name_is_joined_to_each(
 ) -> None:
     hub = ("Grand Hub", "The hub of all.")
     spokes = [(f"Spoke {n}", f"This one, {n}, points to Grand Hub.") for n in range(40)]
-    _store(database, corpus, tmp_path, hub, *spokes)
+    load_records(database, corpus, tmp_path, hub, *spokes)
     given = KeywordSettings(max_frequency=5, neighbours=2)
     connect(database, corpus, edges=["tfidf"], keywords=given)
     assert len(_named_edges(database, corpus)) == 40
@@ -189,7 +178,7 @@ def test_an_empty_corpus(database: Database, corpus: str) -> None:
 
 
 def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, ("Only One", "The only passage there is."))
+    load_records(database, corpus, tmp_path, ("Only One", "The only passage there is."))
     report = connect(database, corpus)
     assert (report.embedded, report.similarity_edges, report.shared_keyword_edges) == (1, 0, 0)
     (passage,) = PassageRetriever(database, corpus).retrieve(Question("", "Only one?")).passages
@@ -202,7 +191,7 @@ def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path
 def test_embeddings_are_unit_vectors_of_the_encoder(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, edges=["knn-st"])
     found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
     assert {len(row["v"]) for row in found} == {384}
@@ -219,7 +208,7 @@ def test_embeddings_are_unit_vectors_of_the_encoder(
 def test_another_encoder_is_refused_and_harms_nothing(
     database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = connected_graph(database, corpus)
     given = SimilaritySettings(encoder=tiny_encoder)
@@ -234,7 +223,7 @@ def test_another_encoder_is_refused_and_harms_nothing(
 
 
 def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = connected_graph(database, corpus)
     (tmp_path / "nothing").mkdir()
@@ -249,12 +238,12 @@ def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path:
 def test_replacing_embeddings(
     database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     given = SimilaritySettings(encoder=tiny_encoder, neighbours=2, replace=True)
     report = connect(database, corpus, edges=["knn-st"], similarity=given)
     assert (report.embedded, report.similarity_edges) == (5, 10)
-    assert _edges(database, corpus, "SIMILAR_ST") == 10
+    assert len(edges(database, corpus, "SIMILAR_ST")) == 10
     state = _state(database, corpus)
     assert (state["encoder"], state["dimension"]) == (tiny_encoder, 32)
     found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
@@ -267,7 +256,7 @@ def test_two_encoders_side_by_side(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
     for name in (corpus, other_corpus):
-        _store(database, name, tmp_path, *FILMS)
+        load_records(database, name, tmp_path, *FILMS)
     connect(database, corpus)
     connect(database, other_corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
     for name, dimension in ((corpus, 384), (other_corpus, 32)):
@@ -289,7 +278,7 @@ def test_two_encoders_side_by_side(
 
 
 @pytest.mark.parametrize(
-    ("path", "edges", "lost"),
+    ("path", "kind", "lost"),
     [
         ("connect/marks", "tfidf", "keywords"),
         ("connect/shared", "tfidf", "keywords"),
@@ -299,13 +288,13 @@ def test_two_encoders_side_by_side(
     ],
 )
 def test_a_run_that_is_cut_short_is_mended_by_another(
-    database: Database, corpus: str, tmp_path: Path, path: str, edges: str, lost: str
+    database: Database, corpus: str, tmp_path: Path, path: str, kind: str, lost: str
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = connected_graph(database, corpus)
     with Watched(database, path) as failing, pytest.raises(DatabaseError):
-        connect(failing, corpus, edges=[edges], anew=True)
+        connect(failing, corpus, edges=[kind], anew=True)
     # What is left can be asked, and says that it is not whole.
     state = _state(database, corpus)
     assert lost in state["connected"]
@@ -317,7 +306,7 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     }[lost]
     retriever = PassageRetriever(database, corpus, method=method, agent=agent)
     assert retriever.retrieve(Question("q", "Where is the harbour?")).notes
-    connect(database, corpus, edges=[edges])
+    connect(database, corpus, edges=[kind])
     assert connected_graph(database, corpus) == before
     assert sorted(_state(database, corpus)["connected"]) == _ALL
     assert _state(database, corpus)["unconnected"] == 0
@@ -341,7 +330,7 @@ class _Failing(Encoder):
 def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
     settings = SimilaritySettings(neighbours=2)
     with pytest.raises(EncoderError, match="out of memory"):

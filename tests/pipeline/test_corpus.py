@@ -17,11 +17,6 @@ pytestmark = pytest.mark.newest
 _QUESTION = "Who designed the Hesk Bridge?"
 
 
-@pytest.fixture
-def demo(database: Database, demo_corpus: str) -> Corpus:
-    return Corpus(demo_corpus, database=database)
-
-
 def test_nothing_is_opened_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")  # nobody listens there
     with Corpus("mine") as corpus:

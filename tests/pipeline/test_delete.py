@@ -2,19 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from commands import environment
+from commands import environment, kgp, prints, refuses
 from graphs import connect_everything, rows, snapshot, write_folder, wrong_frequencies
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.errors import CorpusError, InputError
+from kgp_neo4j.types.errors import CorpusError
 
 pytestmark = pytest.mark.newest
 
@@ -73,34 +70,23 @@ def test_corpora(database: Database, corpus: str, tmp_path: Path) -> None:
     assert set(found.unconnected.values()) == {0}
 
 
-def _run(database: Database, *args: str) -> Any:
-    return CliRunner().invoke(cli, list(args), env=environment(database.connection))
-
-
 def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = write_folder(tmp_path)
     (folder / "picture.gif").write_bytes(b"x")
-    done = _run(database, "load", str(folder), "--corpus", corpus)
-    assert done.exit_code == 0, done.output
-    assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in done.stdout
-    assert ", 0 lost" in done.stdout
-    assert f"not read    1\n  {folder}/picture.gif: save this picture as .png" in done.stdout
-    done = _run(database, "load", str(folder), "--corpus", corpus, "--json")
-    assert json.loads(done.stdout)["unchanged"] == 6
-    done = _run(database, "load", str(folder), "nowhere", "--corpus", corpus)
-    assert done.exit_code == 1
+    of, server = ("--corpus", corpus), environment(database.connection)
+    loaded = prints("load", str(folder), *of, **server)
+    assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in loaded
+    assert ", 0 lost" in loaded
+    assert f"not read    1\n  {folder}/picture.gif: save this picture as .png" in loaded
+    assert json.loads(prints("load", str(folder), *of, "--json", **server))["unchanged"] == 6
+    done = kgp("load", str(folder), "nowhere", *of, **server)
+    assert done.returncode == 1
     assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
-    done = _run(database, "load", "nowhere", "--corpus", corpus)
-    assert isinstance(done.exception, InputError)
-    assert _run(database, "load", "--corpus", corpus).exit_code == 2
-    assert f"{corpus}  " in _run(database, "corpora").stdout
-    listed = json.loads(_run(database, "corpora", "--json").stdout)
+    assert refuses("load", "nowhere", *of, **server)
+    assert f"{corpus}  " in prints("corpora", **server)
+    listed = json.loads(prints("corpora", "--json", **server))
     assert next(c for c in listed if c["name"] == corpus)["documents"] == 6
-    assert "Page" in _run(database, "corpora", "--documents", corpus).stdout
-    assert _run(database, "delete", "--corpus", corpus).exit_code == 2
-    done = _run(database, "delete", "--corpus", corpus, "--document", "Page", "--yes")
-    assert done.stdout == f"Deleted 1 documents and 1 passages from {corpus}.\n"
-    done = _run(database, "delete", "--corpus", corpus, "--yes", "--json")
-    assert json.loads(done.stdout)["documents"] == 5
-    for name in ("load", "delete", "corpora"):
-        assert f"kgp-neo4j {name}" in _run(database, name, "--help").stdout
+    assert "Page" in prints("corpora", "--documents", corpus, **server)
+    gone = prints("delete", *of, "--document", "Page", "--yes", **server)
+    assert gone == f"Deleted 1 documents and 1 passages from {corpus}.\n"
+    assert json.loads(prints("delete", *of, "--yes", "--json", **server))["documents"] == 5

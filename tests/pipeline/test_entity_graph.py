@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from commands import environment
-from graphs import rows, write_jsonl
+from commands import environment, prints
+from graphs import load_records, rows, write_jsonl
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_document
@@ -26,10 +24,6 @@ _PEOPLE = (
 )
 #: The name that two of them share, and its parts.
 _KELP = ("Jane", "Jane Kelp", "Kelp", "Mary", "Mary Jane", "Mary Jane Kelp")
-
-
-def _load(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
 
 
 def _mentions(database: Database, corpus: str) -> list[tuple[str, str, str, str]]:
@@ -63,7 +57,7 @@ def _edges(database: Database, corpus: str) -> list[dict[str, Any]]:
 
 
 def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    _load(database, corpus, tmp_path, *_PEOPLE)
+    load_records(database, corpus, tmp_path, *_PEOPLE)
     report = connect(database, corpus, edges=["entity"])
     assert _mentions(database, corpus) == [
         ("Harp Festival", "Document", "Oldtown", "Oldtown"),
@@ -91,7 +85,7 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
 def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _load(database, corpus, tmp_path, *_PEOPLE)
+    load_records(database, corpus, tmp_path, *_PEOPLE)
     first = connect(database, corpus, edges=["entity"])
     before = (_mentions(database, corpus), _edges(database, corpus))
     again = connect(database, corpus, edges=["entity"])
@@ -106,10 +100,10 @@ def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
 def test_a_document_deleted_or_changed_takes_its_mentions_along(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _load(database, corpus, tmp_path, *_PEOPLE)
+    load_records(database, corpus, tmp_path, *_PEOPLE)
     connect(database, corpus, edges=["entity"])
     changed = [("Harp Festival", "It ended."), *_PEOPLE[1:]]
-    _load(database, corpus, tmp_path, *changed)
+    load_records(database, corpus, tmp_path, *changed)
     assert {row[0] for row in _mentions(database, corpus)} == {"Oldtown", "Weaver's Guild"}
     assert _edges(database, corpus) == []
     (state,) = database.read("inspect/corpus", corpus=corpus)
@@ -155,7 +149,7 @@ def test_several_passages_and_one_title_twice(
 def test_aliases_and_what_cannot_be_used(database: Database, corpus: str, tmp_path: Path) -> None:
     aliases = tmp_path / "aliases.tsv"
     aliases.write_text("the fair\tHarp Festival\n", encoding="utf-8")
-    _load(database, corpus, tmp_path, *_PEOPLE)
+    load_records(database, corpus, tmp_path, *_PEOPLE)
     settings = EntitySettings(aliases=str(aliases), threshold=0.1)
     connect(database, corpus, edges=["entity"], entities=settings)
     found = _mentions(database, corpus)
@@ -167,18 +161,12 @@ def test_aliases_and_what_cannot_be_used(database: Database, corpus: str, tmp_pa
     assert database.read("inspect/corpus", corpus=corpus)[0]["connected"] == ["entities"]
 
 
-def test_command_and_api(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _load(database, corpus, tmp_path, *_PEOPLE)
+def test_command_and_api(database: Database, corpus: str, tmp_path: Path) -> None:
+    load_records(database, corpus, tmp_path, *_PEOPLE)
     with Corpus(corpus, database=database) as made:
         report = made.connect(edges=["entity"], entities=EntitySettings(phrases=False))
     assert (report.mentions, report.entities) == (1, 0)
-    for name, value in environment(database.connection).items():
-        monkeypatch.setenv(name, value)
-    command = ["connect", "--corpus", corpus, "--edges", "entity"]
-    done = CliRunner().invoke(cli, [*command, "--all", "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["mentions"] == 15
-    done = CliRunner().invoke(cli, command)
-    assert "mentions                      15" in done.stdout
+    line = ("connect", "--corpus", corpus, "--edges", "entity")
+    server = environment(database.connection)
+    assert json.loads(prints(*line, "--all", "--json", **server))["mentions"] == 15
+    assert "mentions                      15" in prints(*line, **server)

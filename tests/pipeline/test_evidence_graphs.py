@@ -26,10 +26,6 @@ def _names(mined: ReasoningGraph) -> set[str]:
     return {name for t in mined.triples for name in (t.head, t.tail)}
 
 
-def _pairs(mined: ReasoningGraph) -> set[frozenset[str]]:
-    return {frozenset((t.head_id, t.tail_id)) for t in mined.triples}
-
-
 def _single(kind: str, entity: str, head: str, tail: str, score: float = 1.0) -> EvidenceGraph:
     triple = Triple(f"{head}{tail}", head, "r", tail, head_id=head, tail_id=tail)
     return EvidenceGraph(kind, entity, (triple,), (head, tail), score)
@@ -60,7 +56,7 @@ def test_mine(graph: StoredGraph) -> None:
 
 def test_size_and_what_is_left_out(graph: StoredGraph) -> None:
     small = mine(graph, _QUESTION, MiningSettings(size=3))
-    assert len(_pairs(small)) == 3
+    assert len({frozenset((t.head_id, t.tail_id)) for t in small.triples}) == 3
     assert small.left_out > 0
     assert mine(graph, _QUESTION, MiningSettings(size=200)).left_out == 0
 

@@ -308,15 +308,13 @@ def test_no_two_boxes_lie_on_each_other() -> None:
         step = Step(f"{n:032x}", rng.choice(("NEXT", "SIMILAR_ST")), 0.5, reason=str(n))
         paths.append(before.then(step))
     drawn = _drawn(_answer(*paths))
-    places: dict[str, list[float]] = {}
+    places: dict[float, list[float]] = {}
+    most_right, most_low = (float(drawn.get(side, "")) for side in ("width", "height"))
     for box in drawn.iter(f"{_SVG}rect"):
-        places.setdefault(box.get("x", ""), []).append(float(box.get("y", "")))
-        assert float(box.get("x", "")) + float(box.get("width", "")) <= float(
-            drawn.get("width", "")
-        )
-        assert float(box.get("y", "")) + float(box.get("height", "")) <= float(
-            drawn.get("height", "")
-        )
+        x, y, width, height = (float(box.get(n, "")) for n in ("x", "y", "width", "height"))
+        places.setdefault(x, []).append(y)
+        assert x + width <= most_right
+        assert y + height <= most_low
     assert sum(map(len, places.values())) == 24
     for ys in places.values():
         assert all(b - a >= 36 for a, b in pairwise(sorted(ys)))

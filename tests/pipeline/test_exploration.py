@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import pytest
 from graphs import rows
-from small_kg import ENGLISH, load_english
+from small_kg import ENGLISH
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
@@ -22,15 +22,6 @@ pytestmark = pytest.mark.newest
 
 #: More than any procedure looks at.
 _LEAVES = 25_000
-
-
-@pytest.fixture(scope="module")
-def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The small English graph, not embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_english(database, name, tmp_path_factory.mktemp("english"))
-    yield name
-    delete_graph(database, name)
 
 
 def _made(database: Database, folder: Path, name: str, triples: list[tuple[str, str, str]]) -> str:

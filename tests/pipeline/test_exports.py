@@ -3,10 +3,7 @@
 import contextlib
 import hashlib
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import environment, kgp
+from commands import begin, environment, prints, refuses
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.answer.traces import store, traces
@@ -86,13 +83,9 @@ def test_loading_again_has_nothing_to_do(database: Database, corpus: str, tmp_pa
     load(database, [source], corpus)
     variables = environment(database.connection)
     file = tmp_path / "large.kgp"
-    done = kgp("export", corpus, str(file), "--json", **variables)
-    assert done.returncode == 0, done.stderr
-    refused = kgp("export", corpus, str(file), **variables)
-    assert refused.returncode == 1
-    assert "--overwrite" in refused.stderr
-    read = kgp("import", str(file), "--replace", **variables)
-    assert read.returncode == 0, read.stderr
+    assert prints("export", corpus, str(file), "--json", **variables)
+    assert "--overwrite" in refuses("export", corpus, str(file), **variables)
+    assert prints("import", str(file), "--replace", **variables)
     again = load(database, [source], corpus)
     assert (again.new, again.replaced, again.unchanged) == (0, 0, 510)
     shelf = "MATCH (c:Corpus {name: $c}) RETURN c.shelf = c.scope AS own"
@@ -231,12 +224,7 @@ def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(
     file = tmp_path / "many.kgp"
     export_corpus(database, corpus, file)
     delete_corpus(database, corpus)
-    run = "import sys; from kgp_neo4j.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", run, "import", str(file)],
-        env=os.environ | environment(database.connection),
-        stderr=subprocess.PIPE,
-    )
+    process = begin("import", str(file), **environment(database.connection))
     count = "MATCH (p:Passage {corpus: $c}) RETURN count(p) AS n"
     while not rows(database, count, c=corpus)[0]["n"]:
         assert process.poll() is None, process.communicate()

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from commands import environment
+from commands import environment, prints
 from tiny_models import tiny_llama
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.choice import make_agent
 from kgp_neo4j.corpus.traverse.agents.generating import (
@@ -76,21 +74,13 @@ def llama(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> Path:
     return tiny_llama(tmp_path_factory.mktemp("llama"), texts)
 
 
-def _kgp(*arguments: object, code: int = 0, **variables: str) -> Result:
-    done = CliRunner().invoke(cli, [str(a) for a in arguments], env=variables)
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return done
-
-
 @pytest.fixture(scope="module")
 def trained(llama: Path, questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """LoRA adapters on the tiny LLaMA, trained on the question for some steps."""
     out = tmp_path_factory.mktemp("trained") / "llama"
-    options = ("--epochs", 30, "--batch", 2, "--rate", 0.01)
-    done = _kgp("train", "llama", questions, "--model", llama, "--out", out, *options, "--json")
-    report = json.loads(done.stdout)
+    line = ("train", "llama", str(questions), "--model", str(llama), "--out", str(out))
+    options = ("--epochs", "30", "--batch", "2", "--rate", "0.01", "--json")
+    report = json.loads(prints(*line, *options))
     assert (report["questions"], report["pairs"], report["steps"]) == (1, 2, 30)
     first = train_llama([questions], out.with_name("one"), LlamaSettings(str(llama), epochs=1))
     assert report["loss"] < first.loss
@@ -160,13 +150,9 @@ def _path(*ids: str) -> ReasoningPath:
     return ReasoningPath(tuple(Step(passage, "seed", 1.0) for passage in ids))
 
 
-def _passages(*ids: str) -> dict[str, Passage]:
-    return {i: Passage(i, "d", "", 0, 0, 1, f"text {i}") for i in ids}
-
-
 def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
     agent = _Counting(encoder)
-    passages = _passages("a", "b", "empty")
+    passages = {i: Passage(i, "d", "", 0, 0, 1, f"text {i}") for i in ("a", "b", "empty")}
     first = agent.next_evidence("Q?", [_path("a"), _path("a", "b"), _path("a")], passages)
     assert [e.text for e in first] == ["after text a", "after text b", "after text a"]
     assert first[1].vector == pytest.approx(encoder.encode(["after text b"])[0].tolist(), abs=1e-2)
@@ -301,10 +287,8 @@ def test_the_evidence_written_leads_to_the_bridge(
 @pytest.mark.slow
 @pytest.mark.train
 def test_ask_with_a_trained_model(trained: Path, demo_corpus: str, connection: Connection) -> None:
-    arguments = ("ask", _QUESTION, "--corpus", demo_corpus, "--agent", "llama", "--model", trained)
-    runs = [
-        json.loads(_kgp(*arguments, "--json", **environment(connection)).stdout) for _ in range(2)
-    ]
+    line = ("ask", _QUESTION, "--corpus", demo_corpus, "--agent", "llama", "--model", str(trained))
+    runs = [json.loads(prints(*line, "--json", **environment(connection))) for _ in range(2)]
     assert runs[0]["agent"] == "llama"
     first, second = ([passage["id"] for passage in run["passages"]] for run in runs)
     # Passages that score alike may come in another order: sums of threads differ in last digits.

@@ -34,11 +34,6 @@ from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 
 
 @pytest.fixture(scope="module")
-def demo(database: Database, demo_corpus: str) -> Corpus:
-    return Corpus(demo_corpus, database=database)
-
-
-@pytest.fixture(scope="module")
 def answer(demo: Corpus) -> Answer:
     return demo.ask(QUESTION, settings=SETTINGS)
 

@@ -1,17 +1,14 @@
 """Loads killed at random points end in the graph of an undisturbed load."""
 
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import environment
+from commands import begin, environment
 from graphs import broken_documents, rows, snapshot
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -43,29 +40,6 @@ def _write(folder: Path, version: str) -> set[str]:
     return {text_hash(t) for t in texts}
 
 
-def _start(database: Database, folder: Path, corpus: str) -> subprocess.Popen[bytes]:
-    run = "from kgp_neo4j.cli import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", run, "load", str(folder), "--corpus", corpus],
-        env=os.environ | environment(database.connection),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-
-
-def _finish(database: Database, folder: Path, corpus: str) -> float:
-    began = time.monotonic()
-    process = _start(database, folder, corpus)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors.decode()
-    return time.monotonic() - began
-
-
-def _loaded(database: Database, corpus: str, wanted: set[str]) -> int:
-    query = "MATCH (d:Document {corpus: $c}) RETURN d.sha256 AS sha256"
-    return sum(row["sha256"] in wanted for row in rows(database, query, c=corpus))
-
-
 def _broken(database: Database, corpus: str) -> list[dict[str, Any]]:
     """Return the broken documents, once the server has ended what a killed client began.
 
@@ -91,27 +65,36 @@ def test_kills_at_any_moment(database: Database, corpus: str, tmp_path: Path) ->
     source = tmp_path / "corpus"
     source.mkdir()
 
+    loads, server = ("load", str(source), "--corpus", corpus), environment(database.connection)
+
+    def finish() -> float:
+        began = time.monotonic()
+        process = begin(*loads, **server)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        return time.monotonic() - began
+
     def lay_out(turn: int) -> None:
         for file in folders[turn].iterdir():
             (source / file.name).write_bytes(file.read_bytes())
 
     lay_out(0)
-    _finish(database, source, corpus)
+    finish()
     lay_out(1)
-    whole = _finish(database, source, corpus)
-    idle = _finish(database, source, corpus)
+    whole, idle = finish(), finish()
     kills, partial, states = 0, 0, set()
     lay_out(0)
     # A machine that is busier or idler now than it was: kills that meet no write come later.
     stretch = 1.0
     while kills < _KILLS or (partial < 3 and kills < 5 * _KILLS):
-        process = _start(database, source, corpus)
+        process = begin(*loads, **server)
         # Any moment from before the first write to after the last.
         time.sleep(made.uniform(0.5 * idle, whole) * stretch)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         assert _broken(database, corpus) == []
-        done = _loaded(database, corpus, versions[turn])
+        stored = rows(database, "MATCH (d:Document {corpus: $c}) RETURN d.sha256 AS sum", c=corpus)
+        done = sum(row["sum"] in versions[turn] for row in stored)
         if process.returncode == -signal.SIGKILL:
             kills += 1
             partial += 0 < done < len(versions[turn])
@@ -120,7 +103,7 @@ def test_kills_at_any_moment(database: Database, corpus: str, tmp_path: Path) ->
         if done == len(versions[turn]):
             turn = 1 - turn
             lay_out(turn)
-    _finish(database, source, corpus)
+    finish()
     assert partial >= 3, f"the kills do not spread over the work: {sorted(states)}"
     try:
         account = load(database, [source], undisturbed)

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs import rows, write_jsonl
+from graphs import load_records, rows
 from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_document
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models import mdr as bundled
@@ -51,10 +50,6 @@ def test_it_is_its_adapter_on_the_default_encoder_in_torch() -> None:
     assert (load_encoder().encode(texts) * light).sum(axis=1).max() < 0.999
 
 
-def _store(database: Database, corpus: str, tmp_path: Path, *texts: tuple[str, str]) -> None:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *texts)], corpus)
-
-
 def _connect(database: Database, corpus: str, neighbours: int = 10, **settings: bool) -> int:
     made = MdrSettings(neighbours, **settings)
     return connect(database, corpus, edges=["knn-mdr"], mdr=made).mdr_embedded
@@ -63,7 +58,7 @@ def _connect(database: Database, corpus: str, neighbours: int = 10, **settings: 
 def test_the_graph_is_made_of_its_own_embeddings(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     similar = edges(database, corpus, "SIMILAR_ST")
     assert _connect(database, corpus, 2) == 5
@@ -91,7 +86,7 @@ def test_the_graph_is_made_of_its_own_embeddings(
     # Again: nothing is embedded twice and no edge is left over.
     assert _connect(database, corpus, 1) == 0
     assert len(edges(database, corpus, "SIMILAR_MDR")) == 5
-    _store(database, corpus, tmp_path, *FILMS, ("Maine", "A state."))
+    load_records(database, corpus, tmp_path, *FILMS, ("Maine", "A state."))
     assert database.read("inspect/corpus", corpus=corpus)[0]["unconnected"] == 1
     assert _connect(database, corpus, 1) == 1
     assert len(edges(database, corpus, "SIMILAR_MDR")) == 6
@@ -100,7 +95,7 @@ def test_the_graph_is_made_of_its_own_embeddings(
 
 
 def test_the_agent_follows_the_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     with pytest.raises(CorpusError, match="has no mdr graph yet") as raised:
         PassageRetriever(database, corpus, agent="mdr").open()
@@ -119,7 +114,7 @@ def test_the_agent_follows_the_graph(database: Database, corpus: str, tmp_path: 
 def test_a_graph_of_another_encoder_is_refused(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
+    load_records(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     _connect(database, corpus)
     before = edges(database, corpus, "SIMILAR_MDR")

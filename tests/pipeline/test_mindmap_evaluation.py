@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment, kgp
+from commands import environment, kgp, prints, refuses
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
@@ -163,8 +163,8 @@ def test_dialogues_are_evaluated_and_go_on_where_they_were(
     assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
     kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
     (out / "mindmap.jsonl").write_text(f"{kept[0]}\n{kept[1][:30]}", encoding="utf-8")
-    again = kgp(*run, "--methods", "mindmap", "--json", **environment(connection))
-    assert json.loads(again.stdout)["methods"]["mindmap"]["named"] == 1
+    again = prints(*run, "--methods", "mindmap", "--json", **environment(connection))
+    assert json.loads(again)["methods"]["mindmap"]["named"] == 1
     lines = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
     assert lines[0] == kept[0]
     assert len(lines) == 2
@@ -178,19 +178,17 @@ def test_listed_entities_measure_linking_and_coverage(
 ) -> None:
     file, out = tmp_path / "entities.jsonl", tmp_path / "out"
     file.write_text(_ENTITIES, encoding="utf-8")
-    run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out), "--table",
-           "mindmap-ablations")  # fmt: skip
-    done = kgp(*run, **environment(connection))
-    assert done.returncode == 0, done.stderr
-    rows = _rows(done.stdout)
+    run = ("evaluate", str(file), "--graph", demo_graph)
+    table = ("--out", str(out), "--table", "mindmap-ablations")
+    report = prints(*run, *table, **environment(connection))
+    rows = _rows(report)
     assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
     assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
-    assert "| 1 | 2.00 | 100.0 | 100.0 |" in done.stdout
+    assert "| 1 | 2.00 | 100.0 | 100.0 |" in report
     theirs = tmp_path / "theirs.jsonl"
     theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
-    beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
-                 **environment(connection))  # fmt: skip
-    assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
+    beside = prints(*run, "--score", str(theirs), **environment(connection))
+    assert _rows(beside)["theirs"]["named"] == "50.0"
 
 
 @pytest.mark.slow
@@ -226,15 +224,12 @@ def test_a_model_is_compared_with_its_baselines(
 def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
     file = tmp_path / "dialogues.jsonl"
     file.write_text(_DIALOGUES, encoding="utf-8")
-    assert (
-        "--table mindmap-2: mindmap, mindmap-paper, kg-retriever"
-        in kgp("evaluate", "--list").stdout
-    )
+    listed = prints("evaluate", "--list")
+    assert "--table mindmap-2: mindmap, mindmap-paper, kg-retriever" in listed
     for arguments, code, message in (
         ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
         ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
         ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
         (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),
     ):
-        done = kgp("evaluate", *arguments, "--out", str(tmp_path / "out"))
-        assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+        assert message in refuses("evaluate", *arguments, "--out", str(tmp_path / "out"), code=code)

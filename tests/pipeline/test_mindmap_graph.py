@@ -3,22 +3,21 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
 from chat_server import ChatServer, completion
-from click.testing import CliRunner, Result
-from commands import environment
+from commands import environment, prints, refuses
 from graphs import rows
+from scripted_model import Scripted
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
@@ -37,18 +36,6 @@ def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Ite
     load_graph(database, [GRAPH / "ailments-zh.tsv"], name)
     yield name
     delete_graph(database, name)
-
-
-class _Model:
-    """A scripted model: entities for the first prompt, then the reply; keeps what it was asked."""
-
-    def __init__(self, reply: str, entities: str = '["tired", "dizzy", "cold hands"]') -> None:
-        self._replies = [entities, reply]
-        self.prompts: list[str] = []
-
-    def __call__(self, prompt: str) -> str:
-        self.prompts.append(prompt)
-        return self._replies[len(self.prompts) - 1]
 
 
 def _of_graph(database: Database, answer: MindMap) -> None:
@@ -106,8 +93,8 @@ Patient
 def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
     database: Database, demo_graph: str
 ) -> None:
-    model = _Model(_REPLY)
-    answer = ask_graph(database, demo_graph, _QUESTION, write=model)
+    model = Scripted(['["tired", "dizzy", "cold hands"]', _REPLY])
+    answer = ask_graph(database, demo_graph, _QUESTION, write=writer(model))
     assert len(model.prompts) == 2
     assert _QUESTION in model.prompts[1]
     assert "Pale tide" in model.prompts[1]
@@ -131,9 +118,8 @@ def test_what_the_graph_says_beyond_the_evidence_is_found(
     database: Database, demo_graph: str
 ) -> None:
     reply = "Output 1: Avoid dust.\nOutput 3:\nRuan cough -> made_worse_by -> Quarry dust"
-    answer = ask_graph(
-        database, demo_graph, "My skin itches", write=_Model(reply, '["itching skin"]')
-    )
+    model = Scripted(['["itching skin"]', reply])
+    answer = ask_graph(database, demo_graph, "My skin itches", write=writer(model))
     assert (answer.by, answer.edges[0].status) == ("model", "grounded")
     assert "beyond the evidence shown" in answer.edges[0].note
     _of_graph(database, answer)
@@ -158,60 +144,48 @@ def test_errors_say_what_to_do(database: Database, demo_graph: str) -> None:
 
 # --- The command line -----------------------------------------------------------------------------
 
-_Run = Callable[..., Result]
-
 
 @pytest.fixture
-def run(connection: Connection, demo_graph: str) -> _Run:
-    def made(*arguments: str, **more: Any) -> Result:
-        done = CliRunner().invoke(
-            cli, [*arguments, "--graph", demo_graph], env=environment(connection), **more
-        )
-        assert "Traceback" not in done.output
-        return done
-
-    return made
+def given(connection: Connection, demo_graph: str) -> dict[str, str]:
+    """The server, and the graph as one that is configured."""
+    return {**environment(connection), "KGP_NEO4J_GRAPH": demo_graph}
 
 
-def test_the_command_prints_a_tree(run: _Run) -> None:
-    done = run("mindmap", _QUESTION)
-    assert done.exit_code == 0, done.output
-    assert "tired → Fatigue" in done.stdout
-    assert "└── ◀─ has symptom ─ Pale tide" in done.stdout
-    assert "    ├── need medical test ─▶ Blood count" in done.stdout
-    assert "\x1b" not in done.stdout
-    short = run("mindmap", _QUESTION, "--show", "2")
-    assert "more lines (--show)" in short.stdout
+def test_the_command_prints_a_tree(given: dict[str, str]) -> None:
+    shown = prints("mindmap", _QUESTION, **given)
+    assert "tired → Fatigue" in shown
+    assert "└── ◀─ has symptom ─ Pale tide" in shown
+    assert "    ├── need medical test ─▶ Blood count" in shown
+    assert "\x1b" not in shown
+    assert "more lines (--show)" in prints("mindmap", _QUESTION, "--show", "2", **given)
 
 
-def test_pictures_are_written(run: _Run, tmp_path: Path) -> None:
+def test_pictures_are_written(given: dict[str, str], tmp_path: Path) -> None:
     html, svg = tmp_path / "answer.html", tmp_path / "answer.svg"
-    done = run("mindmap", _QUESTION, "--html", str(html), "--svg", str(svg), "--mermaid")
-    assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("flowchart LR\n")
-    assert '["Pale tide"]' in done.stdout
+    line = ("mindmap", _QUESTION, "--html", str(html), "--svg", str(svg), "--mermaid")
+    shown = prints(*line, **given)
+    assert shown.startswith("flowchart LR\n")
+    assert '["Pale tide"]' in shown
     page = html.read_text(encoding="utf-8")
     assert svg.read_text(encoding="utf-8").strip() in page
     assert "Pale tide" in page
     assert "<script" not in page
-    wrong = run("mindmap", _QUESTION, "--html", str(tmp_path / "none" / "a.html"))
-    assert wrong.exit_code == 1
-    assert "cannot be written" in str(wrong.exception)
+    wrong = ("mindmap", _QUESTION, "--html", str(tmp_path / "none" / "a.html"))
+    assert "cannot be written" in refuses(*wrong, **given)
 
 
-def test_turns(run: _Run) -> None:
+def test_turns(given: dict[str, str]) -> None:
     talk = json.dumps([{"role": "user", "content": "I feel tired."},
                        {"role": "assistant", "content": "Do you cough? Any fever?"},
                        {"role": "user", "content": "No, but I am dizzy."}])  # fmt: skip
-    done = run("mindmap", "-", "--turn", "And my hands are cold.", "--json", input=talk)
-    assert done.exit_code == 0, done.output
-    made = json.loads(done.stdout)
+    line = ("mindmap", "-", "--turn", "And my hands are cold.", "--json")
+    made = json.loads(prints(*line, typed=talk, **given))
     assert made["question"] == "I feel tired.\nNo, but I am dizzy.\nAnd my hands are cold."
     assert made["candidates"][0]["name"] == "Pale tide"
 
 
-def test_wrong_use_exits_2(run: _Run) -> None:
-    assert run("mindmap", "What?", "--json", "--mermaid").exit_code == 2
+def test_wrong_use_exits_2(given: dict[str, str]) -> None:
+    assert refuses("mindmap", "What?", "--json", "--mermaid", code=2, **given)
 
 
 def test_the_link_opens_the_evidence(
@@ -239,26 +213,26 @@ def _replying(server: ChatServer, *replies: str) -> str:
     return server.url
 
 
-def test_the_command_asks_a_chat_server(run: _Run, chat_server: ChatServer) -> None:
+def test_the_command_asks_a_chat_server(given: dict[str, str], chat_server: ChatServer) -> None:
     url = _replying(chat_server, '["tired", "dizzy"]', _REPLY)
-    done = run("mindmap", _QUESTION, "--llm", "m", "--chat-url", url)
-    assert done.exit_code == 0, done.output
+    shown = prints("mindmap", _QUESTION, "--llm", "m", "--chat-url", url, **given)
     assert len(chat_server.bodies) == 2
-    assert "Answer (by the model, checked)" in done.stdout
-    assert "It may be pale tide" in done.stdout
-    assert "Rest (the model's own)" in done.stdout
-    assert "2 of 3 edges are carried by the graph, 1 the model's own" in done.stdout
+    assert "Answer (by the model, checked)" in shown
+    assert "It may be pale tide" in shown
+    assert "Rest (the model's own)" in shown
+    assert "2 of 3 edges are carried by the graph, 1 the model's own" in shown
 
 
-def test_what_a_model_drew_against_the_graph_is_shown(run: _Run, chat_server: ChatServer) -> None:
+def test_what_a_model_drew_against_the_graph_is_shown(
+    given: dict[str, str], chat_server: ChatServer
+) -> None:
     wrong = "Output 1: x.\nOutput 3:\nFatigue -> has_symptom -> Pale tide"
     url = _replying(chat_server, '["tired", "dizzy"]', wrong)
-    done = run("mindmap", _QUESTION, "--llm", "m", "--chat-url", url)
-    assert done.exit_code == 0, done.output
-    assert "What the model drew instead" in done.stdout
-    assert "(contradicts the graph)" in done.stdout
-    assert "Note: The model's mind map contradicts the graph" in done.stdout
-    assert "The evidence points most to Pale tide" in done.stdout
+    shown = prints("mindmap", _QUESTION, "--llm", "m", "--chat-url", url, **given)
+    assert "What the model drew instead" in shown
+    assert "(contradicts the graph)" in shown
+    assert "Note: The model's mind map contradicts the graph" in shown
+    assert "The evidence points most to Pale tide" in shown
 
 
 # --- The page -------------------------------------------------------------------------------------
@@ -266,14 +240,14 @@ def test_what_a_model_drew_against_the_graph_is_shown(run: _Run, chat_server: Ch
 _DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_page_shows_what_its_commands_print(run: _Run, tmp_path: Path) -> None:
+def test_the_page_shows_what_its_commands_print(given: dict[str, str], tmp_path: Path) -> None:
     page = (_DOCS / "mindmap.md").read_text(encoding="utf-8")
     assert f'kgp-neo4j mindmap "{_QUESTION}" --graph demo' in page
     drawn = tmp_path / "mindmap.svg"
-    done = run("mindmap", _QUESTION, "--svg", str(drawn))
+    printed = prints("mindmap", _QUESTION, "--svg", str(drawn), **given)
     (shown,) = re.findall(r"```text\n(Entities of the question\n.*?)```", page, re.DOTALL)
     # Cosines, and what is as good as another, may differ from machine to machine.
-    assert _lines(shown) <= _lines(done.stdout)
+    assert _lines(shown) <= _lines(printed)
     texts = [_texts(path) for path in (drawn, _DOCS / "images" / "mindmap.svg")]
     assert texts[0] == texts[1]
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from connected import Watched
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
@@ -12,7 +14,6 @@ from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.mdr import passage_text
@@ -113,8 +114,8 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
     assert _own(database, corpus) == [True, True, False]
     vector = load_encoder(tiny_encoder).encode([passage_text("T3", row["p"]["text"])])[0].tolist()
     asked = {"vector": vector, "corpus": corpus, "configuration": {"limit": 1}}
-    with _Broken(database.connection, "load/vector_index") as broken:
-        with pytest.raises(DatabaseError, match="broke"):
+    with Watched(database, "load/vector_index") as broken:
+        with pytest.raises(DatabaseError, match="does not answer"):
             connect(broken, corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
         # They are all written, and not yet searched.
         assert database.read("inspect/corpus", corpus=corpus)[0]["encoder"] == tiny_encoder
@@ -137,39 +138,12 @@ def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
     assert _near(database, corpus) == []
 
 
-class _Broken(Database):
-    """A database whose connection breaks at the statement `step`, or at its second run."""
-
-    def __init__(self, connection: Connection, step: str) -> None:
-        super().__init__(connection)
-        self._step = step
-        self._met: list[str] = []
-
-    def write_in_batches(self, path: str, **values: object) -> dict[str, object]:
-        self._stop(path)
-        return super().write_in_batches(path, **values)
-
-    def change_schema(self, path: str, **values: object) -> None:
-        self._stop(path)
-        super().change_schema(path, **values)
-
-    def write(self, path: str, **values: object) -> list[dict[str, object]]:
-        self._stop(path)
-        return super().write(path, **values)
-
-    def _stop(self, path: str) -> None:
-        self._met.append(path)
-        again = self._step.startswith("second") and self._met.count("load/label_passages") > 1
-        if path == self._step or again:
-            raise DatabaseError("the connection broke")
-
-
 def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_indexes, "LARGE", 50)
-    broken = _Broken(database.connection, "load/choose_indexes")
-    with broken, pytest.raises(DatabaseError, match="broke"):
+    broken = Watched(database, "load/choose_indexes")
+    with broken, pytest.raises(DatabaseError, match="does not answer"):
         _load(broken, tmp_path, corpus, range(60), "rare")
     scope = _scope(database, corpus)
     assert _indexes(database, scope)
@@ -179,19 +153,25 @@ def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
 
 @pytest.mark.parametrize(
     "step",
-    ["load/label_passages", "load/text_index", "load/choose_indexes", "second label_passages"],
+    [
+        ("load/label_passages", 1),
+        ("load/label_passages", 2),
+        ("load/text_index", 1),
+        ("load/choose_indexes", 1),
+    ],
+    ids=str,
 )
 def test_cut_short_on_the_way(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
     monkeypatch.setattr(own_indexes, "LARGE", 50)
-    with _Broken(database.connection, step) as broken:
-        with pytest.raises(DatabaseError, match="broke"):
+    with Watched(database, *step) as broken:
+        with pytest.raises(DatabaseError, match="does not answer"):
             _load(broken, tmp_path, corpus, range(60), "rare")
         # Search goes on by whichever index is the corpus's now.
         assert _found(database, corpus)[0][0] == "T7"
     # The next load moves it, even when it is no longer large.
-    monkeypatch.setattr(own_indexes, "LARGE", 500 if step != "load/label_passages" else 50)
+    monkeypatch.setattr(own_indexes, "LARGE", 500 if step != ("load/label_passages", 1) else 50)
     _load(database, tmp_path, corpus, range(60), "rare")
     assert _own(database, corpus) == [True, True, True]
     assert _found(database, corpus)[0][0] == "T7"

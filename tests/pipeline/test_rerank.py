@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
-from commands import environment, kgp
-from graphs import write_jsonl
+from commands import environment, refuses
+from graphs import load_records
 from scripted_model import Scripted
 
 from kgp_neo4j import Corpus
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr
 from kgp_neo4j.environment.folders import Connection
@@ -28,7 +27,7 @@ _RECORDS = (
 
 @pytest.fixture
 def loaded(database: Database, corpus: str, tmp_path: Path) -> str:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *_RECORDS)], corpus)
+    load_records(database, corpus, tmp_path, *_RECORDS)
     return corpus
 
 
@@ -88,12 +87,8 @@ def test_what_reranking_needs(database: Database, loaded: str, connection: Conne
         make_retriever(database, loaded, method="ircot", model=Scripted([]), rerank="llm")
     with pytest.raises(ConfigurationError, match="magic"):
         make_retriever(database, loaded, rerank="magic")  # type: ignore[arg-type]
-    done = kgp(
-        "ask", _QUESTION, "--corpus", loaded, "--method", "bm25", "--rerank", "llm",
-        **environment(connection),
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "--llm NAME" in done.stderr
+    line = ("ask", _QUESTION, "--corpus", loaded, "--method", "bm25", "--rerank", "llm")
+    assert "--llm NAME" in refuses(*line, **environment(connection))
 
 
 def test_what_an_mdr_encoder_expects_goes_up(
@@ -107,7 +102,7 @@ def test_what_an_mdr_encoder_expects_goes_up(
             "Isobel Tarn, an engineer, lived above a bakery until 1911, and drew a shop.",
         ),
     ]
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    load_records(database, corpus, tmp_path, *records)
     question = Question("q", _QUESTION)
     plain = make_retriever(database, corpus, method="bm25").retrieve(question)
     retriever = make_retriever(database, corpus, method="bm25", rerank="mdr")

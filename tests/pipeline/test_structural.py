@@ -148,9 +148,8 @@ def test_differences_of_pages_and_tables(database: Database, sound: str) -> None
     )
     assert {(c.page, c.table_name) for c in answer.citations} == {(1, ""), (3, "Table 2")}
     assert "## Table 2 of Sound ferries\n\n|" in answer.markdown
-    prompts: list[str] = []
     asked = "How do page 1 and page 2 of Sound ferries differ?"
-    answer_structural(database, sound, asked, lambda prompt: prompts.append(prompt) or "So.")
+    _, prompts = _asked(database, sound, asked, "So.", "So.", "So.")
     assert "## Page 2 of Sound ferries" in prompts[-1]
 
 
@@ -264,13 +263,7 @@ def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str
     store(database, corpus, paged("Log", "/made/log.pdf", [["Log of the harbour.", table]]))
     shown = answer_structural(database, corpus, "What does Table 1 show?")
     assert "rows 1-40 of 120 shown" in shown.text
-    prompts: list[str] = []
-
-    def write(prompt: str) -> str:
-        prompts.append(prompt)
-        return "Boats a day."
-
-    said = answer_structural(database, corpus, "What does Table 1 show?", write)
+    said, prompts = _asked(database, corpus, "What does Table 1 show?", *["Boats a day."] * 3)
     assert "rows 1-40 of 120 shown" in said.text
     assert "rows 1-40 of 120 shown" in prompts[-1]
     assert "| day 40 | 40 |" in prompts[-1]

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from graphs import rows, write_jsonl
+from graphs import load_records, rows
 from small_graphs import lighthouse, short
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent, NextEvidenceAgent
@@ -80,11 +79,8 @@ def test_budget(
     assert all(len({step.passage for step in p.steps}) == len(p.steps) for p in paths)
     assert all(len(path.steps) <= 3 for path in paths)
     if agent.name == "knn":
-        assert len(visited) == min(budget, _size(database, demo_corpus))
-
-
-def _size(database: Database, corpus: str) -> int:
-    return int(database.read("inspect/corpus", corpus=corpus)[0]["passages"])
+        (state,) = database.read("inspect/corpus", corpus=demo_corpus)
+        assert len(visited) == min(budget, state["passages"])
 
 
 @pytest.mark.parametrize("question", _QUESTIONS)
@@ -148,7 +144,6 @@ def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) ->
 def test_the_expectation_decides(database: Database, corpus: str) -> None:
     """What the agent expects next, not the question, ranks the neighbours."""
     lighthouse(database, corpus)
-
     settings = TraversalSettings(hops=1, branching=1, outward=0.0, inward=0.0)
     question = "Who designed the light?"
     found = _Writing("a crew since 1988").walk(database, corpus, question, settings)
@@ -201,7 +196,7 @@ _BRIDGE = (
 def test_the_bridge_is_found_through_the_graph_only(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *_BRIDGE)], corpus)
+    load_records(database, corpus, tmp_path, *_BRIDGE)
     connect(database, corpus, edges=["tfidf"])
     question = Question("q", "Who runs the childhood home of the architect of Grey Tower?")
 
@@ -282,7 +277,7 @@ def test_methods(database: Database, demo_corpus: str, method: str) -> None:
 
 
 def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Path) -> None:
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *_BRIDGE)], corpus)
+    load_records(database, corpus, tmp_path, *_BRIDGE)
     with pytest.raises(ConfigurationError, match="there is no method 'magic'"):
         PassageRetriever(database, corpus, method="magic").open()
     # Before it is connected, only full text works.

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import kgp
+from commands import prints, refuses
 
 from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.run import check_address, listen
@@ -15,11 +15,8 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     file = tmp_path / "tokens.json"
-    made = kgp(
-        "serve", "token", "ann", "--tokens", str(file), "--corpus", "mine", "--right", "load"
-    )
-    assert made.returncode == 0, made.stderr
-    token = made.stdout.strip()
+    line = ("serve", "token", "ann", "--tokens", str(file))
+    token = prints(*line, "--corpus", "mine", "--right", "load").strip()
     assert token not in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600
     access = Tokens(file).find(f"Bearer {token}")
@@ -28,9 +25,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     assert not access.sees("graph", "mine")
     for wrong in ("", token, f"Basic {token}", f"Bearer {token}x", "Bearer ", "Bearer \udce9"):
         assert Tokens(file).find(wrong) is None
-    again = kgp("serve", "token", "ann", "--tokens", str(file))
-    assert again.returncode == 1
-    assert "already" in again.stderr
+    assert "already" in refuses(*line)
     assert Tokens(file).find(f"Bearer {token}") == access
 
 

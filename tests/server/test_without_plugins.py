@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import environment, kgp
+from commands import environment, prints
 from graphs import rows
 
 from kgp_neo4j import Corpus, KnowledgeGraph
@@ -58,12 +58,6 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def opened(bare: Connection) -> Iterator[Database]:
     with open_ready(bare) as made:
         yield made
-
-
-@pytest.fixture
-def demo(database: Database, demo_corpus: str) -> Corpus:
-    """The same documents on the server with everything."""
-    return Corpus(demo_corpus, database=database)
 
 
 @pytest.mark.slow
@@ -142,8 +136,6 @@ def test_the_table_of_what_works_holds(opened: Database, tmp_path: Path) -> None
     assert sorted(listed) == sorted(_COMMANDS)
     variables = environment(opened.connection)
     for name, arguments in _COMMANDS.items():
-        told = kgp(name, *(one.format(folder=tmp_path) for one in arguments), **variables)
-        assert told.returncode == 0, f"{name}: {told.stderr}"
-        missing += told.stdout
+        missing += prints(name, *(one.format(folder=tmp_path) for one in arguments), **variables)
     for sentence in ("No Graph Data Science", "No procedures custom.kgp.*"):
         assert sentence in missing

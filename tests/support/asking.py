@@ -46,17 +46,10 @@ def ask(
     retriever: Retriever,
     *,
     type_: Any = None,
-    on_text: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Answer:
     """Return the answer of such a pipeline."""
-    made = pipeline_with(database, corpus, retriever, **options)
-    return made.ask(question, type_=type_, on_text=on_text)
-
-
-def answer_from(retriever: Any, retrieval: Retrieval, **options: Any) -> Answer:
-    """Return the answer from passages that were retrieved, without a database."""
-    return pipeline_with(None, "mine", retriever, **options).answer(retrieval)
+    return pipeline_with(database, corpus, retriever, **options).ask(question, type_=type_)
 
 
 def answer_structural(

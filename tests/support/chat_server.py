@@ -75,24 +75,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _whole(self, status: int, answer: Any, headers: dict[str, str]) -> None:
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        self.send_response(status)
         kind = "text/html" if isinstance(answer, bytes) else "application/json"
-        for name, value in (
-            {"Content-Type": kind, "Content-Length": str(len(data))} | headers
-        ).items():
-            self.send_header(name, value)
-        self.end_headers()
+        self._head(status, {"Content-Type": kind, "Content-Length": str(len(data))} | headers)
         self.wfile.write(data)
 
-    def _stream(self, answer: Stream, headers: dict[str, str]) -> None:
-        self.protocol_version = "HTTP/1.1"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.send_header("Connection", "close")
+    def _head(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
+
+    def _stream(self, answer: Stream, headers: dict[str, str]) -> None:
+        self.protocol_version = "HTTP/1.1"
+        kind = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}
+        self._head(200, kind | {"Connection": "close"} | headers)
         self.close_connection = True
         for piece in answer.pieces:
             if isinstance(piece, Drop):

@@ -10,12 +10,12 @@ from kgp_neo4j.types.errors import DatabaseError
 
 
 class Watched(Database):
-    """A real database that counts the rows of statements, and may fail before one of them."""
+    """A real database that counts the rows of statements, and may fail at a run of one of them."""
 
-    def __init__(self, database: Database, failing: str = "") -> None:
+    def __init__(self, database: Database, failing: str = "", run: int = 1) -> None:
         super().__init__(database.connection)
         self.rows: dict[str, int] = {}
-        self._failing = failing
+        self._failing, self._runs = failing, run
 
     def write(self, path: str, **values: Any) -> list[dict[str, Any]]:
         self._count(path, values)
@@ -25,9 +25,15 @@ class Watched(Database):
         self._count(path, values)
         return super().write_in_batches(path, **values)
 
+    def change_schema(self, path: str, **values: Any) -> None:
+        self._count(path, values)
+        super().change_schema(path, **values)
+
     def _count(self, path: str, values: Mapping[str, Any]) -> None:
         if path == self._failing:
-            raise DatabaseError("the server does not answer")
+            self._runs -= 1
+            if self._runs < 1:
+                raise DatabaseError("the server does not answer")
         self.rows[path] = self.rows.get(path, 0) + len(values.get("rows", ()))
 
 

@@ -1,10 +1,12 @@
 """Files to load, and looks at a whole graph as tests compare it: all but corpus and times."""
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 
 
@@ -98,10 +100,21 @@ def broken_documents(database: Database, corpus: str) -> list[dict[str, Any]]:
 TEXT = "".join(f"Sentence {n} tells of the number {n}. " for n in range(200))
 
 
+def write_lines(path: Path, *lines: Any) -> Path:
+    """Write values as JSON, each in a line, and texts as they are; gzipped by the file's ending."""
+    text = "".join((x if isinstance(x, str) else json.dumps(x)) + "\n" for x in lines)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
 def write_jsonl(path: Path, *records: tuple[str, str]) -> Path:
     lines = (json.dumps({"title": t, "text": x}, ensure_ascii=False) for t, x in records)
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
+    return write_lines(path, *lines)
+
+
+def load_records(database: Database, corpus: str, folder: Path, *records: tuple[str, str]) -> None:
+    """Load titles with texts, by a file in which others may have stood before."""
+    load(database, [write_jsonl(folder / "records.jsonl", *records)], corpus)
 
 
 def write_folder(path: Path) -> Path:

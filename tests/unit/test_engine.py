@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import environment
-from numpy.typing import NDArray
+from commands import environment, output
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
@@ -27,13 +25,9 @@ _TEXTS = (
 )
 
 
-def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    return float((one * other).sum(axis=1).min())
-
-
 def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
     alone = np.concatenate([encoder.encode([text]) for text in _TEXTS])
-    assert _cosines(alone, encoder.encode(_TEXTS)) > 0.999
+    assert (alone * encoder.encode(_TEXTS)).sum(axis=1).min() > 0.999
     assert encoder.encode([]).shape == (0, 384)
     assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
 
@@ -47,17 +41,7 @@ def test_threads_that_are_none(given: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert thread_count() == 3
 
 
-def _python(script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=os.environ | variables,
-    )
-
-
-def test_nothing_is_reported_to_the_engines_makers(tmp_path: Path) -> None:
+def test_nothing_is_reported_to_the_engines_makers() -> None:
     """`import openvino` opens a connection where its telemetry package can be imported."""
     script = """
 import socket, sys
@@ -68,8 +52,7 @@ from kgp_neo4j.models.encoder import load_encoder
 load_encoder().encode(["a"])
 sys.exit(sys.modules["openvino_telemetry"] is not None)
 """
-    done = _python(script)
-    assert done.returncode == 0, done.stderr
+    output(sys.executable, "-c", script)
 
 
 #: Stands for an install with the extra `mcp` alone: importing what only other extras bring raises.
@@ -128,9 +111,9 @@ def test_the_main_commands_need_none_of_the_extras(
         ("", "mindmap", "I feel dizzy. What is it?", "--graph", corpus),
         ("", "mcp"),
     )
-    done = _python(_WITHOUT + _COMMANDS, json.dumps(commands), **environment(connection))
-    assert done.returncode == 0, done.stderr
-    said = {text.split()[0]: text for text in done.stdout.removeprefix("$ ").split("\n$ ")}
+    script = (sys.executable, "-c", _WITHOUT + _COMMANDS, json.dumps(commands))
+    shown = output(*script, env=os.environ | environment(connection))
+    said = {text.split()[0]: text for text in shown.removeprefix("$ ").split("\n$ ")}
     assert list(said) == [command for _, command, *_ in commands]
     assert "Yusuf Arden" in said["ask"]
     assert "Yusuf Arden" in said["chat"]
@@ -149,7 +132,6 @@ try:
 except EncoderError as error:
     print(error)
 """
-    done = _python(script)
-    assert done.returncode == 0, done.stderr
-    assert 'pip install "kgp-neo4j[torch]"' in done.stdout
-    assert done.stdout.count("\n") == 1
+    shown = output(sys.executable, "-c", script)
+    assert 'pip install "kgp-neo4j[torch]"' in shown
+    assert shown.count("\n") == 1

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -335,11 +334,10 @@ def test_an_interrupt_ends_a_reply_that_is_being_written(
         assert person.ended() == 130
 
 
-def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Path) -> None:
+def test_an_interrupt_waits_for_no_server(chat_server: ChatServer) -> None:
     """Several prompts are asked at once, by threads that a process must not wait for."""
     chat_server.answer = lambda body: (200, stream(Pause(120.0)))
-    script = tmp_path / "ask.py"
-    script.write_text(
+    script = (
         "from kgp_neo4j.environment.configuration import LanguageSettings\n"
         "from kgp_neo4j.llm.call import open_language_model, replies\n"
         f"model = open_language_model(LanguageSettings(model='m', url={chat_server.url!r}))\n"
@@ -349,7 +347,7 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Pat
         "    raise SystemExit(130)\n"
     )
     running = subprocess.Popen(
-        [sys.executable, str(script)],
+        [sys.executable, "-c", script],
         # A test run in the background ignores SIGINT, and hands that on.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )

@@ -3,7 +3,6 @@
 import ast
 import graphlib
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from importlib import resources
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
+
+from commands import output
 
 _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 _ROOT = Path(__file__).parents[2]
@@ -120,11 +121,7 @@ kgp_neo4j.cli.cli(["--help"], standalone_mode=False)
 loaded = [name for name in {_HEAVY} if name in sys.modules]
 sys.exit(f"loaded: {{loaded}}" if loaded else 0)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Usage: " in done.stdout
+    assert "Usage: " in output(sys.executable, "-c", script)
 
 
 def _project() -> dict[str, Any]:

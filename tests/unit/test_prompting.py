@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from asking import answer_from
+from asking import pipeline_with
 from scripted_model import Scripted
 
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
@@ -321,7 +321,7 @@ def _answered(model: Scripted, question: str = _QUESTION) -> Answer:
     paths = tuple(ReasoningPath((Step(p.id, "seed", 1.0),)) for p in _PASSAGES)
     given = SimpleNamespace(name="learned", encoder=None)
     retrieval = Retrieval(Question("", question), _PASSAGES, paths)
-    return answer_from(given, retrieval, model=model, form="long")
+    return pipeline_with(None, "mine", given, model=model, form="long").answer(retrieval)
 
 
 @pytest.mark.parametrize(

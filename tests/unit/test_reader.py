@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
-from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
+from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.models.reader.network import KINDS
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
@@ -21,8 +20,6 @@ from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.json_records import to_json
-
-_SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
 
 
 def _passage(title: str, text: str) -> Passage:
@@ -301,23 +298,18 @@ def test_a_folder_without_a_reader_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["weights", "shapes", "card", "signals", "encoder"])
 def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
-    folder = tmp_path / "reader"
-    shutil.copytree(_SHIPPED, folder)
-    card = json.loads((folder / "reader.json").read_text(encoding="utf-8"))
+    folder = shutil.copytree(SHIPPED, tmp_path / "reader")
+    weights, card = folder / "reader.safetensors", folder / "reader.json"
     if broken == "weights":
-        (folder / "reader.safetensors").write_bytes(b"not a file of weights")
+        weights.write_bytes(b"not a file of weights")
     elif broken == "shapes":
-        weights = load_file(folder / "reader.safetensors")
-        save_file(
-            weights | {"layer.5.output.dense.bias": np.zeros(3)}, folder / "reader.safetensors"
-        )
+        save_file(load_file(weights) | {"layer.5.output.dense.bias": np.zeros(3)}, weights)
     elif broken == "card":
-        (folder / "reader.json").write_text("[]", encoding="utf-8")
-    elif broken == "signals":
-        card["calibration"] = {"bias": 0, "threshold": 0, "weights": {"the moon": 1}}
-        (folder / "reader.json").write_text(json.dumps(card), encoding="utf-8")
+        card.write_text("[]", encoding="utf-8")
     else:
-        (folder / "reader.json").write_text(json.dumps(card | {"encoder": "x"}), encoding="utf-8")
+        signals = {"bias": 0, "threshold": 0, "weights": {"the moon": 1}}
+        wrong = {"calibration": signals} if broken == "signals" else {"encoder": "x"}
+        card.write_text(json.dumps(json.loads(card.read_text("utf-8")) | wrong), encoding="utf-8")
     with pytest.raises(ModelError) as caught:
         load_reader(str(folder))
     assert caught.value.hint

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from commands import kgp
+from commands import prints, refuses
+from graphs import write_lines
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
@@ -25,15 +26,10 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError, ModelError
 _COLOURS = "red blue green black white amber".split()
 
 
-def _write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def several(tmp_path: Path) -> Path:
     """Questions over two passages, in HotpotQA's form."""
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "_id": f"q{n}",
             "question": f"What colour has the boat of captain {n}?",
@@ -48,13 +44,13 @@ def several(tmp_path: Path) -> Path:
         }
         for n in range(60)
     ]
-    return _write(tmp_path / "train.jsonl", rows)
+    return write_lines(tmp_path / "train.jsonl", *rows)
 
 
 @pytest.fixture
 def single(tmp_path: Path) -> Path:
     """Spans in one context each, in SQuAD's form."""
-    rows: list[dict[str, object]] = []
+    rows = []
     for n in range(40):
         text = f"The hull of ship {n} is {_COLOURS[n % 6]} below the rail."
         qas = [
@@ -64,16 +60,16 @@ def single(tmp_path: Path) -> Path:
             }
         ]
         rows.append({"title": f"Ship_{n}", "context": text, "qas": qas})
-    return _write(tmp_path / "squad.jsonl", rows)
+    return write_lines(tmp_path / "squad.jsonl", *rows)
 
 
 @pytest.fixture
 def yes_no(tmp_path: Path) -> Path:
-    rows: list[dict[str, object]] = [
+    rows = [
         {"question": "is the ship red", "passage": "The ship is red.", "answer": True},
         {"question": "is the ship blue", "passage": "The ship is red.", "answer": False},
     ]
-    return _write(tmp_path / "boolq.jsonl", rows)
+    return write_lines(tmp_path / "boolq.jsonl", *rows)
 
 
 def _settings(**given: object) -> ReaderSettings:
@@ -94,7 +90,7 @@ def test_examples_say_where_the_answer_stands(several: Path, single: Path, yes_n
 
 
 def test_steps_that_a_data_set_tells_are_examples_too(tmp_path: Path) -> None:
-    row: dict[str, object] = {
+    row = {
         "_id": "a", "question": "Where was the director of Low Tide born?", "answer": "Leiden",
         "type": "compositional", "supporting_facts": [["Low Tide", 0], ["Piet Vos", 0]],
         "context": [["Low Tide", ["Low Tide was directed by Piet Vos."]],
@@ -102,7 +98,7 @@ def test_steps_that_a_data_set_tells_are_examples_too(tmp_path: Path) -> None:
         "evidences": [["Low Tide", "director", "Piet Vos"],
                       ["Piet Vos", "place of birth", "Leiden"]],
     }  # fmt: skip
-    made = read_reading_examples([_write(tmp_path / "two.jsonl", [row])])
+    made = read_reading_examples([write_lines(tmp_path / "two.jsonl", row)])
     assert [e.question for e in made] == [
         "Where was the director of Low Tide born?",
         "What is the director of Low Tide?",
@@ -137,11 +133,11 @@ def test_what_triples_say_is_compared_becomes_a_program(tmp_path: Path) -> None:
                       ["Ada Brandt", "date of death", "12 June 1991"],
                       ["Piet Vos", "date of death", "1940"]],
     }  # fmt: skip
-    rows: list[dict[str, object]] = [
+    rows = [
         row | {"context": [[title, [text]] for title, text in texts.items()]}
         for row in (people, films)
     ]
-    made = read_reading_examples([_write(tmp_path / "two.jsonl", rows)])
+    made = read_reading_examples([write_lines(tmp_path / "two.jsonl", *rows)])
     read = {
         e.program.operation: (
             [e.passages[at][1][a:b] for ((at, _, a, b),) in e.program.values],
@@ -349,20 +345,11 @@ def test_the_command_trains_and_says_what_came_of_it(
     single: Path, several: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "reader"
-    done = kgp(
-        *("train", "reader", str(single), str(several), "--out", str(out)),
-        *("--epochs", "1", "--json"),
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    line = ("train", "reader", str(single), str(several), "--out", str(out))
+    told = json.loads(prints(*line, "--epochs", "1", "--json"))
     assert told["examples"] > 60
     assert (out / "reader.safetensors").is_file()
-    missing = kgp("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
-    assert missing.returncode == 1
-    assert "Traceback" not in missing.stderr
-    nowhere = kgp(
-        *("train", "reader", str(single), "--out", str(tmp_path / "x")),
-        *("--further", str(tmp_path / "nowhere"), "--epochs", "1"),
-    )
-    assert nowhere.returncode == 1
-    assert "cannot be trained further" in nowhere.stderr
+    assert refuses("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
+    line = ("train", "reader", str(single), "--out", str(tmp_path / "x"))
+    nowhere = refuses(*line, "--further", str(tmp_path / "nowhere"), "--epochs", "1")
+    assert "cannot be trained further" in nowhere

@@ -136,10 +136,6 @@ def test_passages_end_by_size_in_what_is_no_text(text: str) -> None:
     assert len(found) <= len(text) // 1_000 + 3
 
 
-def _dump(data: bytes) -> str:
-    return "\n".join(f"{at:08x}  {data[at : at + 16].hex(' ')}" for at in range(0, len(data), 16))
-
-
 _BYTES = random.Random(2).randbytes(600)
 _BASE64 = base64.b64encode(_BYTES).decode()
 
@@ -149,7 +145,7 @@ _BASE64 = base64.b64encode(_BYTES).decode()
     [
         _BASE64,
         "\n".join(_BASE64[at : at + 76] for at in range(0, len(_BASE64), 76)),
-        _dump(_BYTES),
+        "\n".join(f"{at:08x}  {_BYTES[at : at + 16].hex(' ')}" for at in range(0, 600, 16)),
         "".join(f'!function(e,t){{"use"==typeof e?t.a{n}=e:e.b({n})}}(this,d);' for n in range(20)),
         "".join(f"2026-01-0{n} 12:00:0{n} INFO [m-{n}] a.b.C - id={n} t={n}\n" for n in range(9)),
         "x" * 900,

@@ -1,13 +1,12 @@
 """Supporting facts are read from every data set, in the order of the reasoning."""
 
-import gzip
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from graphs import write_lines
 
 from kgp_neo4j.train.examples import (
     SupportingFact,
@@ -65,18 +64,12 @@ _MUSIQUE: dict[str, Any] = {
 }
 
 
-def _write(path: Path, *records: object) -> Path:
-    text = "".join(json.dumps(record) + "\n" for record in records)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    return path
-
-
 def _titles(question: TrainingQuestion) -> list[str]:
     return [fact.title for fact in question.facts]
 
 
 def test_hotpotqa_puts_what_the_question_names_first(tmp_path: Path) -> None:
-    (read,) = read_training_questions([_write(tmp_path / "a.jsonl.gz", _BRIDGE)])
+    (read,) = read_training_questions([write_lines(tmp_path / "a.jsonl.gz", _BRIDGE)])
     assert read.answer == "a flood"
     assert read.facts == (
         SupportingFact(
@@ -111,14 +104,14 @@ def test_a_comparison_is_learnt_from_either_side(tmp_path: Path) -> None:
     ]
     assert len(training_pairs([read])) == 8
     plain = _BRIDGE | {"type": "comparison"}
-    (read,) = read_training_questions([_write(tmp_path / "b.jsonl", plain)])
+    (read,) = read_training_questions([write_lines(tmp_path / "b.jsonl", plain)])
     assert read.starts == (0, 1)
     assert len(read.orders()) == 2
 
 
 def test_musique_keeps_the_order_of_its_decomposition(tmp_path: Path) -> None:
     unanswerable = _MUSIQUE | {"question": "?", "answerable": False, "question_decomposition": []}
-    (read,) = read_training_questions([_write(tmp_path / "a.jsonl", unanswerable, _MUSIQUE)])
+    (read,) = read_training_questions([write_lines(tmp_path / "a.jsonl", unanswerable, _MUSIQUE)])
     assert _titles(read) == ["Ada Moor", "Sund"]
     assert read.facts[1].text == read.facts[1].passage_text == "Sund is led by Bo Vik."
     assert read.distractors == (("Elsewhere", "Far away."),)
@@ -151,28 +144,24 @@ def test_the_chain_does_not_depend_on_the_order_given() -> None:
     ],
 )
 def test_a_bad_line_is_said_with_file_and_line(tmp_path: Path, record: object, said: str) -> None:
-    path = _write(tmp_path / "bad.jsonl", _MUSIQUE, record)
+    path = write_lines(tmp_path / "bad.jsonl", _MUSIQUE, record)
     with pytest.raises(InputError) as caught:
         read_training_questions([path])
     assert said in str(caught.value)
     assert f"{path}:2" in str(caught.value)
 
 
-def _broken(folder: Path) -> Path:
-    path = folder / "broken.jsonl"
-    path.write_text('{"question"', encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("name", "content", "said"),
     [
-        (lambda folder: folder / "missing.jsonl", "cannot be read"),
-        (lambda folder: folder / "notes.txt", "not a file of questions"),
-        (lambda folder: _write(folder / "empty.jsonl"), "the file holds no question"),
-        (_broken, "not JSON"),
+        ("missing.jsonl", None, "cannot be read"),
+        ("notes.txt", None, "not a file of questions"),
+        ("empty.jsonl", [], "the file holds no question"),
+        ("broken.jsonl", ['{"question"'], "not JSON"),
     ],
 )
-def test_a_bad_file_is_said(tmp_path: Path, make: Callable[[Path], Path], said: str) -> None:
+def test_a_bad_file_is_said(tmp_path: Path, name: str, content: Any, said: str) -> None:
+    if content is not None:
+        write_lines(tmp_path / name, *content)
     with pytest.raises(InputError, match=said):
-        read_training_questions([make(tmp_path)])
+        read_training_questions([tmp_path / name])

@@ -29,10 +29,6 @@ def _tree(rng: random.Random, leaves: int) -> dict[str, Any]:
     }
 
 
-def _forest(rng: random.Random) -> list[dict[str, Any]]:
-    return [_tree(rng, leaves) for leaves in (1, 2, 3, 7, LEAVES - 1, *[LEAVES] * 15)]
-
-
 def _chain(leaves: int, low: bool) -> dict[str, Any]:
     """Return a tree whose splits all hang on one side."""
     tree: dict[str, Any] = {"leaf": 0.0}
@@ -64,7 +60,8 @@ def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     rng = random.Random(seed)
-    forest, rows = _forest(rng), _rows(rng, 60)
+    forest = [_tree(rng, leaves) for leaves in (1, 2, 3, 7, LEAVES - 1, *[LEAVES] * 15)]
+    rows = _rows(rng, 60)
     walked = [[_walk(tree, row) for tree in forest] for row in rows.tolist()]
     trees = Trees(_FEATURES, forest)
     scores = trees.scores(rows)
