@@ -139,11 +139,7 @@ _RERANK = click.option(
 
 
 def retriever_options(command: F) -> F:
-    """Add the options of a retriever to a command.
-
-    It gets the parameters of `make_retriever` and `make_pipeline`: `agent` and `rerank`, the
-    `settings` of the traversal, and the `agent_settings`.
-    """
+    """Add the options of a retriever to a command, by the parameters of `make_pipeline`."""
     traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
     parts: Any = settings_options(agent_settings=AgentSettings)
     return _AGENT(parts(traversal(_RERANK(command))))  # type: ignore[no-any-return]

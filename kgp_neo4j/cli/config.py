@@ -1,6 +1,5 @@
 """`kgp-neo4j config`: every setting, its value and its source."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -37,8 +36,13 @@ def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     configuration = read_configuration()
     if clear_cache:
+        from kgp_neo4j.llm.cache import ReplyCache
+
         # Where the cache is off, clear the replies stored before.
-        _clear(language_settings(configuration).cache or replies_folder(), as_json)
+        cache = ReplyCache(language_settings(configuration).cache or replies_folder())
+        count = cache.clear()
+        record = {"deleted": count, "file": cache.path}
+        print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")
         return
     rows = setting_lines(configuration)
     if as_json:
@@ -61,12 +65,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return "-" if value is None else str(value)
-
-
-def _clear(folder: Path, as_json: bool) -> None:
-    from kgp_neo4j.llm.cache import ReplyCache
-
-    cache = ReplyCache(folder)
-    count = cache.clear()
-    record = {"deleted": count, "file": cache.path}
-    print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")

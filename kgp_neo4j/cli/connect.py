@@ -26,7 +26,6 @@ Run it again after loading or deleting: it writes what has changed, and embeds o
 More --keywords, --neighbours and --max-frequency make a denser graph.
 """
 
-
 #: The lines of a report: the graph of each, what is counted, and the field of the count.
 _COUNTS = (
     ("tfidf", "keywords", "keywords"),

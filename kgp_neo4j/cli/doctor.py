@@ -3,6 +3,7 @@
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.types.json_records import parts
 
 _EPILOG = """
 \b
@@ -33,18 +34,9 @@ def command(as_json: bool) -> None:
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
     if as_json:
-        echo_json(
-            {
-                "uri": connection.uri,
-                "database": connection.database,
-                "embedded": connection.embedded,
-                "server": capabilities,
-                "missing": lacks,
-                "needs": room,
-                "models": engine,
-                "extras": extras,
-            }
-        )
+        found = {"server": capabilities, "missing": lacks, "needs": room}
+        found |= {"models": engine, "extras": extras}
+        echo_json(parts(connection, "uri", "database", "embedded") | found)
         return
     kind = "embedded" if connection.embedded else "from NEO4J_URI"
     version = f"{capabilities.version} {capabilities.edition}"

@@ -82,14 +82,10 @@ def command(
     text = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(text, "standard input"), *turns])
     model = opened_model(llm, chat_url)
+    write = None if model is None else writer(model)
+    settings = replace(mining, exploration=exploration)
     with open_database(echo=say) as database:
-        answer = ask_graph(
-            database,
-            graph,
-            asked,
-            settings=replace(mining, exploration=exploration),
-            write=None if model is None else writer(model),
-        )
+        answer = ask_graph(database, graph, asked, settings=settings, write=write)
     if html is not None:
         write_file(html, mind_map_page(answer))
     if svg is not None:

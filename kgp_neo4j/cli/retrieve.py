@@ -61,8 +61,6 @@ def command(
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
         seconds = sorted(retrieve_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
-    print_result(
-        {"questions": len(asked), "out": out, "p50": p50, "p95": p95},
-        as_json,
-        f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s, written to {out}",
-    )
+    record = {"questions": len(asked), "out": out, "p50": p50, "p95": p95}
+    counts = f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s"
+    print_result(record, as_json, f"{counts}, written to {out}")

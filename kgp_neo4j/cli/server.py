@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.types.json_records import parts
 
 if TYPE_CHECKING:
     from kgp_neo4j.graphdb.server.supervise import ServerStatus
@@ -50,10 +51,7 @@ def command() -> None:
     """
 
 
-def _show(status: ServerStatus, as_json: bool) -> None:
-    if as_json:
-        echo_json(status)
-        return
+def _show(status: ServerStatus) -> None:
     running = click.style("running", fg="green") if status.running else "not running"
     if status.pid and not status.running:
         running = click.style("starting, or not answering", fg="yellow")
@@ -84,7 +82,7 @@ def start_command(folders: Folders, memory: str | None, verify: bool, as_json: b
     from kgp_neo4j.graphdb.server import supervise as server
 
     server.start(folders, memory=memory, verify=verify, echo=say)
-    _show(server.status(folders), as_json)
+    print_result(server.status(folders), as_json, _show)
 
 
 @command.command("stop", epilog="\b\nExample:\n  kgp-neo4j server stop")
@@ -95,14 +93,13 @@ def stop_command(folders: Folders, as_json: bool) -> None:
     from kgp_neo4j.graphdb.server import supervise as server
 
     result = server.stop(folders, echo=say)
-    if as_json:
-        echo_json({"result": result, "home": str(folders.home)})
-    elif result == "killed":
-        click.echo(
-            "The server did not stop in time and was killed; its next start recovers the data."
-        )
-    else:
-        click.echo(f"The server is {result}." if result == "stopped" else "No server was running.")
+    done = {
+        "stopped": "The server is stopped.",
+        "killed": "The server did not stop in time and was killed; its next start recovers the "
+        "data.",
+        "not running": "No server was running.",
+    }
+    print_result({"result": result, "home": str(folders.home)}, as_json, done[result])
 
 
 @command.command(
@@ -121,12 +118,10 @@ def use_command(line: str, folders: Folders, as_json: bool) -> None:
     from kgp_neo4j.graphdb.server.upgrade import use
 
     used = use(folders, line, echo=say)
-    if as_json:
-        echo_json(used)
-        return
-    click.echo(f"The server is Neo4j {used.version} now; its data are in {used.data}.")
+    text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
     if used.backup:
-        click.echo(f"They are as before the upgrade in {used.backup}: delete it once you are sure.")
+        text += f"\nThey are as before the upgrade in {used.backup}: delete it once you are sure."
+    print_result(used, as_json, text)
 
 
 @command.command("status", epilog="\b\nExample:\n  kgp-neo4j server status --json")
@@ -136,7 +131,7 @@ def status_command(folders: Folders, as_json: bool) -> None:
     """Show whether the database runs, where, and with how much memory."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    _show(server.status(folders), as_json)
+    print_result(server.status(folders), as_json, _show)
 
 
 @command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")
@@ -185,15 +180,9 @@ def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
     where = password_file(folders.home)
     address = connection.browser_address or ""
     if as_json:
-        record = {
-            "browser": address,
-            "uri": connection.uri,
-            "username": connection.username,
-            "password_file": str(where),
-        }
-        if show_password:
-            record["password"] = connection.password
-        echo_json(record)
+        secret = parts(connection, "password") if show_password else {}
+        record = {"browser": address, **parts(connection, "uri", "username")}
+        echo_json(record | {"password_file": str(where)} | secret)
         return
     click.echo(f"browser   {address}")
     click.echo(f"user      {connection.username}")

@@ -11,7 +11,6 @@ from kgp_neo4j.cli._output import json_option, print_result, say
 F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
-
 _EPILOG = """
 \b
 Examples:
@@ -37,7 +36,6 @@ _SEED = _option("--seed", 0, "Makes runs repeat.")
 _OVERWRITE = click.option(
     "--overwrite", is_flag=True, help="Train anew where --out holds another training."
 )
-
 
 _LLAMA_EPILOG = """
 \b

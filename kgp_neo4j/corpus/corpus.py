@@ -121,13 +121,8 @@ class Corpus(Store):
         """
         pipeline = self.pipeline(**options)
         if retriever is not None or answerer is not None:
-            pipeline = Pipeline(
-                self.database,
-                self.name,
-                retriever or pipeline.retriever,
-                answerer or pipeline.answerer,
-                meter=pipeline.meter,
-            )
+            chosen = (retriever or pipeline.retriever, answerer or pipeline.answerer)
+            pipeline = Pipeline(self.database, self.name, *chosen, meter=pipeline.meter)
         return pipeline.ask(question, type_=type_, on_text=on_text)
 
     def retrieve(self, question: str, **options: Unpack[PipelineOptions]) -> Retrieval:

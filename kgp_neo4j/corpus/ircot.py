@@ -8,7 +8,7 @@ prompt as every other method's.
 
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import regex
 
@@ -23,6 +23,8 @@ from kgp_neo4j.text.safe import is_storable, neutral
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
+#: Passages by id, each with the path that led to it.
+_Gathered: TypeAlias = dict[str, tuple[Passage, ReasoningPath]]
 _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
 
 
@@ -52,7 +54,7 @@ class Ircot:
         calls. Raises ModelError where the model cannot be used at all.
         """
         began = time.perf_counter()
-        gathered: dict[str, tuple[Passage, ReasoningPath]] = {}
+        gathered: _Gathered = {}
         self._fetch(question.text, "", gathered)
         thoughts: list[str] = []
         for turn in range(1, self.turns + 1):
@@ -73,9 +75,7 @@ class Ircot:
             settings={"method": self.name, **asdict(self.retriever.settings)},
         )
 
-    def _fetch(
-        self, query: str, reason: str, gathered: dict[str, tuple[Passage, ReasoningPath]]
-    ) -> None:
+    def _fetch(self, query: str, reason: str, gathered: _Gathered) -> None:
         """Add the best new passages for a query, `each` of them at most."""
         retrieval = self.retriever.retrieve(Question("", query))
         most = min(len(gathered) + self.each, self.retriever.settings.budget)
@@ -88,9 +88,7 @@ class Ircot:
                 path = ReasoningPath((told, *path.steps[1:]))
             gathered.setdefault(passage.id, (passage, path))
 
-    def _think(
-        self, question: str, gathered: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
-    ) -> str:
+    def _think(self, question: str, gathered: _Gathered, thoughts: list[str]) -> str:
         """Return the next sentence of the reasoning; empty where the model writes none."""
         blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
         reply, _ = reply_with_passages(

@@ -44,6 +44,7 @@ from kgp_neo4j.types.corpus import (
     Span,
 )
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
@@ -142,13 +143,8 @@ class ReaderAnswerer:
             reading = self.read(evidence)
             if reading.kind != "none" and asks_for_an_account(evidence.question):
                 reading = _account(reading)
-            return replace(
-                evidence,
-                text=reading.text,
-                stated=reading.stated,
-                reading=reading,
-                sentences=reading.sentences,
-            )
+            found = parts(reading, "text", "stated", "sentences")
+            return replace(evidence, reading=reading, **found)
         nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
         none = "no sentence has words of the question"
         which = "these sentences come nearest" if nearest else none
@@ -210,13 +206,9 @@ class ModelAnswerer:
         from kgp_neo4j.corpus.answer.check import marked
         from kgp_neo4j.corpus.answer.model import answer_with_model
 
+        question, passages = evidence.question, evidence.passages
         reply = answer_with_model(
-            evidence.question,
-            evidence.passages,
-            self.model,
-            form=self.form,
-            encoder=encoder,
-            on_text=on_text,
+            question, passages, self.model, form=self.form, encoder=encoder, on_text=on_text
         )
         notes = (*evidence.notes, *reply.notes)
         if reply.kind not in ("answer", "abstains"):
@@ -225,7 +217,7 @@ class ModelAnswerer:
         answer = replace(evidence, sentences=self.offline.read(evidence).sentences, notes=notes)
         if reply.kind == "abstains":
             return answer
-        numbers = {passage.id: n for n, passage in enumerate(evidence.passages, 1)}
+        numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
         return replace(
             answer,
             text=marked(reply.statements, numbers),
@@ -333,13 +325,10 @@ class Pipeline:
         began = time.perf_counter()
         encoder = self.retriever.encoder
         answer = Answer(
-            question=retrieval.question.text,
-            corpus=self.corpus,
-            agent=self.retriever.name,
-            passages=retrieval.passages,
-            paths=retrieval.paths,
-            notes=retrieval.notes,
-            settings=retrieval.settings,
+            retrieval.question.text,
+            self.corpus,
+            self.retriever.name,
+            **parts(retrieval, "passages", "paths", "notes", "settings"),
         )
         if retrieval.passages:
             answer = (answerer or self.answerer).answer(answer, encoder=encoder, on_text=on_text)

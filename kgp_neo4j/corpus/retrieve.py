@@ -69,18 +69,13 @@ class PassageRetriever:
     @property
     def name(self) -> str:
         """Return the retriever's name, as answers give it: its agent, or the baseline."""
-        return self.agent.name if self.method == "kgp" else self.method
+        return self.open().name if self.method == "kgp" else self.method
 
     @property
     def encoder(self) -> Encoder | None:
         """Return the encoder of the corpus's passages; None without vectors, or if not needed."""
         self.open()
         return self._encoder
-
-    @property
-    def agent(self) -> Agent:
-        """Return the agent that chooses the evidence."""
-        return self.open()
 
     def open(self) -> Agent:
         """Load encoder and agent, once, and return the agent.
@@ -154,20 +149,15 @@ class PassageRetriever:
     def _search(self, question: str) -> list[Step]:
         """Return what a baseline retrieves, best first."""
         budget = self.settings.budget
+        within = {"corpus": self.corpus, "limit": budget}
         if self.method == "bm25":
-            rows = self._database.read(
-                "procedures/seeds", question=question, corpus=self.corpus, limit=budget
-            )
+            rows = self._database.read("procedures/seeds", question=question, **within)
             return seed_steps(rows, self.method)
-        begin = self.agent.begin(question)
+        begin = self.open().begin(question)
         if self.method == "hybrid":
             return find_seeds(self._database, self.corpus, begin, budget, named=0.0)
-        rows = self._database.read(
-            "procedures/seeds_by_vector",
-            vector=list(begin.vector or ()),
-            corpus=self.corpus,
-            limit=budget,
-        )
+        vector = list(begin.vector or ())
+        rows = self._database.read("procedures/seeds_by_vector", vector=vector, **within)
         return seed_steps(rows, self.method)
 
     def _required_graphs(self, connected: Sequence[str]) -> Sequence[str]:

@@ -71,11 +71,7 @@ class Folders:
 
 
 def connection_from_environment() -> Connection | None:
-    """Return the server that `NEO4J_URI` names, or None for the embedded one.
-
-    The variables are those of Neo4j's own tools: `NEO4J_URI`, `NEO4J_USERNAME` (default neo4j),
-    `NEO4J_PASSWORD`, `NEO4J_DATABASE` (default neo4j).
-    """
+    """Return the server that `NEO4J_URI` names, None for the embedded one."""
     uri = os.environ.get("NEO4J_URI", "").strip()
     if not uri:
         return None

@@ -155,10 +155,6 @@ class Kind:
             for part, types in _TYPES.items()
         }
 
-    def names(self, part: str) -> tuple[str, ...]:
-        """Return the names of the properties in a part of a node's line."""
-        return self.parts[part].__struct_fields__
-
     def check(self, **parts: Mapping[str, Any]) -> None:
         """Raise an error unless an import can take what these parts have."""
         for part, values in parts.items():
@@ -262,8 +258,9 @@ def _changed(name: str) -> NoReturn:
 
 def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
-    times = properties.keys() & kind.names("times")
-    vectors = properties.keys() & kind.names("vectors")
+    times, vectors = (
+        properties.keys() & kind.parts[part].__struct_fields__ for part in ("times", "vectors")
+    )
     node = Node(
         labels,
         {name: properties[name] for name in properties.keys() - times - vectors},

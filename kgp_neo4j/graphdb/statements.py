@@ -255,11 +255,10 @@ def _expanded(path: str) -> str:
     """Return the text of a file with its includes in their places."""
 
     def included(line: re.Match[str]) -> str:
-        if line["name"] == "options":
+        name = line["name"]
+        if name == "options":
             return line[0]
-        text = (
-            _catalogue() if line["name"] == "procedures" else _included(f"include/{line['name']}")
-        )
+        text = _catalogue() if name == "procedures" else _included(f"include/{name}")
         return indent(text, line["indent"])
 
     return _INCLUDE.sub(included, _read(path))

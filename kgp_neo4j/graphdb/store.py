@@ -7,10 +7,7 @@ from kgp_neo4j.graphdb.open import open_database
 
 
 class Store:
-    """A named corpus or graph in a database, which is started and opened on first use.
-
-    Without `database`, that of `open_database` is opened on first use and closed by `close`.
-    """
+    """A named corpus or graph in a `database`, or in the one that is opened on first use."""
 
     def __init__(self, name: str, *, database: Database | None = None) -> None:
         self.name = name

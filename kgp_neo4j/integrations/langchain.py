@@ -17,6 +17,7 @@ with needs("langchain", "this retriever"):
 # Not only for the type checker: pydantic looks up the fields' types when the class is made.
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.types.corpus import AgentName, Method
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 
@@ -39,13 +40,8 @@ class KgpRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **_: Any
     ) -> list[Document]:
-        result = self.corpus.retrieve(
-            query,
-            method=self.method,
-            agent=self.agent,
-            settings=self.settings,
-            agent_settings=self.agent_settings,
-        )
+        options = parts(self, "method", "agent", "settings", "agent_settings")
+        result = self.corpus.retrieve(query, **options)
         documents = [
             Document(page_content=passage.text, metadata=known, id=passage.id)
             for passage, known in described(result)

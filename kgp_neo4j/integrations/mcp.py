@@ -6,6 +6,7 @@ Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import metadata
 from itertools import islice
 from pathlib import PurePath
@@ -86,10 +87,7 @@ def describe_mind_map(made: MindMap) -> dict[str, Any]:
 
 def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
     """Return a passage with its neighbours, the heaviest edges first: edge types and reasons."""
-    return {
-        "id": passage.id,
-        "title": passage.title,
-        "name": passage.name,
+    return parts(passage, "id", "title", "name") | {
         "neighbours": [
             {name: row["neighbour"][name] for name in ("id", "title", "text")}
             | {"edge": row["edge"].type, "weight": round(row["score"], 4), "reason": row["reason"]}
@@ -157,7 +155,7 @@ def make_server(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
     for name in ("corpora", "ask", "retrieve", "explore", "mind_map"):
-        server.add_tool(getattr(tools, name), annotations=reads)
+        server.add_tool(_told()(getattr(tools, name)), annotations=reads)
     return server
 
 
@@ -190,33 +188,26 @@ def _told() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
+@dataclass(frozen=True)
 class _Tools:
     """The tools; their docstrings and parameters are what a client's model reads."""
 
-    def __init__(
-        self,
-        database: Database,
-        corpus: str | None,
-        graph: str | None,
-        sees: Callable[[str, str], bool],
-    ) -> None:
-        self._sees = sees
-        self._database = database
-        self._corpus = corpus
-        self._graph = graph
-        # The protocol's library calls tools in threads; one encoder serves one question at a time.
-        self._one = threading.Lock()
+    _database: Database
+    _corpus: str | None
+    _graph: str | None
+    _sees: Callable[[str, str], bool]
+    #: The protocol's library calls tools in threads; one encoder serves one question at a time.
+    _one: threading.Lock = field(default_factory=threading.Lock)
 
     def corpora(self) -> dict[str, Any]:
         """List the corpora with their documents, and the knowledge graphs."""
-        with _told():
-            return {
-                "corpora": [
-                    each for each in corpora(self._database) if self._sees("corpus", each.name)
-                ],
-                "graphs": self._graphs(),
-                "usual": {"corpus": self._corpus, "graph": self._graph},
-            }
+        return {
+            "corpora": [
+                each for each in corpora(self._database) if self._sees("corpus", each.name)
+            ],
+            "graphs": self._graphs(),
+            "usual": {"corpus": self._corpus, "graph": self._graph},
+        }
 
     def ask(
         self, question: _Question, corpus: _CorpusName = None, passages: _Limit = 5
@@ -225,14 +216,14 @@ class _Tools:
 
         Questions about pages and tables are answered from these, with citations down to the cell.
         """
-        with _told(), self._one:
+        with self._one:
             return describe_answer(self._named(corpus).ask(question), passages)
 
     def retrieve(
         self, question: _Question, corpus: _CorpusName = None, limit: _Limit = 10
     ) -> dict[str, Any]:
         """Find the passages of a corpus that answer a question together, best first."""
-        with _told(), self._one:
+        with self._one:
             found = self._named(corpus).retrieve(question)
             return {
                 "passages": describe_passages(found, limit),
@@ -263,7 +254,7 @@ class _Tools:
         One entity gives its neighbourhood, several give the shortest paths through all of them.
         A passage gives its neighbours, with the edge that joins them and why.
         """
-        with _told(), self._one:
+        with self._one:
             if corpus is not None:
                 return self._passages_round(names, corpus, limit)
             name = self._graph_named(graph)
@@ -284,7 +275,7 @@ class _Tools:
 
     def mind_map(self, question: _Question, graph: _GraphName = None) -> dict[str, Any]:
         """Answer a question over a knowledge graph with a mind map whose every edge was checked."""
-        with _told(), self._one:
+        with self._one:
             return describe_mind_map(ask_graph(self._database, self._graph_named(graph), question))
 
     def _passages_round(self, names: list[str], corpus: str, limit: int) -> dict[str, Any]:

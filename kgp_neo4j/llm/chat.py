@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
@@ -15,7 +15,8 @@ from kgp_neo4j.llm.call import CHAT_TOKENS
 from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
 from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
-from kgp_neo4j.types.language import Reply
+from kgp_neo4j.types.json_records import parts
+from kgp_neo4j.types.language import Reply, ReplyOptions
 
 DEFAULT_URL = "https://api.openai.com/v1"
 #: Assumed context where neither the settings nor the server give one.
@@ -65,14 +66,7 @@ class ChatModel:
         """Return a high estimate of a text's tokens; the server's tokenizer is unknown."""
         return estimate_tokens(text)
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, passed to `on_text` while it is written.
 
         Raises ModelError where the server cannot be used, and ContextError for a prompt that is
@@ -83,20 +77,21 @@ class ChatModel:
         messages = [{"role": "system", "content": task}] if task else []
         messages.append({"role": "user", "content": prompt})
         length = self.count(task) + self.count(prompt) + CHAT_TOKENS
-        wanted = self._settings.max_tokens or tokens
+        wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
-            options = self._request_options(self._room(length, wanted))
-            received = _Received(ReplyStream(on_text), whole="stream" not in options)
+            request = self._request_options(self._room(length, wanted))
+            stream = ReplyStream(options.get("on_text"))
+            received = _Received(stream, whole="stream" not in request)
             try:
-                self._receive(received, messages, options)
+                self._receive(received, messages, request)
             except openai.OpenAIError as error:
                 # `_learn` raises without the chain: the original error has the key in its request.
-                self._learn(error, options, length, wanted)
+                self._learn(error, request, length, wanted)
                 continue
             if received.finish is not None:
                 reply = received.reply()
                 return replace(reply, prompt_tokens=reply.prompt_tokens or length)
-            if received.begun or "stream" not in options:
+            if received.begun or "stream" not in request:
                 raise self._explain(None, begun=received.begun)
             self._refused.add("stream")  # some servers do not stream
 
@@ -116,11 +111,7 @@ class ChatModel:
 
     def _request_options(self, room: int) -> dict[str, Any]:
         """Return the options of a request, without those that the model refused."""
-        options: dict[str, Any] = {
-            "temperature": self._settings.temperature,
-            "seed": self._settings.seed,
-            "max_tokens": room,
-        }
+        options = parts(self._settings, "temperature", "seed") | {"max_tokens": room}
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = room  # its newer name
         if "stream" not in self._refused:

@@ -2,15 +2,14 @@
 
 import hashlib
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.generators import drawing, load_checkpoint, placed, position_limit, sampling
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError, first_line
-from kgp_neo4j.types.language import Reply
+from kgp_neo4j.types.language import Reply, ReplyOptions
 
 #: Context of a model whose configuration gives none.
 _CONTEXT = 2048
@@ -53,17 +52,11 @@ class LocalModel:
         """Return how many tokens a text has."""
         return len(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt; raises ContextError where there is no room for one."""
         ids = self._token_ids(task, prompt)
-        room = min(self._settings.max_tokens or tokens, self.context - len(ids))
+        wanted = self._settings.max_tokens or options.get("tokens", 1024)
+        room = min(wanted, self.context - len(ids))
         if room < 1:
             raise ContextError(
                 f"the prompt has {len(ids):,} tokens and the model reads {self.context:,} together "
@@ -71,6 +64,7 @@ class LocalModel:
                 where=self.name,
                 hint="Ask with fewer passages, or take a model that reads more.",
             )
+        on_text = options.get("on_text")
         stream = ReplyStream(on_text) if on_text is not None else None
         with self._lock:
             try:

@@ -20,6 +20,7 @@ from kgp_neo4j.serve.stream import event_response, wants_events
 from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import TraversalSettings
 
 router = APIRouter(tags=["questions"])
@@ -67,11 +68,7 @@ async def retrieve(body: Retrieve, caller: Reads) -> Response:
         retrieval = pipeline.retrieve(body.question)
         usage = pipeline.meter.take_usage() if pipeline.meter is not None else None
         service.metrics.count_usage(caller.access.name, body.corpus, usage)
-        return {
-            "passages": passage_records(retrieval),
-            "notes": list(retrieval.notes),
-            "seconds": retrieval.seconds,
-        }
+        return {"passages": passage_records(retrieval), **parts(retrieval, "notes", "seconds")}
 
     return await _answered(caller, body, caller.seeing("corpus", body.corpus, search))
 

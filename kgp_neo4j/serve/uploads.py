@@ -127,12 +127,12 @@ def file_name(given: str) -> str:
     last = unicodedata.normalize("NFC", plain(given.replace("\\", "/").rpartition("/")[2]))
     kept: str = regex.sub(r"[^\p{L}\p{M}\p{N} ._()-]", "_", last).lstrip(". ")
     ending = extension(Path(kept))
-    if not ending or kept.lower().rfind(ending) < 1:
+    at = kept.lower().rfind(ending) if ending else 0
+    if at < 1:
         raise ProblemError(
             415,
             f"no kind of file that can be loaded: {kept or '(no name)'}",
             f"Give a name with one of these endings: {' '.join(EXTENSIONS)}.",
         )
-    at = kept.lower().rindex(ending)
     stem, tail = kept[:at], kept[at:]
     return stem.encode()[: _LONGEST - len(tail)].decode(errors="ignore").rstrip() + tail

@@ -54,7 +54,9 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
             words = spans
         else:
             sentences += spans
-    elif passage.id in _cited(answer):
+    elif passage.id in {s.passage for s in answer.sentences}.union(
+        *(s.passages for s in answer.statements)
+    ):
         # A model's short answer is its first sentence; the text has its citations, too.
         answer_text = answer.statements[0].text if answer.statements else answer.text
         words = _found(answer_text, passage.text)
@@ -75,11 +77,7 @@ def from_structure(answer: Answer) -> bool:
 
 
 def rests_on(answer: Answer) -> tuple[str, ...]:
-    """Return the ids of the passages that support an answer.
-
-    They are those of a model's supported statements, those with the reader's spans, or that of the
-    best sentence.
-    """
+    """Return the ids of the passages that support an answer."""
     cited: list[str] = []
     if from_structure(answer):
         return ()
@@ -124,11 +122,6 @@ def words_in(answer: Answer, sentence: SupportingSentence) -> tuple[Interval, ..
                 at = text.rfind(source[span.start : span.end])
             found.append((at, at + span.end - span.start))
     return _merged(found, text)
-
-
-def _cited(answer: Answer) -> set[str]:
-    cited = {passage for s in answer.statements for passage in s.passages}
-    return cited | {s.passage for s in answer.sentences}
 
 
 def _found(words: str, text: str) -> list[Interval]:

@@ -25,12 +25,7 @@ from kgp_neo4j.types.tables import ShownQuery
 
 
 def answer_page(answer: Answer) -> str:
-    """Return an answer as one HTML page with everything needed to check it, and nothing to load.
-
-    The page has the question and the answer (each sentence with its citations, marked where they do
-    not support it), the words in their passages, the reasoning paths as a picture, the evidence
-    with documents, pages, offsets and scores, the Cypher to run again, and the link to Browser.
-    """
+    """Return an answer as one HTML page with everything needed to check it, and nothing to load."""
     passages = {passage.id: passage for passage in answer.passages}
     marked = [passages[p] for p in marked_passages(answer)] or list(answer.passages[:1])
     structural = answer.structural

@@ -94,10 +94,8 @@ def _width(text: str) -> float:
 def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
     """Return the reasoning paths as an SVG picture of at most `most` visits.
 
-    The question is on the left, then the seeds, then hop by hop what was reached from them; the
-    edges show their type and reason, the boxes the passage's number and score. Where there are more
-    visits than that, the paths to the passages that support the answer come first, then the best;
-    the last line counts the missing ones. Returns an empty text where nothing was visited.
+    Where there are more, the paths to the passages that support the answer come first, then the
+    best; the last line counts the missing ones. Returns an empty text where nothing was visited.
     """
     supporting = rests_on(answer)
     titles = {passage.id: passage.name for passage in answer.passages}

@@ -24,7 +24,6 @@ from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 if TYPE_CHECKING:
     from kgp_neo4j.mindmap.answer.forest import Branch
-    from kgp_neo4j.types.language import Usage
     from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
@@ -191,12 +190,8 @@ def print_said(answer: Answer) -> None:
 
     page = _Page()
     by = answered_by(answer)
-    unknown = (
-        not answer.statements
-        if by == "model"
-        else (by == "reader" and (answer.reading is None or answer.reading.kind == "none"))
-    )
-    if unknown:
+    nothing_read = answer.reading is None or answer.reading.kind == "none"
+    if (by == "model" and not answer.statements) or (by == "reader" and nothing_read):
         page.heading("Not in these documents")
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
@@ -247,16 +242,13 @@ def by_whom(answer: Answer) -> str:
     if by == "reader" and answer.reading is not None:
         parts.append(f"by the offline reader, confidence {answer.reading.confidence:.2f}")
     if answer.usage is not None:
-        parts.append(_usage(answer.usage, "by" if by == "model" else "asked"))
+        usage, verb = answer.usage, "by" if by == "model" else "asked"
+        cached = f" ({usage.cached} kept from before)" if usage.cached else ""
+        calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
+        about = "about " if usage.estimated else ""
+        tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
+        parts.append(f"{verb} {usage.model}, {calls}, {tokens}")
     return "; ".join(parts)
-
-
-def _usage(usage: Usage, verb: str) -> str:
-    cached = f" ({usage.cached} kept from before)" if usage.cached else ""
-    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
-    about = "about " if usage.estimated else ""
-    tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
-    return f"{verb} {usage.model}, {calls}, {tokens}"
 
 
 def _end(page: _Page, answer: Answer, summary: str) -> None:

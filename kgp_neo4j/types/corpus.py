@@ -46,12 +46,11 @@ class Reading:
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
     `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (the evidence has no answer;
-    `text` is empty). `confidence`, from 0 to 1,
-    is calibrated: it is the share of answers of this kind that are right. `spans` are the answer's
-    places; for yes and no, the sentence that decided; for a comparison, the two values, the
-    answer's first. `stated` is true where the confidence is high enough to give the answer, and
-    false where the words are only likely. `sentences` are the sentences most relevant to the
-    question, best first, whatever the answer.
+    `text` is empty). `confidence`, from 0 to 1, is calibrated: it is the share of answers of this
+    kind that are right. `spans` are the answer's places; for yes and no, the sentence that decided;
+    for a comparison, the two values, the answer's first. `stated` is true where the confidence is
+    high enough to give the answer, and false where the words are only likely. `sentences` are the
+    sentences most relevant to the question, best first, whatever the answer.
     """
 
     text: str
@@ -413,11 +412,11 @@ class Answer:
     `type` is the kind of question assumed: about structure (pages and tables), content, or both;
     `structural` is the answer from pages and tables, where the question was not about content
     alone. `stated` is true where `text` is given as the answer without more ado; `tier` says how it
-    is given where it is false. `reading` is what the offline reader
-    found, `statements` are the sentences of a language model's answer with their citations checked,
-    and `usage` is what the model's calls took. `notes` are warnings for the user: passages left out
-    of a prompt, a reply cut off or refused. `queries` can be run again in Browser; `trace` is the
-    id of the traversal stored in the graph. `settings` are those of the retrieval, by name.
+    is given where it is false. `reading` is what the offline reader found, `statements` are the
+    sentences of a language model's answer with their citations checked, and `usage` is what the
+    model's calls took. `notes` are warnings for the user: passages left out of a prompt, a reply
+    cut off or refused. `queries` can be run again in Browser; `trace` is the id of the traversal
+    stored in the graph. `settings` are those of the retrieval, by name.
     """
 
     question: str

@@ -151,7 +151,7 @@ def test_training_puts_its_own_questions_right(
     train_scorer(database, sets, tmp_path / "out")
     agent = AgentSettings(model=str(tmp_path / "out"))
     retriever = PassageRetriever(database, demo_corpus, agent="learned", agent_settings=agent)
-    assert isinstance(retriever.agent, LearnedAgent)
+    assert isinstance(retriever.open(), LearnedAgent)
     for question, titles in _QUESTIONS:
         found = retriever.retrieve(Question("", question))
         assert set(titles) <= {passage.title for passage in found.passages[:3]}

@@ -354,7 +354,7 @@ def test_the_paper_walks_one_graph_that_is_there(database: Database, demo_corpus
     paper = traversal_settings("paper")
     retriever = PassageRetriever(database, demo_corpus, settings=paper)
     found = retriever.retrieve(Question("1", _QUESTIONS[0]))
-    assert retriever.agent.name == "knn"
+    assert retriever.open().name == "knn"
     assert found.settings["algorithm"] == "paper"
     assert {step.edge for path in found.paths for step in path.steps} == {"seed", "SHARES_ENTITY"}
     with pytest.raises(ConfigurationError, match="the agent learned does not walk"):

@@ -47,9 +47,8 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
-        with archive.with_suffix(".log").open(
-            "xb"
-        ) as output:  # x: only one of several processes makes it
+        # Mode x: only one of several processes makes it.
+        with archive.with_suffix(".log").open("xb") as output:
             # The server still writes its list: the text after the last line end is incomplete.
             lines = classes.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
             chosen = archive.with_suffix(".txt")
@@ -57,19 +56,16 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
                 "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE), "utf-8"
             )
             options = archive.with_suffix(".args")
-            argument_file(
-                options,
-                [
-                    "-Xshare:dump",
-                    "-Xlog:cds=error",
-                    f"-XX:SharedClassListFile={chosen}",
-                    f"-XX:SharedArchiveFile={archive}",
-                    # Only this collector can archive objects; the server's can read them.
-                    "-XX:+UseG1GC",
-                    "-Xmx512m",
-                    *class_path_option(installed.class_path),
-                ],
-            )
+            dump = [
+                "-Xshare:dump",
+                "-Xlog:cds=error",
+                f"-XX:SharedClassListFile={chosen}",
+                f"-XX:SharedArchiveFile={archive}",
+                # Only this collector can archive objects; the server's can read them.
+                "-XX:+UseG1GC",
+                "-Xmx512m",
+            ]
+            argument_file(options, [*dump, *class_path_option(installed.class_path)])
             child = subprocess.Popen(
                 [str(java.command), f"@{options}"],
                 stdin=subprocess.DEVNULL,

@@ -55,9 +55,8 @@ def install(
     except (OSError, UnicodeDecodeError):
         is_verified = False
     if verify or not is_verified or not all(map(Path.exists, [*jars, *scanned])):
-        with locked(
-            cache / "lock", "Another process is fetching the database; waiting for it", echo
-        ):
+        busy = "Another process is fetching the database; waiting for it"
+        with locked(cache / "lock", busy, echo):
             try:
                 _fetch_missing(root, lock, echo)
                 _lay_out(cache, lock, scanned)

@@ -75,11 +75,6 @@ def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memo
     return Memory(size // MEBI - page_cache, page_cache)
 
 
-def _quoted(argument: str) -> str:
-    """Return an argument quoted for a file of Java arguments."""
-    return '"' + argument.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def java_options(java: Java, memory: Memory) -> list[str]:
     """Return the JVM options of the server."""
     options = [
@@ -106,7 +101,8 @@ def class_path_option(jars: Sequence[Path]) -> list[str]:
 
 def argument_file(path: Path, arguments: list[str]) -> None:
     """Write a file for `java @file`: a class path of 360 jars is too long for a command line."""
-    write_private(path, "\n".join(_quoted(argument) for argument in arguments) + "\n")
+    escaped = (each.replace("\\", "\\\\").replace('"', '\\"') for each in arguments)
+    write_private(path, "".join(f'"{each}"\n' for each in escaped))
 
 
 def configure(
@@ -142,14 +138,6 @@ def configure(
     template = files("kgp_neo4j.graphdb.server").joinpath("neo4j.conf").read_text(encoding="utf-8")
     write_private(home / "conf" / "neo4j.conf", template.format_map(places))
     arguments = home / "run" / "server.args"
-    argument_file(
-        arguments,
-        [
-            *java_options(java, memory),
-            *options,
-            line.main,
-            f"--home-dir={home}",
-            f"--config-dir={home / 'conf'}",
-        ],
-    )
+    program = [line.main, f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
+    argument_file(arguments, [*java_options(java, memory), *options, *program])
     return arguments

@@ -165,16 +165,9 @@ def start_once(
         )
     browser = prepare_browser(folders.cache, installed)
     ports = choose_ports(home)
+    options = archive_options(folders.cache, home, installed, java, browser)
     arguments = configure(
-        home,
-        line,
-        data,
-        installed,
-        java,
-        chosen,
-        ports,
-        options=archive_options(folders.cache, home, installed, java, browser),
-        allow_files=allow_files,
+        home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
     )
     private_folder(data)
     password = prepare_password(home, data)
