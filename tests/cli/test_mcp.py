@@ -26,8 +26,6 @@ from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 
-_ILL = "I feel tired and dizzy. What can it be?"
-
 
 def _told(result: Any) -> dict[str, Any]:
     """Return a tool's result; it comes as structure and, the same, as text."""
@@ -98,7 +96,8 @@ def test_a_client_asks_retrieves_explores_and_maps(
                 near["edge"] and near["reason"] and near["text"] for near in each["neighbours"]
             )
 
-        mapped = _told(await client.call_tool("mind_map", {"question": _ILL}))
+        ill = {"question": "I feel tired and dizzy. What can it be?"}
+        mapped = _told(await client.call_tool("mind_map", ill))
         assert mapped["edges"]
         assert {edge["status"] for edge in mapped["edges"]} == {"grounded"}
         assert mapped["mermaid"].startswith("flowchart")

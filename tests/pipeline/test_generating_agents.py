@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from commands import environment, prints
+from graphs import write_lines
 from tiny_models import tiny_llama
 
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -64,9 +65,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ["Hesk Bridge", [_document("hesk-bridge")]],
         ],
     }
-    path = tmp_path_factory.mktemp("questions") / "train.jsonl"
-    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    return path
+    return write_lines(tmp_path_factory.mktemp("questions") / "train.jsonl", record)
 
 
 @pytest.fixture(scope="module")

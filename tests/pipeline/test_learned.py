@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import environment, prints, refuses
+from graphs import write_lines
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
@@ -37,7 +38,6 @@ _QUESTIONS = [
 @pytest.fixture(scope="session")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The questions as a training file in HotpotQA's form, each a few times in other words."""
-    file = tmp_path_factory.mktemp("questions") / "train.jsonl"
     rows = [
         {
             "_id": f"q{turn}-{at}",
@@ -50,8 +50,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for turn, opening in enumerate(("", "Tell me: ", "I wonder: "))
         for at, (question, titles) in enumerate(_QUESTIONS)
     ]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return file
+    return write_lines(tmp_path_factory.mktemp("questions") / "train.jsonl", *rows)
 
 
 def _retrieve(
@@ -165,11 +164,10 @@ def test_bad_training_input_is_told(
         train_scorer(database, {corpus: questions}, tmp_path / "a")
     with pytest.raises(InputError):
         train_scorer(database, {demo_corpus: tmp_path / "none"}, tmp_path / "b")
-    other = tmp_path / "other.jsonl"
     row = json.loads(questions.read_text(encoding="utf-8").splitlines()[0])
     row["supporting_facts"] = [["Nowhere", 0]]
     row["context"] = [["Nowhere", ["Nowhere."]]]
-    other.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    other = write_lines(tmp_path / "other.jsonl", row)
     with pytest.raises(ConfigurationError, match="no question has its supporting facts"):
         train_scorer(database, {demo_corpus: other}, tmp_path / "c")
 

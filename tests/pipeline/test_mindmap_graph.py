@@ -27,7 +27,6 @@ from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.mindmap import MindMap
 
 _QUESTION = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
-_ZH = "医生，我最近乏力，还头晕，面色苍白，怎么回事？"
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_offline_the_graph_answers(database: Database, demo_graph: str) -> None:
 
 
 def test_chinese_throughout(database: Database, chinese: str) -> None:
-    answer = ask_graph(database, chinese, _ZH)
+    answer = ask_graph(database, chinese, "医生，我最近乏力，还头晕，面色苍白，怎么回事？")
     assert answer.candidates[0].name == "苍潮病"
     assert answer.text.startswith("证据最支持：苍潮病")
     assert "赫斯克铁剂" in answer.text

@@ -15,9 +15,6 @@ from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable, StructuralAnswer
 
-_FARES = "Table 1. Fares of the summer season"
-_BOATS = "Table 2. Boats in service"
-
 
 @pytest.fixture(scope="module")
 def sound(database: Database) -> Iterator[str]:
@@ -55,7 +52,8 @@ def sound(database: Database) -> Iterator[str]:
         ("How many tables are in Sound ferries?", ["2"]),
         ("How many tables are on pages 1 to 2 of Sound ferries?", ["1"]),
         ("Is there a table on page 4 of Sound ferries?", ["no"]),
-        ("What are the captions of the tables in Sound ferries?", [_FARES, _BOATS]),
+        ("What are the captions of the tables in Sound ferries?",
+         ["Table 1. Fares of the summer season", "Table 2. Boats in service"]),
         ("Which tables have a column called Route?", ["Table 1", "Table 2"]),
         ("Which page of Sound ferries has the fewest tables?", ["1", "4"]),
         ("Which pages of Sound ferries have tables?", ["2", "3"]),
@@ -289,26 +287,27 @@ def test_odd_questions_raise_nothing(database: Database, sound: str, question: s
 
 # --- What a question is about ---------------------------------------------------------------------
 
-_STRUCTURAL = [
-    "What is the difference between Page 1 and Table 2?",
-    "In Table 3, which station has the highest average flow rate?",
-    "Which pages mention the harbour master?",
-    "On which page does the word dogs first appear?",
-    "How many rows does the last table have?",
-]
-_BOTH = [
-    "Who signs the letter on page 3?",
-    "Why does Table 2 leave out the third boat?",
-    "Which boat has the lowest single fare and most crossings?",
-]
-_CONTENT = [
-    "Who designed the bridge that replaced the ferry?",
-    "Which country won the most medals in table tennis in 1996?",
-    "How many people live in the town where the periodic table was first printed?",
-    "What is the capital of the country whose flag has three columns of stars?",
-    "Who founded the table tennis club of the harbour?",
-]
-_TYPES = {"structural": _STRUCTURAL, "both": _BOTH, "content": _CONTENT}
+_TYPES = {
+    "structural": [
+        "What is the difference between Page 1 and Table 2?",
+        "In Table 3, which station has the highest average flow rate?",
+        "Which pages mention the harbour master?",
+        "On which page does the word dogs first appear?",
+        "How many rows does the last table have?",
+    ],
+    "both": [
+        "Who signs the letter on page 3?",
+        "Why does Table 2 leave out the third boat?",
+        "Which boat has the lowest single fare and most crossings?",
+    ],
+    "content": [
+        "Who designed the bridge that replaced the ferry?",
+        "Which country won the most medals in table tennis in 1996?",
+        "How many people live in the town where the periodic table was first printed?",
+        "What is the capital of the country whose flag has three columns of stars?",
+        "Who founded the table tennis club of the harbour?",
+    ],
+}
 
 
 @pytest.mark.parametrize(
