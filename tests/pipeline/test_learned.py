@@ -66,11 +66,11 @@ def test_a_corpus_without_entities_is_walked_by_similarity(
     (tmp_path / "a.txt").write_text("The harbour of Kettlehaven is deep.", encoding="utf-8")
     load(database, [str(tmp_path / "a.txt")], corpus)
     connect(database, corpus, edges=["tfidf", "knn-st"])
-    assert PassageRetriever(database, corpus).agent.name == "knn"
+    assert PassageRetriever(database, corpus).name == "knn"
     with pytest.raises(CorpusError, match="no entities graph"):
         PassageRetriever(database, corpus, agent="learned").open()
     connect(database, corpus, edges=["entity"])
-    assert PassageRetriever(database, corpus).agent.name == "learned"
+    assert PassageRetriever(database, corpus).name == "learned"
 
 
 @pytest.mark.parametrize(("question", "titles"), _QUESTIONS)

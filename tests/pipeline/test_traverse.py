@@ -289,7 +289,7 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
             PassageRetriever(database, corpus, method=method).open()
         assert "kgp-neo4j connect" in str(raised.value)
     connect(database, corpus, edges=["tfidf"])
-    assert PassageRetriever(database, corpus).agent.name == "tfidf"
+    assert PassageRetriever(database, corpus).name == "tfidf"
     with pytest.raises(CorpusError, match="no similarity graph yet"):
         PassageRetriever(database, corpus, agent="knn").open()
 
