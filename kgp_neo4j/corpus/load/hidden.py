@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +17,8 @@ from kgp_neo4j.text.visible import is_visible
 _UNSHOWN = frozenset(
     "annotation audio canvas datalist iframe noembed noframes noscript template video".split()
 )
+#: Tags that may hide something without an attribute.
+_TELLING = _UNSHOWN | {"dialog", "title", "desc"}
 #: What a page has that hides something.
 MAY_HIDE = re.compile(
     r"hidden|style|color|<(?:dialog|svg|annotation|audio|canvas|data|iframe|no|template|video)",
@@ -71,7 +74,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
     colour behind them. Closed `details` stay, which a reader opens. What other files say is not
     known.
     """
-    styles, whole = _styles(page), _whole(page)
+    styles, whole = _styles(page), cache(partial(_whole, page))
     paper = "" if page.find("link", rel="stylesheet") else "fff"
     parts: set[int] = set()
     waiting: list[tuple[Tag, _State]] = [(page, _State("", {}, paper))]
@@ -85,7 +88,9 @@ def take_out_hidden(page: BeautifulSoup) -> int:
             while child.name in _ENDED_BY.get(state.name, ()):
                 state = state.around
             inner, own = state, styles.get(id(child), {})
-            if (is_gone := _is_gone(child, own, id(child) in whole)) or own:
+            is_plain = not (own or child.attrs or child.name in _TELLING)
+            is_gone = not is_plain and _is_gone(child, own, whole)
+            if is_gone or own:
                 inner = _within(state, child, own, is_gone)
             elif child.name in _ENDED_BY or child.name in PARAGRAPHS:
                 inner = state._replace(name=child.name, around=state)
@@ -119,26 +124,34 @@ def _whole(page: BeautifulSoup) -> set[int]:
     return {id(tag) for tag in tags if len(tag.get_text()) > half}
 
 
-def _is_gone(tag: Tag, style: _Style, is_whole: bool) -> bool:
+def _is_gone(tag: Tag, style: _Style, whole: Callable[[], Container[int]]) -> bool:
     """Return whether a tag is hidden with all that is in it."""
-    said = ("" if is_whole else tag.get("aria-hidden"), tag.get("hidden"))
+    hidden = tag.get("hidden")
     is_unshown = tag.name in _UNSHOWN and not tag.has_attr("shadowrootmode")
     is_named = tag.name in ("title", "desc") and tag.find_parent("svg")
-    if is_unshown or is_named or "true" in said[:1] or "until-found" in said:
+    is_silent = tag.get("aria-hidden") == "true" and id(tag) not in whole()
+    if is_unshown or is_named or is_silent or hidden == "until-found":
         return True
-    closed = said[1] is not None or (tag.name == "dialog" and not tag.has_attr("open"))
+    closed = hidden is not None or (tag.name == "dialog" and not tag.has_attr("open"))
     if not style or tag.name in ("html", "body"):  # which are often hidden until a script has run
         return closed
     is_off = style.get("display", "none" if closed else "") == "none"
-    is_away = any(_AWAY.search(f"{name}:{value}") for name, value in style.items())
-    appears = is_whole or any(name.startswith(("animation", "transition")) for name in style)
-    return is_off or is_away or (not appears and _is_none(style.get("opacity", "")))
+    if is_off or any(_is_away(*each) for each in style.items()):
+        return True
+    appears = any(name.startswith(("animation", "transition")) for name in style)
+    return _is_none(style.get("opacity", "")) and not appears and id(tag) not in whole()
+
+
+@lru_cache(maxsize=1_000)
+def _is_away(name: str, value: str) -> bool:
+    return _AWAY.search(f"{name}:{value}") is not None
 
 
 def _is_none(length: str) -> bool:
     return re.match(r"0(\.0*)?(?![\d.])", length) is not None
 
 
+@lru_cache(maxsize=1_000)
 def _colour(text: str) -> str:
     """Return a colour as three digits, "clear" for none; what is not known as it is."""
     numbers = re.findall(r"[\d.]+", text) if text.startswith("rgb") else []

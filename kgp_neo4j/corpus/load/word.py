@@ -99,7 +99,9 @@ class _Text:
                 child.clear()
                 child.tag = f"{_WORD}r"
                 SubElement(child, f"{_WORD}t").text = formula
-            elif not name.endswith("Pr") and name + _value(child, "id") not in self._notes:
+            elif not name.endswith("Pr"):
+                if name.endswith("Reference") and name + _value(child, "id") in self._notes:
+                    continue
                 if name == "AlternateContent":
                     boxed = [form for form in child if form.find(".//{*}txbxContent") is not None]
                     child[:] = boxed[:1] or child[-1:]
@@ -110,11 +112,14 @@ class _Text:
                 self._take_out(child, is_bare=bare, is_unseen=is_unseen)
 
     def _is_unseen(self, run: Element, *, is_bare: bool, is_unseen: bool) -> bool:
-        vanish, style = run.find("{*}rPr/{*}vanish"), _value(run.find("{*}rPr/{*}rStyle"))
+        look = run.find("{*}rPr")
+        if look is None:
+            return is_unseen
+        vanish, style = look.find("{*}vanish"), _value(look.find("{*}rStyle"))
         if _is_on(vanish) or (vanish is None and (is_unseen or style in self._unseen)):
             return True
-        is_white = _value(run.find("{*}rPr/{*}color")).upper() == "FFFFFF"
-        fills = (run.find(f"{{*}}rPr/{{*}}{kind}") for kind in ("shd", "highlight"))
+        is_white = _value(look.find("{*}color")).upper() == "FFFFFF"
+        fills = (look.find(f"{{*}}{kind}") for kind in ("shd", "highlight"))
         return is_bare and is_white and style not in self._filled and not any(map(_fills, fills))
 
 

@@ -127,9 +127,11 @@ class Line:
         for word in self.words:
             sizes[round(word.size, 1)] += len(word.text)
         self.size = sizes.most_common(1)[0][0]
-        usual = [word for word in self.words if word.size <= max(_TALL * self.size, 1.0)]
-        self.x0, _, self.x1, _ = Box.around(self.words)
-        _, self.top, _, self.bottom = Box.around(usual)
+        most = max(_TALL * self.size, 1.0)
+        usual = [word for word in self.words if word.size <= most]
+        self.x0, self.top, self.x1, self.bottom = Box.around(self.words)
+        if len(usual) < len(self.words):
+            _, self.top, _, self.bottom = Box.around(usual)
 
     @property
     def text(self) -> str:
@@ -226,10 +228,11 @@ def _close_up(letters: Sequence[Word]) -> None:
     string = line = 0
     for at, (one, two) in enumerate(zip(letters, [*letters[1:], None], strict=False), 1):
         if not one.after:
-            pairs = [*pairwise(letters[string:at])]
-            apart = max(0.0, min((min(a.after, b.x0 - a.x1) for a, b in pairs), default=0.0))
-            for a, _ in pairs:
-                a.x1, a.after = a.x1 + apart, apart
+            if at - string > 1:
+                pairs = [*pairwise(letters[string:at])]
+                apart = max(0.0, min(min(a.after, b.x0 - a.x1) for a, b in pairs))
+                for a, _ in pairs:
+                    a.x1, a.after = a.x1 + apart, apart
             string = at
         is_on = two is not None and one.turn == two.turn and two.x0 >= one.x0
         if is_on and two is not None and abs(one.bottom - two.bottom) < 0.1 * one.size:

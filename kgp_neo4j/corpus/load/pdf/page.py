@@ -400,7 +400,9 @@ def blocks_of(
         spelt += [word for table in tables for word in table.words]
         lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
         rest = _without_headings(lines, tables)
-        sizes = Counter(round(line.size, 1) for line in rest for _ in range(len(line)))
+        sizes = Counter[float]()
+        for line in rest:
+            sizes[round(line.size, 1)] += len(line)
         usual = max(sizes, key=sizes.__getitem__, default=0.0)
         side: list[Block] = []
         own = gutters if words is upright else []
