@@ -48,11 +48,7 @@ class Ircot:
         return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
-        """Return the passages retrieved by question and thoughts, in that order, with their paths.
-
-        A path's first step names the thought that retrieved it. `seconds` includes the model's
-        calls. Raises ModelError where the model cannot be used at all.
-        """
+        """Return the passages retrieved by question and thoughts, in that order, with paths."""
         began = time.perf_counter()
         gathered: _Gathered = {}
         self._fetch(question.text, "", gathered)

@@ -266,10 +266,7 @@ class Pipeline:
         pages and tables, with citations down to the cell; one about content from the passages that
         the retriever finds. `type_` overrides the decision between them; `model` lets the language
         model decide. `on_text` is called with the pieces of a model's reply, unchecked, while it is
-        written. The text is empty where nothing in the evidence answers. `seconds` is the whole
-        time from the question on, except the loading of models. Raises ConfigurationError for a
-        question that is empty or too long, CorpusError where the corpus does not exist, and
-        ModelError where the model cannot be used.
+        written. `seconds` is the whole time from the question on, except the loading of models.
         """
         if not question.strip():
             raise ConfigurationError("the question is empty", hint="Ask something.")
@@ -387,11 +384,7 @@ def make_pipeline(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Pipeline:
-    """Return the pipeline over a corpus for these options (`PipelineOptions`); nothing is loaded.
-
-    IRCoT and `rerank="llm"` use the model that answers. Raises ConfigurationError for options that
-    do not go together.
-    """
+    """Return the pipeline over a corpus for these options (`PipelineOptions`), nothing loaded."""
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
     meter = None if opened is None else MeteredModel(opened)

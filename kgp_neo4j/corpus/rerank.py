@@ -33,10 +33,7 @@ _NUMBER = regex.compile(r"(?<![\p{L}\p{N}])\d{1,4}(?![\p{L}\p{N}])")
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """A retriever whose passages are put in order by `choose`; `by` names what that is.
-
-    For a question and its passages, `choose` returns the places of those that go first.
-    """
+    """A retriever whose passages are put in order: `choose`, named `by`, gives the first places."""
 
     retriever: PassageRetriever
     by: Rerank
@@ -53,11 +50,7 @@ class Reranked:
         return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
-        """Return the passages that are chosen, in their order, then the others in theirs.
-
-        Where none is chosen, the order stays and a note says so. `seconds` includes the choice.
-        Raises ModelError where a language model cannot be used at all.
-        """
+        """Return the passages that are chosen, in their order, then the others in theirs."""
         retrieval = self.retriever.retrieve(question)
         passages, paths = retrieval.passages, retrieval.paths
         if len(passages) < 2:

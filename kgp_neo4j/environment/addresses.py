@@ -105,11 +105,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 def read_key(key_file: Path | None) -> str:
-    """Return the key in OPENAI_API_KEY, else the one in the file; empty where there is none.
-
-    Raises ConfigurationError for a file that others may read and for a malformed key; the message
-    does not contain the key.
-    """
+    """Return the key in OPENAI_API_KEY, else that in the file, else ""; no error contains it."""
     where = KEY_VARIABLE
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key and key_file is not None:

@@ -29,10 +29,7 @@ _MOST = 10**9
 
 @dataclass(frozen=True, slots=True)
 class LanguageSettings:
-    """Which language model to use, and the options of its requests.
-
-    `timeout` is in seconds, `cache` is the folder of cached replies (None: no cache).
-    """
+    """Which language model to use, and the options of its requests."""
 
     model: str | None = setting(
         None, "NAME of a chat server, local:FOLDER, or none", variable="KGP_NEO4J_LLM"
@@ -124,10 +121,7 @@ def replies_folder() -> Path:
 
 
 def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
-    """Return a setting's value in its type; paths are relative to `folder`.
-
-    Raises ConfigurationError for a value that the setting does not accept.
-    """
+    """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
     bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
     if bounds:
@@ -177,10 +171,9 @@ def read_configuration() -> Configuration:
 
 
 def settings_file() -> Path | None:
-    """Return the path of the file of settings: the one that KGP_NEO4J_CONFIG names, else the
-    user's own, which may not exist; None where that variable is empty or the null device.
+    """Return the path of the file of settings: the one KGP_NEO4J_CONFIG names, else the user's own.
 
-    Raises ConfigurationError where the variable names no file.
+    The latter may not exist; None where that variable is empty or the null device.
     """
     named = os.environ.get(_FILE_VARIABLE)
     if named is None:

@@ -157,10 +157,7 @@ def shown(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
-    """Open a file to read its bytes, uncompressed; `progress` counts the bytes on disk.
-
-    Raises InputError for a file that is unreadable or damaged, also while it is read.
-    """
+    """Open a file's bytes, uncompressed, as `progress` counts them; InputError if it is damaged."""
     try:
         with io.BufferedReader(_Counted(path, progress), 1 << 18) as raw:
             if path.name.lower().endswith(".gz"):
@@ -242,10 +239,7 @@ def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the value of each line that is not blank; an InputError for a malformed line.
-
-    A file with the byte order mark of UTF-16 is read whole.
-    """
+    """Yield the value of each line, an InputError for a malformed one; UTF-16 is read whole."""
     lines = _bounded_lines(file, name)
     if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # type: ignore[attr-defined]
         try:
@@ -311,10 +305,7 @@ def _records(file: IO[bytes], name: str) -> Iterator[Value]:
 
 
 def read_values(path: Path, title: str) -> Iterator[Value]:
-    """Yield the JSON values of a file, `.json` or lines.
-
-    Raises InputError with file and line for what is no JSON. `title` is that of the progress bar.
-    """
+    """Yield the JSON values of a file, `.json` or lines; raises InputError for what is no JSON."""
     with bar(title, None) as progress, opened(path, progress) as file:
         for value in json_values(file, path):
             if isinstance(value.value, InputError):
@@ -323,10 +314,7 @@ def read_values(path: Path, title: str) -> Iterator[Value]:
 
 
 def read_question_records(path: Path, hint: str, kind: type = dict) -> Iterator[Value]:
-    """Yield the objects, or values of a `kind`, of a file of questions (`.jsonl`, `.json`, `.gz`).
-
-    Raises InputError for another kind of file, and with `hint` for other values and for none.
-    """
+    """Yield the objects, or values of a `kind`, of a file of questions; InputError for others."""
     if extension(path) not in (".json", ".jsonl"):
         raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
     value = None
@@ -364,11 +352,7 @@ _LARGEST_TOML = 1 << 20
 
 
 def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]:
-    """Return the text and the values of a TOML file that somebody wrote.
-
-    Raises OSError where it cannot be read, and ConfigurationError with `hint` where it is no TOML
-    or over 1 MB.
-    """
+    """Return text and values of a TOML file that somebody wrote; ConfigurationError for another."""
     with path.open("rb") as file:
         data: bytes = file.read(_LARGEST_TOML + 1)
     try:

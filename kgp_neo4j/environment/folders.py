@@ -16,10 +16,7 @@ _APP = "kgp-neo4j"
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach a database; the password is never in a `repr`, a log or an error.
-
-    Raises ConfigurationError for an address that cannot be used.
-    """
+    """How to reach a database; the password is never in a `repr`, a log or an error."""
 
     uri: str
     username: str
@@ -35,10 +32,7 @@ class Connection:
 
     @property
     def browser_address(self) -> str | None:
-        """The address of Browser with server, user and database, without the password.
-
-        None where the address of Browser is not known.
-        """
+        """The address of Browser with server, user and database, if known; without the password."""
         if not self.browser:
             return None
         address = urlsplit(self.uri)

@@ -70,10 +70,7 @@ def working(job: Job) -> Iterator[Job]:
 
 
 def tell(event: str, make: Callable[[], Any]) -> None:
-    """Tell who waits of an event; `make` gives what there is to tell, where anybody listens.
-
-    Raises StoppedError where nobody waits any longer.
-    """
+    """Tell who listens, if any, of an event by `make`; StoppedError where nobody waits."""
     job = _CURRENT.get()
     if job is None:
         return

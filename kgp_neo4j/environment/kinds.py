@@ -39,11 +39,7 @@ _BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def extension(path: Path) -> str:
-    """Return a file's ending without `.gz`; empty for a kind that is not loaded.
-
-    A file without an ending is `.txt` where its first bytes are text. Pictures are loaded where the
-    extra `ocr` is installed.
-    """
+    """Return a file's ending without `.gz`, `.txt` for a text without one; empty if not read."""
     kind = _ending(path)
     if not kind:
         return ".txt" if _is_text(path) else ""

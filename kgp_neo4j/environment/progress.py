@@ -90,10 +90,7 @@ def _display() -> Any:
 
 
 def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) -> Progress:
-    """Return a bar on stderr when that is a terminal, else one that prints nothing.
-
-    `total` is in `unit`s (or bytes with `bytes_`), None when it is not known.
-    """
+    """Return a bar of `total` units, if known, on stderr where that is a terminal."""
     if current_job() is not None:
         return _Told(title, total)
     return _Drawn(title, total, "bytes" if bytes_ else unit) if sys.stderr.isatty() else Progress()

@@ -76,11 +76,7 @@ def run_graph_methods(
     model: LanguageModel | None = None,
     echo: Callable[[str], object] = lambda _: None,
 ) -> Result:
-    """Answer every question by every method from `budget` triples at most, and score the runs.
-
-    Lines are written as by `run_methods`, and those of the linked entities to `out`/linking.jsonl.
-    Raises ConfigurationError for multiple choice without a model.
-    """
+    """Answer every question by every method from `budget` triples at most, and score the runs."""
     questions, graph = dataset.questions, dataset.graph
     if model is None and any(asked.options for asked in questions):
         raise ConfigurationError(
@@ -195,9 +191,7 @@ class _Rows:
 
 
 def _first(answer: MindMap) -> str:
-    """Return the entity that a composed answer names first: the end of the relation path that the
-    question asks for, else the likeliest candidate.
-    """
+    """Return what a composed answer names first: a meant path's end, else the first candidate."""
     path = path_meant(answer.reasoning, answer.candidates)
     if path and path.routes:
         return path.end_of(path.routes[0])[1]

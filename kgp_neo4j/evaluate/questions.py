@@ -102,10 +102,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
 def by_id(
     path: Path, read: Callable[[Any, str, int], Iterable[_Question]], hint: str, kind: type = dict
 ) -> list[_Question]:
-    """Return what `read` makes of each record, its place and its number.
-
-    Raises InputError with file and line for what is no question, and for an id that stands twice.
-    """
+    """Return what `read` makes of each record, its place and number; InputError for an id twice."""
     questions: dict[str, _Question] = {}
     for number, (record, where) in enumerate(read_question_records(path, hint, kind), 1):
         for question in read(record, where, number):

@@ -74,10 +74,7 @@ for _name in ("neo4j", "neo4j.notifications"):
 
 
 class Database:
-    """A connection to one database of a Neo4j server; close it, or use it with `with`.
-
-    With `read_only` it raises DatabaseError for every statement that writes.
-    """
+    """A connection to one database, to be closed; a `read_only` one refuses to write."""
 
     def __init__(self, connection: Connection, *, read_only: bool = False) -> None:
         self.connection = connection
@@ -154,10 +151,7 @@ class Database:
         return None
 
     def read(self, path: str, **values: Any) -> list[Row]:
-        """Run the statement `cypher/<path>.cypher` in read access mode.
-
-        Raises DatabaseError with what its check says, which runs before, as in the plugin.
-        """
+        """Run `cypher/<path>.cypher` in read access mode; DatabaseError where its check says so."""
         query = statement(path)
         self._refuse(query, values)
         return self._run(query, values, READ_ACCESS)
@@ -184,10 +178,7 @@ class Database:
             after = page[-1][key]
 
     def stream(self, path: str, **values: Any) -> Iterator[Row]:
-        """Run the statement as `read` does, and yield its rows while they come.
-
-        This is for more rows than memory should hold. It is not retried.
-        """
+        """Run the statement as `read` does, but not again, and yield its rows while they come."""
         return self._run_once(statement(path), values, READ_ACCESS)
 
     def write(self, path: str, **values: Any) -> list[Row]:
@@ -288,11 +279,7 @@ def record(values: Row) -> Record:
 
 
 def _limited(text: str) -> Query:
-    """Return a text with the limits of the job that it is run for.
-
-    They are the mark by which `end` finds the job's transactions, and the time they may take.
-    Raises StoppedError where nobody waits for the job any longer.
-    """
+    """Return a text with the mark by which `end` finds its job, and the time that is left."""
     # The text comes from a file of this package, never from a user.
     query: Any = f"{LANGUAGE}{text}"
     job = current_job()

@@ -180,9 +180,7 @@ def _unusable(error: Exception, where: str) -> NoReturn:
 def export(database: Database, kind: Kind, name: str, path: Path, *, overwrite: bool) -> Transfer:
     """Write a corpus or graph that exists into a file, which is there whole or not at all.
 
-    Memory holds a key and an id for each node. Raises InputError where the file exists and
-    `overwrite` is false, and where the corpus or graph changes meanwhile, ServerError where the
-    file cannot be written.
+    Memory holds a key and an id for each node.
     """
     began = time.monotonic()
     if path.exists() and not overwrite:
@@ -342,8 +340,7 @@ def import_file(
 
     It is read through and checked before anything is written, and visible once it is whole. An
     import that was cut off is begun again. `replace` deletes what has the name once the file is
-    known to be good. Raises InputError for a file that is damaged, of another format or of another
-    name, and the kind's error where the name is taken.
+    known to be good.
     """
     file = open_export(Path(path))
     manifest = file.manifest
@@ -502,10 +499,7 @@ def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:
 
 
 def discard(database: Database, label: str, name: str, undo: Callable[[], object]) -> bool:
-    """Delete what an import that was cut off has left under a name; return whether it had.
-
-    An import that is running stops at its next batch.
-    """
+    """Delete what an import that was cut off has left, and stop one that runs; return if any."""
     if not database.write("transfer/take", name=name, kind=label)[0]["marks"]:
         return False
     if not database.read("transfer/root", name=name, kind=label):

@@ -18,10 +18,7 @@ _SCHEMA = "schema"
 
 
 def make_schema(database: Database) -> None:
-    """Create the schema unless it is there.
-
-    Raises DatabaseError for a database of another release whose graph is laid out differently.
-    """
+    """Create the schema unless it is there; DatabaseError for another release's layout."""
     if check_layout(database).get("schema") == fingerprint(_SCHEMA):
         return
     for statements in folder(_SCHEMA):
@@ -36,10 +33,7 @@ def make_schema(database: Database) -> None:
 
 
 def check_layout(database: Database) -> Row:
-    """Return what the database remembers of an installation, {} where there is none.
-
-    Raises DatabaseError where its graph is laid out for another release.
-    """
+    """Return what the database remembers of an installation; DatabaseError for another layout."""
     rows = database.read("install/state")
     if rows and rows[0]["layout"] != LAYOUT:
         version, newer = rows[0]["version"], rows[0]["layout"] > LAYOUT
@@ -54,20 +48,14 @@ def check_layout(database: Database) -> Row:
 
 
 def install(database: Database) -> InstallReport:
-    """Create the schema, and return which procedures the server has, with what is missing.
-
-    Raises DatabaseError where another release with another layout of the graph has used it.
-    """
+    """Create the schema, and return which procedures the server has, with what is missing."""
     make_schema(database)
     capabilities = database.capabilities()
     return InstallReport(capabilities.procedures, note=_advice(capabilities))
 
 
 def copy_plugin(plugins: Path) -> Path:
-    """Copy our plugin into a server's folder for them; return its path.
-
-    Raises ConfigurationError where there is no such folder.
-    """
+    """Copy our plugin into a server's folder for them, which has to exist; return its path."""
     if not plugins.is_dir():
         raise ConfigurationError(
             f"there is no folder {plugins}",

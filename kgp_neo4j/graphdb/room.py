@@ -26,10 +26,7 @@ class Room:
 
 
 def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
-    """Return what a server's graph needs and, where it is the embedded `server`, does not have.
-
-    `machine` are the bytes of the whole machine's memory.
-    """
+    """Return what a graph needs and an embedded `server` on `machine` bytes does not have."""
     rows = database.read("inspect/embedded")
     vectors = int(
         sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)

@@ -131,11 +131,7 @@ class Statement:
         return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
 
     def labelled(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the statements of the file with labels in the place of :`$label`.
-
-        A label cannot be a parameter of schema statements. Raises QueryFileError for one that is
-        no word of letters, digits and underscores.
-        """
+        """Return the file's statements with labels, each a plain word, in place of :`$label`."""
 
         def label(use: re.Match[str]) -> str:
             given: str = values[use[1]]
@@ -148,11 +144,7 @@ class Statement:
         return [_LABEL.sub(label, part) for part in self.parts]
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values by parameter, with the defaults of all others.
-
-        An option may be given by its own name instead of within `configuration`. Raises
-        QueryFileError for an unknown parameter, and for one that has neither value nor default.
-        """
+        """Return the values by parameter, options in `configuration`, with all defaults."""
         bound = dict(values)
         options = {o.name: bound.pop(o.name) for o in self.options if o.name in bound}
         if options:
@@ -336,10 +328,7 @@ _PACKED = {"NODE": "packed_nodes", "RELATIONSHIP": "packed_relationships"}
 
 @cache
 def packed(path: str) -> Statement:
-    """Return the statement of a file, changed to return all its rows in one record.
-
-    Nodes come without their embeddings, and relationships as triples.
-    """
+    """Return a file's statement with all rows in one record: no embeddings, edges as triples."""
     query, wrapper = statement(path), statement("inspect/packed")
     before, _, rest = wrapper.text.partition("{\n")
     _, _, after = rest.partition("\n}")

@@ -31,11 +31,7 @@ _SEPARATOR_TOKENS = 2
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
-    """Return the model that the settings name, None for `none` or no name.
-
-    Replies are cached where `settings.cache` names a folder. Raises ConfigurationError for invalid
-    settings, and ModelError for a model that cannot be loaded.
-    """
+    """Return the model that the settings name, with their cache; None for `none` or no name."""
     kind, name = _kind_and_name(settings.model or "none")
     if kind == "none":
         return None
@@ -112,9 +108,8 @@ def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Rep
 def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) -> int:
     """Return how many of the passages, best first, fit into the model's context.
 
-    `fixed` is the rest of the prompt (task, question, instructions). `tokens`, but at most half of
-    the context, are left free for the reply. Passages are taken whole, in their order, up to the
-    first that does not fit.
+    `fixed` is the rest of the prompt. `tokens`, but at most half of the context, are left free for
+    the reply.
     """
     left = model.context - min(tokens, model.context // 2) - model.count(fixed) - CHAT_TOKENS
     for number, passage in enumerate(passages):
@@ -151,10 +146,7 @@ def reply_with_passages(
 
 
 class MeteredModel(ModelWrapper):
-    """A language model that counts calls, tokens and cost; safe to share between threads.
-
-    `usage` is the sum over all replies since the start, or since the last `take_usage`.
-    """
+    """A model that counts calls and tokens since the last `take_usage`, for all threads."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)

@@ -67,11 +67,7 @@ class ChatModel:
         return estimate_tokens(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
-        """Return the reply to one prompt, passed to `on_text` while it is written.
-
-        Raises ModelError where the server cannot be used, and ContextError for a prompt that is
-        too long for its model; `context` is then updated from the server's message.
-        """
+        """Return the reply to one prompt; ContextError, and a new `context`, for one too long."""
         import openai
 
         messages = [{"role": "system", "content": task}] if task else []
@@ -214,10 +210,7 @@ class _Received:
             self._stream.show(self.text)
 
     def reply(self) -> Reply:
-        """Pass on what is left of the complete reply, and return it.
-
-        Its text is empty where it was refused or filtered.
-        """
+        """Pass on the rest of the complete reply, and return it; empty where it was refused."""
         self._stream.show(self.text, done=True)
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
         # The text of a reply that was cut off is kept.
@@ -238,11 +231,7 @@ def _tokens(count: Any) -> int:
 
 
 def _client(url: str, key: str, settings: LanguageSettings) -> Any:
-    """Return a client of the package openai without redirects and with a limit on replies.
-
-    Raises ModelError without the package, and ConfigurationError where the environment's proxies
-    or certificates cannot be used.
-    """
+    """Return a client of the package openai without redirects and with a limit on replies."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
     timeout = Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS))
@@ -273,10 +262,7 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
 def _bounded(
     read: Callable[..., Iterator[bytes]], timeout: float, url: str
 ) -> Callable[..., Iterator[bytes]]:
-    """Return a reader that raises ModelError for a reply of too many bytes or seconds.
-
-    Only the time spent waiting for the server counts.
-    """
+    """Return a reader that raises ModelError for too many bytes, or seconds of waiting."""
 
     def chunks(size: int | None = None) -> Iterator[bytes]:
         rest, total, waited = read(size), 0, 0.0

@@ -25,10 +25,7 @@ _ADAPTER = "adapter_config.json"
 
 
 class Generator:
-    """A language model that continues prompts in batches.
-
-    `limit` is the number of tokens that a prompt may have.
-    """
+    """A language model that continues prompts of up to `limit` tokens in batches."""
 
     def __init__(self, name: str, model: Any, tokenizer: Any, device: str) -> None:
         self.name = name
@@ -45,11 +42,7 @@ class Generator:
     def generate(
         self, prompts: Sequence[str], *, temperature: float = 0.0, seed: int = 0
     ) -> list[str]:
-        """Return the text generated for each prompt.
-
-        At temperature 0 the likeliest text; above it a sample, which is the same for the same seed
-        and prompts.
-        """
+        """Return the likeliest text for each prompt, above temperature 0 a sample by the seed."""
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
@@ -113,11 +106,7 @@ def position_limit(config: Any) -> int | None:
 
 @lru_cache(maxsize=2)
 def load_generator(name: str) -> Generator:
-    """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model.
-
-    Runs in bfloat16 on a GPU and on CPUs that have it, in float32 elsewhere. Raises ModelError when
-    the checkpoint is not found, has no safetensors weights, or is not causal.
-    """
+    """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model."""
     device, dtype = placed()
     model, tokenizer = load_checkpoint(name, dtype)
     return Generator(name, model.to(device), tokenizer, device)

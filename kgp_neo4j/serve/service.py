@@ -20,10 +20,7 @@ from kgp_neo4j.types.settings import ServeSettings
 
 
 class Service:
-    """What all handlers share; made once for an application.
-
-    Files wait in `folder` while they are loaded.
-    """
+    """What all handlers share, made once; files wait in `folder` while they are loaded."""
 
     def __init__(
         self,

@@ -48,10 +48,7 @@ async def _disconnected(request: Request) -> None:
 
 
 def event_response(events: AsyncGenerator[tuple[str, Any]]) -> Response:
-    """Return a response of server-sent events from pairs of a name and a value.
-
-    What it raises is the last event, `error`. The generator is closed when the client goes.
-    """
+    """Return server-sent events of names and values; what is raised is the last one, `error`."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
 

@@ -87,10 +87,7 @@ def add_token(
     graphs: Collection[str] = (),
     rights: Collection[str] = ("read",),
 ) -> str:
-    """Add a token to a file, which is made where there is none; return the token.
-
-    It is not stored and cannot be shown again. Raises ConfigurationError where the name is taken.
-    """
+    """Add a token to a file, made where there is none; return it, for it is not stored."""
     file = _read(path) if path.exists() else _File(tokens=[])
     if name in {entry.name for entry in file.tokens}:
         raise ConfigurationError(

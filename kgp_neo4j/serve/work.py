@@ -83,10 +83,7 @@ class Work:
         return max(0, self.inside - self._count)
 
     def begin(self, job: Job, work: Callable[[], _R]) -> Coroutine[Any, Any, _R]:
-        """Take a place for a job now, and return what awaits its result.
-
-        Raises BusyError where no place is free.
-        """
+        """Take a place for a job, or raise BusyError, and return what awaits its result."""
         if self.inside >= self.most:
             raise BusyError(1 + self.waiting // self._count)
 

@@ -26,10 +26,7 @@ _STYLES = {
 
 
 def paths_mermaid(answer: Answer) -> str:
-    """Return an answer as a Mermaid flowchart: question, reasoning paths, and the answer.
-
-    At most 30 visits are drawn, as whole paths, the best first; a comment counts the others.
-    """
+    """Return an answer as a Mermaid flowchart of its best 30 visits; a comment counts others."""
     titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     marked = rests_on(answer)

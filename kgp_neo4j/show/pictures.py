@@ -92,11 +92,7 @@ def _width(text: str) -> float:
 
 
 def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
-    """Return the reasoning paths as an SVG picture of at most `most` visits.
-
-    Where there are more, the paths to the passages that support the answer come first, then the
-    best; the last line counts the missing ones. Returns an empty text where nothing was visited.
-    """
+    """Return the reasoning paths as an SVG picture of `most` visits, the supporting ones first."""
     supporting = rests_on(answer)
     titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
@@ -187,10 +183,7 @@ def _draw(boxes: Sequence[_Box], title: str, question: str = "", missing: str = 
 
 
 def _place(boxes: Sequence[_Box], start: float, *, with_roots: bool) -> list[tuple[float, float]]:
-    """Set the places of boxes, leaves in rows and parents in the middle of their children.
-
-    Returns the left and the right side of each column.
-    """
+    """Place boxes, leaves in rows and parents between their children; return columns' sides."""
     order: list[_Box] = []
     left = [box for box in reversed(boxes) if box.parent is None]
     rows = 0

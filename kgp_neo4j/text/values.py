@@ -123,10 +123,7 @@ def _alike(numbers: list[str]) -> str:
 
 
 def typed(text: str, notation: str = ".") -> Value:
-    """Return the type and value of a cell's text; the type is `text` where no other fits.
-
-    `notation` is that of its column (`notations`): where it is unclear a number is only text.
-    """
+    """Return type and value of a cell's text in its column's notation; `text` where none fits."""
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")
@@ -211,10 +208,7 @@ _BEFORE_OUR_ERA = re.compile(r"\bB\.?\s?C\b", re.IGNORECASE)
 
 
 def date_places(text: str) -> list[tuple[_Date, int, int]]:
-    """Return the dates of a text in order, each with its offsets.
-
-    A date is year, month and day, 0 where a part is missing.
-    """
+    """Return the dates of a text with their offsets: year, month, day, 0 for a missing part."""
     dates = []
     for found in _WRITTEN.finditer(text):
         parts = {name[0]: value for name, value in found.groupdict().items() if value}

@@ -30,10 +30,7 @@ def is_visible(text: str) -> bool:
 
 
 def seen(text: str) -> str:
-    """Return a text without invisible characters, and with printed shapes of letters as letters.
-
-    White space stays; an unpaired surrogate becomes a question mark.
-    """
+    """Return a text without invisible characters, and with printed shapes of letters as letters."""
     if text.isascii() and not _MAYBE.search(text):
         return text
     text = text.encode(errors="replace").decode()

@@ -110,10 +110,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 @dataclass(slots=True)
 class Words:
-    """The words of a text: as written (NFKC), as compared, and with their start and end offsets.
-
-    Offsets count characters of `text`, the text as it was given.
-    """
+    """The words of a text: as written (NFKC) and as compared, with their offsets in `text`."""
 
     text: str
     raw: list[str]

@@ -73,9 +73,7 @@ def train_llama(
 ) -> LlamaReport:
     """Train adapters on the supporting facts of question files, and save them in a folder.
 
-    Continues an interrupted run with the same settings and data. Uses a GPU if there is one. Raises
-    InputError for bad lines, ConfigurationError for a folder with other files, ModelError where the
-    training fails.
+    An interrupted run with the same settings and data goes on. A GPU is used if there is one.
     """
     began = time.perf_counter()
     settings = settings or LlamaSettings()

@@ -101,9 +101,7 @@ def train_reader(
     """Train a reader on question files and save it in a folder with its card.
 
     One in eight questions over several passages is held out to fit the reader's confidence, over
-    the passages that its file gives. Continues an interrupted run with the same settings and data.
-    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError
-    where the training cannot continue.
+    the passages that its file gives. An interrupted run with the same settings and data goes on.
     """
     began = time.perf_counter()
     settings = settings or ReaderSettings()

@@ -63,11 +63,7 @@ class ReadingExample:
 
 
 def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
-    """Return the examples of some files, in order.
-
-    Questions whose answer is in none of their passages are left out. Raises InputError with file
-    and line for a record of no known form.
-    """
+    """Return the examples of some files whose answers are in their passages, in order."""
     return [example for path in map(Path, paths) for example in _read(path)]
 
 

@@ -24,10 +24,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the language model used for an answer: calls and tokens.
-
-    Tokens are `estimated` where a server did not count all of them.
-    """
+    """What a language model used: calls and tokens, `estimated` where not all are counted."""
 
     model: str
     calls: int = 0

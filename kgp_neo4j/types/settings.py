@@ -16,13 +16,10 @@ ALGORITHMS = ("beam", "paper")
 class TraversalSettings(Checked):
     """Limits and weights of a traversal.
 
-    `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
-    `branching` the neighbours that one path visits, `hops` the number of steps of the beam; `edges`
-    restricts the edge types (all when empty). `outward` and `inward` are the shares of its match
-    that a passage passes on over an edge that names a title, in its direction and against it;
-    `named` is added to a seed's score where the question names its title. The `algorithm` is one of
-    ALGORITHMS; `paper` walks one type of edge to the end of the budget, and uses none of `hops`,
-    `outward`, `inward` and `named` (`traversal_settings` has its other defaults).
+    `edges` are all types when empty. `outward` and `inward` are the shares of its match that a
+    passage passes on over an edge that names a title, in its direction and against it; `named` is
+    added to a seed's score where the question names its title. `paper` walks one type of edge to
+    the end of the budget, and uses none of `hops`, `outward`, `inward` and `named`.
     """
 
     budget: int = setting(30, "Distinct passages at most.", bounds=(1, 1000))
@@ -86,9 +83,7 @@ class AgentSettings(Checked):
 class KeywordSettings(Checked):
     """Density of the keyword graph.
 
-    `keywords` n-grams (of up to `longest` words) are kept for a passage, the paper's density
-    setting; titles that occur in it are added. Two passages are joined by keywords that occur in at
-    most `max_frequency` passages, each to its `neighbours` closest.
+    The paper's density is that of `keywords`; titles that occur in a passage are added.
     """
 
     keywords: int = setting(30, "Keywords kept for a passage.", bounds=(1, 1000))
@@ -105,10 +100,8 @@ class KeywordSettings(Checked):
 class EntitySettings(Checked):
     """How mentions are found, and the density of the entity graph.
 
-    `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
-    `phrases` adds capitalised phrases that up to `phrase_frequency` passages share. Two passages
-    are joined by entities that at most `max_frequency` passages mention, each to its `neighbours`
-    closest.
+    `threshold` prunes mentions of titles by their score; `phrases` adds capitalised phrases that up
+    to `phrase_frequency` passages share.
     """
 
     threshold: float = setting(0.2, bounds=(0, 1))
@@ -123,9 +116,7 @@ class EntitySettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
-    """The encoder, the number of nearest passages that each is joined to (k of the paper's KNN),
-    and whether a corpus embedded by another encoder is embedded again.
-    """
+    """The encoder, the neighbours of each passage (the paper's k), and if it embeds all again."""
 
     encoder: str | None = setting(
         None, "A sentence-transformers name or folder (default: all-MiniLM-L6-v2, offline).",
@@ -139,9 +130,7 @@ class SimilaritySettings:
 
 @dataclass(frozen=True, slots=True)
 class MdrSettings:
-    """The number of nearest passages that each is joined to by the MDR encoder, and whether a
-    corpus that another one embedded is embedded again.
-    """
+    """The neighbours of each passage by the MDR encoder, and whether all are embedded again."""
 
     neighbours: int = setting(10, "As for keywords.")
     replace: bool = setting(False, "As for --encoder.", option="replace-embeddings")
@@ -179,9 +168,7 @@ class ExplorationSettings(Checked):
 class MiningSettings(Checked):
     """How evidence is mined.
 
-    `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    on or off (the paper's ablations); with `aggregation` "llm" a language model puts the evidence
-    into sentences, as in the paper.
+    `paths` and `neighbours` switch the two explorations on or off (the paper's ablations).
     """
 
     size: int = setting(40, "Triples of evidence at most.", bounds=(1, 500))
@@ -200,9 +187,7 @@ class MiningSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings(Checked):
-    """The limits of a service: `threads` answer questions, and `queue` more wait for one of them;
-    `seconds` is what a question may take with its waiting, `upload` the most megabytes of a file.
-    """
+    """The limits of a service; `seconds` has a question with its waiting."""
 
     threads: int | None = setting(
         None, "Questions that are worked on at once (default: one a core).", bounds=(1, 1000)

@@ -329,11 +329,7 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
 
 
 def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
-    """Return an answer's text: each statement with its citations, or with a mark.
-
-    `numbers` has the number of each passage by its id. A short answer before its reasons has a line
-    of its own.
-    """
+    """Return an answer's text: each statement with its citations, or with a mark."""
     text = ""
     for statement in statements:
         cited = sorted(numbers[p] for p in statement.passages if p in numbers)

@@ -75,11 +75,7 @@ class Conversation:
         return numbers
 
     def shown(self, turn: Turn) -> Answer:
-        """Return a turn's answer with all sources of the conversation as its passages.
-
-        Thus the numbers in its text, and those counted from its passages, are the conversation's.
-        An answer without passages stays as it is.
-        """
+        """Return a turn's answer with the conversation's sources, so with their numbers too."""
         answer = turn.answer
         if not answer.passages:
             return answer

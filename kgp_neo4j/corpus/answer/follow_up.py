@@ -163,9 +163,7 @@ def _with_other(last: Said, at: str, other: str) -> str:
 def by_model(text: str, history: Sequence[Said], model: LanguageModel) -> str:
     """Let a model rewrite a question from the conversation (one call).
 
-    The rules are used where its reply is unusable, or has a name or number that is not in the
-    conversation. A question too long to be a follow-up is returned as it is. Raises ModelError
-    where the model cannot be used.
+    The rules are used where its reply is unusable, or has a name or number that is not there.
     """
     if not history or len(text) > _LONGEST:
         return text

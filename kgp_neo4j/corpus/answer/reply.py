@@ -94,10 +94,9 @@ class Parsed:
 
 
 def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool = False) -> Parsed:
-    """Return the claims of a reply, in its order.
+    """Return the claims of a reply, in its order, without a last sentence that was `cut` off.
 
-    `known` is the text of the passages, whose addresses may stay. Of a reply that was `cut` off,
-    the sentence that was being written is left out.
+    `known` is the text of the passages, whose addresses may stay.
     """
     bare = without_reasoning(text[: 10 * _MOST_CHARACTERS])
     bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)

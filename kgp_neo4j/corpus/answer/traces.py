@@ -94,8 +94,7 @@ def store(database: Database, answer: Answer) -> str:
 def explain(database: Database, trace: str) -> Replay:
     """Return a stored traversal, by its id or the first characters of it.
 
-    The answer is the original one, with the passages that are still in the corpus; its notes list
-    the deleted ones. Raises TraceError where there is no such trace, or more than one.
+    The answer is the original one; its notes list the passages that were deleted since.
     """
     key = _full_id(database, trace)
     rows = database.read("trace/read", id=key)
@@ -163,11 +162,7 @@ def traces(
 
 
 def remove(database: Database, ids: Iterable[str], *, corpus: str | None = None) -> int:
-    """Remove the stored traversals of these ids, or their first characters, and return how many.
-
-    With `corpus` only those of that corpus. Raises TraceError for an unknown id: then nothing is
-    removed.
-    """
+    """Remove the stored traversals of these ids, none where one is unknown; return how many."""
     whole = [_full_id(database, trace) for trace in ids]
     counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus)
     return int(counts["traces"])

@@ -16,10 +16,7 @@ _MOST = 16 << 20  # bytes of a chapter
 
 
 def read_book(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a book's chapters in the order in which they are read.
-
-    Raises InputError for a book that is locked against copying.
-    """
+    """Return a book's chapters in reading order; raises InputError for one that is locked."""
     from kgp_neo4j.corpus.load.html import read_page
 
     package = ZipFile(io.BytesIO(data))

@@ -40,10 +40,7 @@ class _Paragraph(msgspec.Struct):
 def documents_of_records(
     path: Path, values: Iterable[Value]
 ) -> Iterator[SourceDocument | InputError]:
-    """Yield the documents of a file's values, and an InputError for each that cannot be used.
-
-    Records of the same title are numbered.
-    """
+    """Yield the documents of a file's values, and an InputError for each that cannot be used."""
     titles: Counter[str] = Counter()
     empty = True
     for value, where in values:

@@ -26,11 +26,7 @@ class Deleted:
 
 
 def delete_corpus(database: Database, corpus: str) -> Deleted:
-    """Delete a corpus with everything that has its name, a few thousand nodes at a time.
-
-    If it is interrupted, delete again to finish. Raises CorpusError where the corpus does not
-    exist.
-    """
+    """Delete a corpus, a few thousand nodes at a time; if interrupted, delete again to finish."""
     if discard_import(database, corpus) and not database.read("inspect/state", corpus=corpus):
         return Deleted(corpus, 0, 0)
     require_corpus(database, corpus)
@@ -62,8 +58,7 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     """Delete the document of that id or title, or all documents of that source.
 
     A source is a file as it was loaded (a relative path works) or the name of a data set; a
-    document that has others, too, stays under these. Raises CorpusError where nothing, or more than
-    one document of that title, is found.
+    document that has others, too, stays under these.
     """
     found = _find(database, corpus, document)
     shared = [row for row in found if row["by"] == "source" and len(row["sources"]) > 1]

@@ -102,11 +102,7 @@ CORPUS = Kind(
 def export_corpus(
     database: Database, corpus: str, path: str | Path, *, overwrite: bool = False
 ) -> Transfer:
-    """Write a corpus into one file, which is there whole or not at all; the corpus stays.
-
-    Raises CorpusError where there is no such corpus, InputError where the file exists and
-    `overwrite` is false.
-    """
+    """Write a corpus into one file, which is there whole or not at all; the corpus stays."""
     require_corpus(database, corpus)
     return export(database, CORPUS, corpus, Path(path), overwrite=overwrite)
 

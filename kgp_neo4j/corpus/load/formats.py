@@ -133,10 +133,7 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
 
 
 def _prose(text: str, where: str) -> SourceDocument:
-    """Return a text as a document, whose title is the first line where it reads like one.
-
-    A title is followed by an empty line, ends no sentence, and has words rather than numbers.
-    """
+    """Return a text as a document, whose title is the first line where it reads like one."""
     first = _FIRST_LINE.match(text)
     line = " ".join(first["line"].split()) if first else ""
     letters = sum(letter.isalpha() for letter in line)

@@ -45,8 +45,7 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
 
 
 def section_rows(table: SourceTable) -> frozenset[int]:
-    """Return the rows that are headings of those below: one cell over all columns, or the first
-    cell alone.
+    """Return the rows that head those below: one cell over all columns, or the first cell alone.
 
     The row below the first such one must be full: elsewhere a lone cell may be a row with gaps.
     """
@@ -113,10 +112,7 @@ def number(caption: str) -> str:
 
 
 def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
-    """Return the number of header rows at the top: 0 where the first row looks like data.
-
-    Below a header cell that is merged over some columns is a second header row.
-    """
+    """Return the number of header rows at the top: 0 where the first row looks like data."""
     if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
         return 0
     if len(rows) > 3 and not spans and _names_groups(rows):
@@ -140,9 +136,7 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
 
 
 def _names_groups(rows: Rows) -> bool:
-    """Return whether a first row with gaps, which nothing merges, names groups of the columns that
-    the second row names: different words above values.
-    """
+    """Return whether a first row with gaps names groups of the columns that the second names."""
     groups, names, *below = (list(map(str.strip, row)) for row in rows[: _SAMPLE + 2])
     under = [at for at, group in enumerate(groups) if not group]
     if not any(groups) or len(below) < 2 or not all(map(any, zip(groups, names, strict=True))):
@@ -159,10 +153,7 @@ def _names_groups(rows: Rows) -> bool:
 def table_of(
     rows: Sequence[list[str]], spans: Iterable[Span], caption: str = ""
 ) -> SourceTable | None:
-    """Return a table without empty rows and columns, None where nothing is left.
-
-    First rows that are one cell over all columns are titles, and become its caption.
-    """
+    """Return a table without empty rows and columns, titles as its caption; None for nothing."""
     rows, merged = trimmed(rows, spans)
     if not rows:
         return None
@@ -193,10 +184,7 @@ def trimmed(rows: Sequence[list[str]], spans: Iterable[Span]) -> tuple[list[list
 def picked(
     rows: Sequence[list[str]], spans: Iterable[Span], down: Sequence[int], across: Sequence[int]
 ) -> tuple[list[list[str]], list[Span]]:
-    """Return the texts in some of the rows and columns, and the merged cells among them.
-
-    The first place that is left of a merged cell gets its text.
-    """
+    """Return some of the rows and columns, with the merged cells in them, which keep their text."""
     grid = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]
     merged = []
     for s in spans:

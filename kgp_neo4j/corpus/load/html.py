@@ -152,10 +152,7 @@ def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
 
 
 def _events(page: Tag, closed: Container[int] = ()) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield every tag as it opens and closes, and the text between, without recursion.
-
-    The contents of a tag whose identity is in `closed` are skipped.
-    """
+    """Yield tags as they open and close, and the text between; not what is in `closed` ones."""
     waiting: list[tuple[Tag | NavigableString, bool]] = [(page, True)]
     while waiting:
         node, opens = waiting.pop()
@@ -209,10 +206,7 @@ def _names_of(row: _Row) -> set[str]:
 
 
 def _rows(table: Tag) -> tuple[str, list[_Row]]:
-    """Return a table's caption and rows.
-
-    Rows and cells begin with their tags, so that unclosed ones are read as in browsers.
-    """
+    """Return a table's caption and rows, which begin with their tags, as browsers read them."""
     rows: list[_Row] = []
     section = 1
     lines, caption = _Lines(), _Lines()

@@ -19,11 +19,7 @@ _SHOWN = ("From", "To", "Cc", "Date")
 
 
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
-    """Return a mail, and name and bytes of each file attached to it, mails too.
-
-    The subject is the title; sender, recipients and date are the first lines. Raises InputError for
-    what is none.
-    """
+    """Return a mail, and name and bytes of each file attached to it, mails too."""
     if not data.strip():
         raise InputError("the file holds no text", where=where)
     above, *below = re.split(rb"(?<=\n)(?=\r?\n)", data.removeprefix(BOM_UTF8).lstrip(), maxsplit=1)

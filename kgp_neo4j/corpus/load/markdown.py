@@ -26,8 +26,7 @@ def read_markdown(text: str, where: str) -> SourceDocument:
     """Return title, sections and tables of a Markdown text, with their places in it.
 
     The title is that of the front matter, else the first heading of level one, else a heading with
-    nothing before it. Headings and cells are plain text: without emphasis, code marks and the
-    targets of links. Code blocks have none.
+    nothing before it.
     """
     from markdown_it import MarkdownIt
 

@@ -27,10 +27,7 @@ def read_asciidoc(text: str, where: str) -> SourceDocument:
 
 
 def read_restructured_text(text: str, where: str) -> SourceDocument:
-    """Return title and sections of a reStructuredText, with their places in it.
-
-    Which lines head which others is told by the order in which they first come.
-    """
+    """Return title and sections of a reStructuredText; levels are told by their first use."""
     sections: list[SourceSection] = []
     levels: dict[tuple[str, bool], int] = {}
     lines = text.splitlines(keepends=True)

@@ -72,11 +72,7 @@ class _Package:
 
 
 def read_open_document(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a text, which is made a page first, or of sheets.
-
-    Notes come at the end of a text. Deletions that are tracked, comments, hidden text, sheets, rows
-    and columns, and white text are left out. Cells are as they are shown, dates in ISO form.
-    """
+    """Return the contents of a text or of sheets, without deletions, comments and hidden parts."""
     from kgp_neo4j.corpus.load.html import read_page
 
     odf = _Package(ZipFile(io.BytesIO(data)))

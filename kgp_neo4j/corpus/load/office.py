@@ -30,11 +30,7 @@ _MOST_UNPACKED = 2048 * _MIB
 
 
 def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
-    """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages.
-
-    Raises InputError where the package's `office` extra is missing, and for files that are
-    encrypted, damaged, of another kind, or too large when unpacked.
-    """
+    """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages."""
     try:
         with needs("office", f"a {kind} file", InputError):
             title = _checked(data, kind)
@@ -89,11 +85,7 @@ def _checked(data: bytes, kind: str) -> str:
 
 
 def _slides(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a .pptx file, its slides as pages and sections.
-
-    A slide's title comes first, then its shapes from top to bottom, then the speaker's notes. The
-    numbers of a chart are a table.
-    """
+    """Return the contents of a .pptx file, its slides as pages and sections, notes after each."""
     from pptx import Presentation
 
     blocks, sections, starts, first = Blocks(), [], [], ""

@@ -36,10 +36,7 @@ def drop_own_indexes(database: Database, corpus: str) -> None:
 
 
 def make_indexes(database: Database, corpus: str) -> None:
-    """Make the indexes of the corpus's own unless they are there; they are online a while later.
-
-    They are full text and, where it is searched by vectors or has some, one of vectors.
-    """
+    """Make the corpus's own indexes of text and vectors, if any; they are online a while later."""
     for state in database.read("load/index_state", corpus=corpus):
         scope = state["scope"]
         make_text_index(database, scope, state["language"])
@@ -49,10 +46,7 @@ def make_indexes(database: Database, corpus: str) -> None:
 
 
 def make_text_index(database: Database, shelf: str, language: str) -> None:
-    """Make the full-text index of the passages on a shelf, by the analyzer of their language.
-
-    Words of a language without one stay as they stand.
-    """
+    """Make the full-text index of a shelf's passages, by their language's analyzer, if any."""
     database.change_schema(
         "load/text_index",
         name=f"kgp_passage_{shelf}",

@@ -26,8 +26,7 @@ _SHOWN = 200
 def document_row(id_: str, document: SourceDocument, print_: str, size: int | None) -> Row:
     """Return a document with its passages, sections, pages, tables and columns as stored.
 
-    `size` is that of its passages in characters, None for one passage. The rows and cells of its
-    tables are those of `table_rows`.
+    `size` is that of its passages in characters, None for one passage.
     """
     sections = outline(document)
     parts = placed_passages(document, sections, size)
@@ -103,10 +102,7 @@ def _is_cjk(text: str) -> bool:
 
 
 def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
-    """Return a table with its columns; `order` counts from 1 in the document.
-
-    `numbered` is true where any table of the document has a printed number.
-    """
+    """Return a table with its columns; `numbered` where one of the document has a number."""
     id_ = part_id(document, "table", order)
     data = _data(table)
     marks = _marks(data, len(table.rows[0]))
@@ -183,10 +179,7 @@ def _short(text: str) -> str:
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
-    """Yield the rows of a table with their cells, as stored; `order` counts from 1.
-
-    A row that heads those below it has no number.
-    """
+    """Yield a table's rows with their cells, as stored; one that heads others has no number."""
     id_ = part_id(document, "table", order)
     sections = grid.section_rows(table)
     marks = _marks(_data(table), len(table.rows[0]))

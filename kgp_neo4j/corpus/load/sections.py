@@ -21,10 +21,7 @@ _START = attrgetter("start")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section `document[start:end]` up to the next heading, of any level.
-
-    `path` has the headings above it and its own, without the document's title.
-    """
+    """A section `document[start:end]` up to the next heading, with the headings that lead to it."""
 
     title: str
     level: int
@@ -106,10 +103,7 @@ def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> boo
 
 
 def _merged(text: str, parts: Sequence[_Part], size: int, before: Path) -> list[_Part]:
-    """Join neighbours up to `size`; a joined part has the headings that all its parts share.
-
-    `before` are the headings of what stands before the first part.
-    """
+    """Join neighbours up to `size` under the headings they share; `before` are the last ones."""
     merged: list[_Part] = []
     above = 0
     for start, end, path in parts:

@@ -65,12 +65,7 @@ def add_sheet(
 
 
 def read_sheets(data: bytes, where: str) -> SourceDocument:
-    """Return text, tables and what was left out of an .xlsx file.
-
-    A sheet is a table with the sheet's name as its title; values are written as the sheet shows
-    them, results of formulas as they were stored. Hidden sheets, rows and columns and white text
-    where nothing is filled are left out.
-    """
+    """Return the sheets of an .xlsx file as they are shown, without hidden parts."""
     from openpyxl import load_workbook
 
     blocks = Blocks()
@@ -285,10 +280,7 @@ _PARTS = re.compile(
 
 
 def shown_value(value: Any, format_: str = "") -> str:
-    """Return a cell's value as its number format shows it: "45.3%", "$1,200.00", "3 kg".
-
-    Dates and times come in ISO form, numbers of no special format with up to 15 digits.
-    """
+    """Return a cell's value as its number format shows it: "45.3%", "3 kg"; dates in ISO form."""
     if value is None or format_ == ";;;":
         return ""
     if isinstance(value, bool):

@@ -36,10 +36,7 @@ class Placed:
 
 
 def _contents(document: SourceDocument) -> str | None:
-    """Return a value that files share if they hold the same, None where there is a key.
-
-    A title that is the file's name, or in the text, adds nothing.
-    """
+    """Return what files share that hold the same but for their names, None where there is a key."""
     if document.key:
         return None
     title = document.title

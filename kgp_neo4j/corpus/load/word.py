@@ -24,11 +24,7 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_word(data: bytes, where: str) -> SourceDocument:
-    """Return title, text and tables of a Word file, converted to HTML first.
-
-    Footnotes and endnotes come last. Deletions that are tracked, comments, hidden text, and white
-    text where nothing is filled are left out.
-    """
+    """Return title, text and tables of a Word file, without deletions, comments, hidden text."""
     import mammoth
 
     from kgp_neo4j.corpus.load.html import read_page

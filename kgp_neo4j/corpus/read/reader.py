@@ -36,10 +36,7 @@ SENTENCES = 3
 
 
 class OfflineReader:
-    """An extractive reader with its calibration; make one with `load_reader`.
-
-    With a `judge` each answer is read once more, and cells of tables may be answers too.
-    """
+    """An extractive reader with its calibration (`load_reader`); a `judge` reads answers again."""
 
     def __init__(self, network: Network, card: dict[str, Any], judge: Judge | None = None) -> None:
         self._network, self._judge = network, judge
@@ -78,10 +75,7 @@ class OfflineReader:
         return decide(question, passages, read[0]) or replace(best, sentences=read[0].sentences)
 
     def candidates(self, question: str, passages: Sequence[Passage]) -> list[Choice]:
-        """Return the answer that is read, and the cell of a table that may answer if there is one.
-
-        With a judge, those that are answers have the log odds of their second reading.
-        """
+        """Return the answer read, and the cell of a table that may answer, if there is one."""
         choice = choose(question, passages, self._read(question, passages))
         if self._judge is None:
             return [choice]

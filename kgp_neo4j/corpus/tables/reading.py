@@ -202,9 +202,7 @@ def _sign(context: Context) -> str:
 
 
 def _columns_named(context: Context) -> str:
-    """Return whether a question ranks, counts or looks up by columns that a table has: by two, or
-    by one where it names a document or counts.
-    """
+    """Return what tells that a question ranks or counts by columns that a table has, if it does."""
     references, documents = context.references, context.library.documents
     if not _RANKING.search(references.plain):
         return ""

@@ -277,10 +277,7 @@ _THE_DOCUMENT = re.compile(
 def _documents(
     references: References, text: str, documents: Sequence[DocumentOutline]
 ) -> tuple[str, str]:
-    """Remove the documents' names; the rest of the text is what is asked of them.
-
-    The second text is for questions within a table: a name given only in part stays in it.
-    """
+    """Remove documents' names, and for questions within a table those alone that are whole."""
     for at, quoted in enumerate(references.quoted):
         for name in named_documents(quoted, documents):
             if name.whole and name.start == 0 and name.end == len(quoted):

@@ -144,10 +144,7 @@ class NextEvidenceAgent(ABC):
         *,
         paper: bool = False,
     ) -> list[dict[str, Any]]:
-        """Return for each path its last passage and the next evidence, as the statements take it.
-
-        The paper compares with words what an agent writes, and otherwise a vector alone.
-        """
+        """Return for each path its last passage and next evidence; the paper compares one kind."""
         passages: dict[str, Passage] = {}
         if self.reads_passages:
             passages = read_passages(database, [s.passage for path in paths for s in path.steps])

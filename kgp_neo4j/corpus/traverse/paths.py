@@ -62,10 +62,7 @@ def with_edges(
 def read_passages(
     database: Database, ids: Iterable[str], corpus: str | None = None
 ) -> dict[str, Passage]:
-    """Return the passages with these ids, by id; deleted ones are left out.
-
-    Ids from outside need `corpus`, so that they give no passage of another one.
-    """
+    """Return the passages with these ids, if there; those from outside need a `corpus`, too."""
     rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)), corpus=corpus)
     return {row["id"]: Passage(**row | {"columns": tuple(row["columns"])}) for row in rows}
 

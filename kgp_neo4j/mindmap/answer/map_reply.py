@@ -22,10 +22,7 @@ _FENCE = regex.compile(r"^\s*(?:```|~~~).*$", regex.MULTILINE)
 def parse_reply(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
 ) -> ModelReply:
-    """Parse a reply by its headings; no edge is checked.
-
-    Nothing in a reply is ever run or used as a template.
-    """
+    """Parse a reply by its headings; nothing in it is checked, run or used as a template."""
     parts = _parts(_FENCE.sub("", without_reasoning(text)))
     edges = read_edges(parts.get("3", ""), entities, relations)
     answer, inference = (parts.get(number, "").strip().strip("*").strip() for number in "12")

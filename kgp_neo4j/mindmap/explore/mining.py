@@ -29,11 +29,7 @@ def mine(
     write: Callable[[str], str] | None = None,
     linked: Sequence[LinkedEntity] | None = None,
 ) -> ReasoningGraph:
-    """Return the reasoning graph of a question: its entities, the evidence and its routes.
-
-    `write` is a language model that extracts the entities, in one call. `linked` are the entities
-    where they are known already. Raises ConfigurationError for text that is not Unicode.
-    """
+    """Return a question's reasoning graph; `write` extracts entities that are not `linked` yet."""
     chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:
         linked = link(graph, question, chosen.linking, write)

@@ -141,10 +141,7 @@ _GAP = 0.6
 
 
 def gutters(lines: Sequence[Line]) -> list[float]:
-    """Return the places of the white gaps through nearly all of some lines of text.
-
-    One line in seven may cross a gap (a spanning header, a note).
-    """
+    """Return the white gaps through nearly all, six in seven, of some lines of text."""
     if len(lines) < 2:
         return []
     width = _GAP * sorted(line.size for line in lines)[len(lines) // 2]

@@ -121,10 +121,7 @@ def open_shown(pdf: Any, data: bytes, password: str) -> Iterator[None]:
 
 
 def picture_of(page: Any, scale: float) -> Any:
-    """Return a page as PDFium shows it, as rows of dots in three colours.
-
-    `scale` is in dots a point, and is lowered for large pages.
-    """
+    """Return a page as PDFium shows it, in rows of coloured dots: `scale` a point, or fewer."""
     with _DRAWING:
         side = page.pdf.shown[page.number - 1]
         width, height = side.get_size()
@@ -377,9 +374,7 @@ _SIGNS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "►", "\uf0fc": "✓"}
 
 
 def _text_of(font: Any, cid: int) -> str:
-    """Return the text of a letter: of those that the file gives for it (its table of texts, the
-    letters' names, the font's own table) the first that has a meaning.
-    """
+    """Return a letter's text: of those in the file and its fonts the first that has a meaning."""
     for text in _texts_of(font, cid):
         text = _SIGNS.get(text, text)
         if text.isspace():

@@ -221,10 +221,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
 
 
 def _close_up(letters: Sequence[Word]) -> None:
-    """Widen letters that are set apart, so that those of a word touch.
-
-    The file sets a whole string so, or most gaps of a line are alike and too wide within words.
-    """
+    """Widen letters set apart, by the file or by like gaps, so that those of a word touch."""
     string = line = 0
     for at, (one, two) in enumerate(zip(letters, [*letters[1:], None], strict=False), 1):
         if not one.after:

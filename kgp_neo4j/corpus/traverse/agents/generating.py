@@ -114,8 +114,7 @@ _log = logging.getLogger("kgp_neo4j")
 class ChatAgent(GeneratingAgent):
     """Generates with the model named, else the configured one (`open_language_model`).
 
-    A few paths of a beam are requested at once. Where a reply is refused or empty, the question is
-    used in its place, with a warning; raises ModelError where the server cannot be used.
+    Where a reply is refused or empty, the question is used in its place, with a warning.
     """
 
     name = "chat"
@@ -178,11 +177,7 @@ def chat_prompt(question: str, evidence: Sequence[str]) -> str:
 def fitted(
     prompt: Prompt, question: str, evidence: Sequence[str], length: Callable[[str], int], limit: int
 ) -> str:
-    """Return the prompt with as much of the latest evidence as fits; `length` is at most `limit`.
-
-    Whole sentences are left out, the oldest first. Raises ModelError where the question alone is
-    too long.
-    """
+    """Return the prompt with as much of the latest evidence, by sentences, as fits in `limit`."""
     text = prompt(question, evidence)
     if length(text) <= limit:
         return text

@@ -39,9 +39,7 @@ _LEXICAL_SHARE = 0.3
 class LearnedAgent(KnnAgent):
     """Scores the passages of each hop by all signals at once, with boosted trees.
 
-    It is trained on supporting facts (`kgp-neo4j train scorer`); its model card describes the
-    weights in the package. Where a traversal asks it for the next evidence, it returns the question
-    as the agent knn does. Raises ModelError where the folder `model` has no scorer.
+    Where a traversal asks it for the next evidence, it returns the question as the agent knn does.
     """
 
     name = "learned"

@@ -9,10 +9,7 @@ from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
 
 class TfidfAgent(NextEvidenceAgent):
-    """Ranks neighbours by the question's words; needs no model.
-
-    With an encoder, which the agents built upon this one may have, its vector is compared too.
-    """
+    """Ranks neighbours by the question's words, and by its vector in agents with an encoder."""
 
     name = "tfidf"
 
