@@ -57,33 +57,11 @@ _EXPORTS = {
 _HOMES = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 __all__ = [
-    "Agent",
-    "AgentSettings",
-    "Answer",
-    "Answerer",
-    "ConnectReport",
-    "Corpus",
-    "Database",
-    "Document",
-    "EntitySettings",
-    "KeywordSettings",
-    "KgpError",
-    "KnowledgeGraph",
-    "LanguageModel",
-    "LoadReport",
-    "MindMap",
-    "MiningSettings",
-    "Passage",
-    "Pipeline",
-    "Question",
-    "ReasoningPath",
-    "Retrieval",
-    "Retriever",
-    "SimilaritySettings",
-    "TraversalSettings",
-    "install",
-    "open_database",
-]
+    "Agent", "AgentSettings", "Answer", "Answerer", "ConnectReport", "Corpus", "Database",
+    "Document", "EntitySettings", "KeywordSettings", "KgpError", "KnowledgeGraph", "LanguageModel",
+    "LoadReport", "MindMap", "MiningSettings", "Passage", "Pipeline", "Question", "ReasoningPath",
+    "Retrieval", "Retriever", "SimilaritySettings", "TraversalSettings", "install", "open_database",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
