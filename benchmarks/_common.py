@@ -1,7 +1,5 @@
 """What the benchmarks share: data, samples, runs, tables, pictures, and what machine it was."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import importlib.util
@@ -26,7 +24,9 @@ Record = dict[str, Any]
 # --- The command line ---------------------------------------------------------------------------
 
 
-def parser(text: str, questions: int | None) -> argparse.ArgumentParser:
+def parser(
+    text: str, questions: int | None, folder: str = "holds the data sets"
+) -> argparse.ArgumentParser:
     """Return a parser with the options that all share; `text` is a module's docstring."""
     made = argparse.ArgumentParser(
         description=text.split("\n\n")[0],
@@ -42,6 +42,16 @@ def parser(text: str, questions: int | None) -> argparse.ArgumentParser:
         help=f"how many questions to draw (default: {drawn})",
     )
     made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
+    made.add_argument("folder", type=Path, help=folder)
+    return made
+
+
+def training_parser(text: str, out: str, base: str) -> argparse.ArgumentParser:
+    """Return a parser for a training upon `base`, from made questions too, into `out`."""
+    made = parser(text, None)
+    made.add_argument("--out", type=Path, default=Path(out), help="is written")
+    made.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
+    made.add_argument("--from", type=Path, required=True, dest="base", help=base)
     return made
 
 

@@ -1,14 +1,10 @@
 """Compare an answer's values with the expected ones, as WikiTableQuestions' evaluator does."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable
 
 from kgp_neo4j.text.values import MONTHS
-
-__all__ = ["same_values"]
 
 _QUOTES = str.maketrans("‘’´`“”‐‑‒–—−", "''''\"\"------")
 _NOTES = re.compile(r"(?:(?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")
@@ -21,11 +17,7 @@ _Date = tuple[str, str, str]
 
 
 def same_values(given: Iterable[str], expected: Iterable[str]) -> bool:
-    """Return whether two lists have the same values, in any order.
-
-    Case, accents, footnotes, brackets at the end and outer quotation marks are ignored; numbers are
-    compared as numbers and dates as dates (Pasupat and Liang 2015, the official evaluator).
-    """
+    """Return whether two lists have the same values (Pasupat and Liang 2015, the evaluator)."""
     return _values(given) == _values(expected)
 
 

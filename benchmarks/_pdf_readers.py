@@ -1,7 +1,5 @@
 """Other readers of PDF files to compare ours with: the texts of pages, and tables by page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -4,16 +4,12 @@ Documents with ground truth are read from docling's JSON. For the others the fac
 off the pages by eye, and words and rows are counted with pdfplumber directly.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-__all__ = ["Facts", "Table", "facts_of", "squeezed"]
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """WikiTableQuestions, as the benchmarks of questions over tables read it."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import tarfile

@@ -12,8 +12,6 @@ Prints, for each kind, the share that is taken for carried: high is right for `t
 low for all others.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict
@@ -161,9 +159,7 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
 
 def main() -> None:
     """Make the cases, check them, and print the table."""
-    parser = common.parser(__doc__ or "", 100)
-    parser.add_argument("folder", type=Path, help="holds 2wiki, musique and hotpotqa")
-    given = parser.parse_args()
+    given = common.parser(__doc__, 100, "holds 2wiki, musique and hotpotqa").parse_args()
     draw = random.Random(given.seed)
     cases: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
     for source in (of_2wiki, of_musique, of_hotpotqa):

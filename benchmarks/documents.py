@@ -10,17 +10,15 @@ leads where it is stated or probable, and is right as in benchmarks/reading.py; 
 person sees without one: up to three sentences. Prints Markdown.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
-import re
 from pathlib import Path
 
 import _common as common
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.train.reader_calibration import is_right
+from kgp_neo4j.train.reader_examples import occurrences
 from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")
@@ -29,11 +27,7 @@ COLUMNS = ("questions", "right", "leads", "right of these", "stated", "right of 
 
 def holds(text: str, answers: list[str]) -> bool:
     """Return whether a text has one of the answers in it, as whole words."""
-    low = " ".join(text.split()).casefold()
-    return any(
-        re.search(rf"(?<!\w){re.escape(' '.join(answer.split()).casefold())}(?!\w)", low)
-        for answer in answers
-    )
+    return any(occurrences(text, answer) for answer in answers)
 
 
 def facts_of(answer: Answer, one: common.Record) -> tuple[bool, ...]:

@@ -8,8 +8,6 @@ and column, `hidden` the number of hidden words that are read (right is 0); MB/s
 files unpack to, best of three. FOLDER has `tables_csv.tar.gz` of WikiTableQuestions.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -9,8 +9,6 @@ MuSiQue's questions, and IIRC's questions over their paragraph and what it links
 answer counts, however sure. Needs no database. Prints Markdown.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,8 +53,7 @@ def linked(records: Sequence[common.Record]) -> Iterator[Case]:
 
 def main() -> None:
     """Measure and print."""
-    parser = common.parser(__doc__ or "", None)
-    parser.add_argument("folder", type=Path, help="holds the data sets")
+    parser = common.parser(__doc__, None)
     parser.add_argument("--reader", type=Path, metavar="FOLDER", help="a reader of your training")
     parser.add_argument("--score", type=Path, default="score.py", help="has normalise and f1")
     given = parser.parse_args()

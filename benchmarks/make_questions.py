@@ -14,8 +14,6 @@ Writes `composed.jsonl` in MuSiQue's form and `swapped.jsonl` in 2WikiMultihopQA
 question is used, nor a passage that supports one.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict
@@ -252,10 +250,8 @@ def swapped(
     for (subject, relation), value in facts.items():
         by_relations[relation, "True"][subject] = Thing(((subject, relation, value),))
         for (other, then), end in facts.items():
-            if other == subject and then != relation:
-                made = Thing(((subject, relation, value), (subject, then, end)))
-                by_relations[made.relations][subject] = made
-            elif bare(other) == bare(value) and other != subject:
+            leads = then != relation if other == subject else bare(other) == bare(value)
+            if leads:
                 made = Thing(((subject, relation, value), (other, then, end)))
                 by_relations[made.relations][subject] = made
     found: dict[str, common.Record] = {}
@@ -348,8 +344,7 @@ def _of_2wiki(
 
 def main() -> None:
     """Make and write."""
-    parser = common.parser(__doc__ or "", None)
-    parser.add_argument("folder", type=Path, help="holds the data sets")
+    parser = common.parser(__doc__, None)
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
     parser.add_argument("--composed", type=common.positive, default=9000, help="at most (9000)")
     parser.add_argument("--swapped", type=common.positive, default=4000, help="at most (4000)")

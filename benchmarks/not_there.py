@@ -9,12 +9,9 @@ policies, articles. Some questions of the sets are answered in the other sets' p
 are all from Wikipedia. Prints Markdown.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,23 +30,15 @@ _SINGLE = {
 }
 
 
-def passages(folder: Path) -> Iterator[tuple[str, common.Record]]:
-    """Yield the passages of extractive_qa that are of one of the kinds, with the kind."""
-    for name in ("pool_extractive", "more"):
-        for record in common.read_lines(folder / "extractive_qa" / f"{name}.jsonl.gz"):
-            for kind, sources in _SINGLE.items():
-                if record["source"].startswith(sources):
-                    yield kind, record
-
-
 def main() -> None:
     """Load what is missing, ask and print."""
-    parser = common.parser(__doc__ or "", 60)
-    parser.add_argument("folder", type=Path, help="holds the data sets")
-    given = parser.parse_args()
+    given = common.parser(__doc__, 60).parse_args()
     found: dict[str, list[common.Record]] = {kind: [] for kind in _SINGLE}
-    for kind, record in passages(given.folder):
-        found[kind].append(record)
+    for name in ("pool_extractive", "more"):
+        for record in common.read_lines(given.folder / "extractive_qa" / f"{name}.jsonl.gz"):
+            for kind, sources in _SINGLE.items():
+                if record["source"].startswith(sources):
+                    found[kind].append(record)
     asked = {
         kind: [q["question"] for r in records for q in r["qas"] if q["answers"]]
         for kind, records in found.items()
@@ -65,15 +54,14 @@ def main() -> None:
         kind: draw.sample(questions, min(given.questions, len(questions)))
         for kind, questions in asked.items()
     }
-    print(f"{common.described()}\n\n| questions | own | refused | foreign | refused | stated |")
-    print("|---|---|---|---|---|---|")
+    rows = []
     reader = load_reader()
     for kind, own in asked.items():
         scratch = tempfile.TemporaryDirectory()
         with common.explained(), scratch as folder, Corpus(f"bench-{kind}") as corpus:
             if kind in found:
-                rows = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
-                corpus.load([common.write_lines(Path(folder) / f"{kind}.jsonl", rows)])
+                held = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
+                corpus.load([common.write_lines(Path(folder) / f"{kind}.jsonl", held)])
                 corpus.connect()
             others = [q for other, questions in asked.items() if other != kind for q in questions]
             cells: list[Any] = []
@@ -83,8 +71,9 @@ def main() -> None:
                     got = corpus.retrieve(question)
                     read.append(reader.read(question, got.passages, got.paths))
                 cells += [len(read), sum(one.kind == "none" for one in read)]
-            print(f"| {kind} | {' | '.join(map(str, cells))} ", end="")
-            print(f"| {sum(one.stated for one in read)} |", flush=True)
+            rows.append((kind, *cells, sum(one.stated for one in read)))
+    header = ("questions", "own", "refused", "foreign", "refused", "stated")
+    print(f"{common.described()}\n\n{common.markdown(header, rows)}")
 
 
 if __name__ == "__main__":

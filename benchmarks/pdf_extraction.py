@@ -16,8 +16,6 @@ FOLDER has PDF files and, in `groundtruth/`, a JSON file of the same name for ea
   tables, and `all` counts missed and additional tables too.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
@@ -36,6 +34,7 @@ from kgp_neo4j.corpus.load.pdf.document import read_pdf
 from kgp_neo4j.types.tables import SourceTable
 
 Table = dict[tuple[int, int], str]
+Texts = dict[int, list[str]]
 
 
 def words(text: str) -> list[str]:
@@ -48,15 +47,10 @@ def normal(text: str) -> str:
     return "".join(words(text))
 
 
-def true_texts(
-    truth: dict[str, Any], path: Path
-) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    """Return the texts of each page of the ground truth outside tables, and those of its cells.
-
-    A text whose place on the page, as PDFium shows it, is blank (white on white) is left out.
-    """
-    outside: dict[int, list[str]] = {int(number): [] for number in truth["pages"]}
-    cells: dict[int, list[str]] = {number: [] for number in outside}
+def true_texts(truth: dict[str, Any], path: Path) -> tuple[Texts, Texts]:
+    """Return the texts of each page outside tables, and those of cells; not white on white ones."""
+    outside: Texts = {int(number): [] for number in truth["pages"]}
+    cells: Texts = {number: [] for number in outside}
     pages = {number: page.render().to_numpy() for number, page in enumerate(PdfDocument(path), 1)}
     for item in truth["texts"]:
         for place in item["prov"][:1]:

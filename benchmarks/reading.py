@@ -9,8 +9,6 @@ share of the questions could be stated so, and the error how far the confidence 
 go from the question to the answer in a running process. Prints Markdown.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,10 +78,9 @@ def retrieved(database: Any, name: str, records: list[common.Record]) -> list[Ca
 
 
 def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
-    """Return how well a confidence ranks, what it could state at nine in ten right, and its error.
+    """Return a confidence's area under the ROC curve, share at nine in ten right, and error, in %.
 
-    They are the area under the ROC curve, the largest share of the surest answers of which nine in
-    ten are right, and the calibration error, all in percent. No question without an answer counts.
+    That is the largest share of the surest answers of which nine in ten are right.
     """
     ranked = [right for _, right in sorted(judged, reverse=True)]
     right, pairs, before, most = 0, 0, 0, 0
@@ -98,7 +95,7 @@ def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
 
 
 def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[str, Any]:
-    """Return EM and F1, what was stated, the median of seconds, and each confidence."""
+    """Return EM and F1, what was stated, the median of seconds, and the confidence's figures."""
     exact, shared, reading, whole, stated, judged = [], [], [], [], [], []
     for case in cases:
         began = time.perf_counter()
@@ -119,14 +116,12 @@ def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[s
         **dict(zip(("AUROC", "at nine in ten, %", "error"), risk(judged), strict=True)),
         "reading p50, s": f"{common.quantile(reading, 0.5):.3f}",
         "in all p50, s": f"{common.quantile(whole, 0.5):.3f}",
-        "judged": judged,
     }
 
 
 def main() -> None:
     """Measure and print."""
-    parser = common.parser(__doc__ or "", None)
-    parser.add_argument("folder", type=Path, help="holds hotpotqa/, 2wiki/ and musique/")
+    parser = common.parser(__doc__, None, "holds hotpotqa/, 2wiki/ and musique/")
     parser.add_argument("--split", default="dev", help="the questions' file (default: dev)")
     parser.add_argument(
         "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"

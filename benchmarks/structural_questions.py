@@ -13,8 +13,6 @@ written; `held_out` ones were written down before and their errors not looked at
 table count"), which was mended in the end: before that they had 95.8 where the known ones had 97.4.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

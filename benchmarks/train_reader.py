@@ -12,8 +12,6 @@ all questions of these files were seen before, so that they cannot tell. On two 
 of an hour, on the same machine it gives the same weights.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -33,13 +31,7 @@ _STATED = 0.9
 
 def main() -> None:
     """Train and write the folder."""
-    parser = common.parser(__doc__ or "", None)
-    parser.add_argument("--out", type=Path, default=Path("trained/reader"), help="is written")
-    parser.add_argument("folder", type=Path, help="holds the data sets")
-    parser.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
-    parser.add_argument(
-        "--from", type=Path, required=True, dest="base", help="the reader to begin with"
-    )
+    parser = common.training_parser(__doc__, "trained/reader", "the reader to begin with")
     given = parser.parse_args()
     data: Path = given.folder
     files = [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]

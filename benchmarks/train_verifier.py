@@ -12,8 +12,6 @@ no training has seen: it is written to `reader.json`. No development question of
 read. About an hour on two cores.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -83,8 +81,6 @@ def examples(given: Any, draw: random.Random) -> Iterator[tuple[bool, ReadingExa
     """Yield the questions, each after whether BASE reads it; one passage is beside others."""
     data: Path = given.folder
     for name, most in DRAWN.items():
-        if name in given.without:
-            continue
         made = given.made / f"{name}.jsonl"
         own = [data / name / f"{part}.jsonl.gz" for part in PARTS.get(name, ("train",))]
         files = [made] if made.is_file() else own
@@ -165,8 +161,7 @@ def cells_near(
 ) -> list[tuple[tuple[int, int], bool]]:
     """Return cells of a table in Markdown to learn from, each with whether it is the answer.
 
-    They are the answer, where no row shares more words with the question than its own, with cells
-    of its row and its column; else one cell that is no answer.
+    The answer is one where no row shares more words with the question than its own.
     """
     wanted = set(content_words(asked.text))
     answer = normal(asked.values[0]) if len(asked.values) == 1 else ""
@@ -247,14 +242,8 @@ def train(given: Any, learned: list[Row]) -> None:
 
 def main() -> None:
     """Gather, train and write the folder."""
-    parser = common.parser(__doc__ or "", None)
-    parser.add_argument("--out", type=Path, default=Path("trained/verifier"), help="is written")
-    parser.add_argument("folder", type=Path, help="holds the data sets")
-    parser.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
-    parser.add_argument(
-        "--from", type=Path, required=True, dest="base", help="the reader of composed questions"
-    )
-    parser.add_argument("--without", nargs="*", default=[], choices=DRAWN, help="left out")
+    base = "the reader of composed questions"
+    parser = common.training_parser(__doc__, "trained/verifier", base)
     given = parser.parse_args()
     with common.explained():
         shipped, base = (OfflineReader(*read_network(place)) for place in (SHIPPED, given.base))
