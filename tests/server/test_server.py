@@ -304,13 +304,33 @@ def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) 
     def options() -> list[str]:
         return archive.archive_options(tmp_path, tmp_path, installed, found, browser)
 
-    *class_path, listing = options()
+    *class_path, _, verification, listing = options()
     assert class_path[1].endswith(f"{os.pathsep}{browser}")
+    assert verification == "-XX:-BytecodeVerificationRemote"
     assert listing.startswith("-XX:DumpLoadedClassList=")
     made = archive._archive(tmp_path, installed, found)
     made.parent.mkdir()
     made.touch()
     assert options() == [*class_path, f"-XX:SharedArchiveFile={made}"]
+
+
+def test_the_archive_is_made_once_nothing_runs(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_STEP", 0.01)
+    monkeypatch.setattr(archive, "_BUSY", 101.0)  # the tests run beside it
+    monkeypatch.setattr(
+        archive, "launch", lambda words, *_: archive._make(words[3], *map(Path, words[4:]))
+    )
+    installed, found = jars.install(folders.cache), java.find_java(LINES["5.26"])
+    made = archive._archive(tmp_path, installed, found)
+    made.parent.mkdir()
+    listed = tmp_path / "run" / "classes.txt"
+    listed.parent.mkdir()
+    listed.write_text("java/lang/Object id: 0\njava/lang/Str")  # the last line is being written
+    archive.make_archive(tmp_path, tmp_path, installed, found)
+    suffixes = {each.suffix for each in made.parent.iterdir()}
+    assert suffixes == {made.suffix, ".args", ".lock", ".txt"}
 
 
 def test_signed_jars_are_copied_without_their_signatures(folders: Folders) -> None:

@@ -1,24 +1,32 @@
 """Makes a class-data archive of the server, which halves the time of each start after the first.
 
-The first start of an installation lists the classes that it loads. Once the server answers, a Java
-of low priority stores those classes, parsed and verified, in one file of about 170 MB in the cache,
-which the JVM then maps into memory. Without the file, starts are only slower.
+Without it, a server lists the classes that it loads. Later a Java of low priority stores those
+classes, parsed and verified, in one file of about 170 MB in the cache, which the JVM then maps into
+memory. A process that starts with the server waits for the time to do so: ten minutes in which
+nobody used it, or its end. Where the file cannot be made, starts are only slower.
 """
 
 import contextlib
 import hashlib
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
+from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
+from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
 from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
+_STEP = 30.0  # seconds over which is asked whether anything ran
+_IDLE_STEPS = 20  # steps without work, while a server runs
+_BUSY = 50.0  # percent of all processors; the archive takes one of them
+_STATEMENT = 0.5  # seconds of processor time in a step; an idle server takes 0.1
 
 
 def archive_options(
@@ -33,49 +41,62 @@ def archive_options(
     options = class_path_option([*installed.class_path, browser])
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
-        options.append(f"-XX:SharedArchiveFile={archive}")
-    elif not archive.with_suffix(".log").exists():  # neither being made, nor impossible
-        options.append(f"-XX:DumpLoadedClassList={_class_list(home)}")
-    return options
+        return [*options, f"-XX:SharedArchiveFile={archive}"]
+    # A tenth of such a start would go into verifying classes; their jars' SHA-256 is verified.
+    options += ["-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
+    return [*options, f"-XX:DumpLoadedClassList={_class_list(home)}"]
 
 
 def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -> None:
-    """Start making the archive in the background, once, where there is room for it."""
-    archive, classes = _archive(cache, installed, java), _class_list(home)
-    if archive.exists() or not classes.is_file():
+    """Start the process that makes the archive, once nothing is in its way."""
+    archive = _archive(cache, installed, java)
+    if archive.exists():
         return
+    dump = [
+        "-Xshare:dump",
+        "-Xlog:cds=error",
+        f"-XX:SharedClassListFile={archive.with_suffix('.txt')}",
+        f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
+        "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
+        "-Xmx512m",
+        *class_path_option(installed.class_path),
+    ]
+    maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail
+        argument_file(archive.with_suffix(".args"), dump)
+        launch(maker, archive.parent, archive.with_suffix(".log"))
+
+
+def _make(java: str, archive: Path, home: Path) -> None:
+    """Make the archive, when it is time to; raises where another process is about to."""
+    with FileLock(archive.with_suffix(".lock"), timeout=0):
+        _wait(home)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
-        # Mode x: only one of several processes makes it.
-        with archive.with_suffix(".log").open("xb") as output:
-            # The server still writes its list: the text after the last line end is incomplete.
-            lines = classes.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
-            chosen = archive.with_suffix(".txt")
-            chosen.write_text(
-                "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE), "utf-8"
-            )
-            options = archive.with_suffix(".args")
-            dump = [
-                "-Xshare:dump",
-                "-Xlog:cds=error",
-                f"-XX:SharedClassListFile={chosen}",
-                f"-XX:SharedArchiveFile={archive}",
-                # Only this collector can archive objects; the server's can read them.
-                "-XX:+UseG1GC",
-                "-Xmx512m",
-            ]
-            argument_file(options, [*dump, *class_path_option(installed.class_path)])
-            child = subprocess.Popen(
-                [str(java.command), f"@{options}"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        with contextlib.suppress(psutil.Error):
-            psutil.Process(child.pid).nice(15 if psutil.POSIX else psutil.IDLE_PRIORITY_CLASS)
-        child.returncode = 0  # prevents a warning that the process was not waited for
+        # A server that runs still writes its list: what follows the last line end is incomplete.
+        lines = _class_list(home).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
+        chosen = "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE)
+        archive.with_suffix(".txt").write_text(chosen, "utf-8")
+        subprocess.run([java, f"@{archive.with_suffix('.args')}"], check=True)
+        archive.with_suffix(".part").replace(archive)
+
+
+def _wait(home: Path) -> None:
+    """Wait for ten idle minutes, or for half an idle one where the home's server has ended."""
+    idle, before = 0, _seconds(home)
+    while idle < (1 if before is None else _IDLE_STEPS):
+        busy, now = psutil.cpu_percent(_STEP), _seconds(home)
+        worked = (now or 0.0) - (before or 0.0)
+        idle = 0 if busy > _BUSY or worked > _STATEMENT else idle + 1
+        before = now
+
+
+def _seconds(home: Path) -> float | None:
+    """Return the processor time that a home's server has taken, None where none runs."""
+    state = read_state(home)
+    if state is None or not is_ours(home, state):
+        return None
+    return float(sum(psutil.Process(state.pid).cpu_times()[:2]))
 
 
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
@@ -86,3 +107,8 @@ def _archive(cache: Path, installed: Installation, java: Java) -> Path:
 
 def _class_list(home: Path) -> Path:
     return home / "run" / "classes.txt"
+
+
+if __name__ == "__main__":
+    psutil.Process().nice(15 if psutil.POSIX else psutil.IDLE_PRIORITY_CLASS)
+    _make(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -14,7 +14,6 @@ import psutil
 
 from kgp_neo4j.environment.disk import disk_error, write_private
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ServerError
 
 HOST = "127.0.0.1"
@@ -72,24 +71,23 @@ def write_state(home: Path, state: State) -> None:
 # --- Processes ------------------------------------------------------------------------------------
 
 
-def launch(home: Path, java: Java, arguments: Path) -> int:
-    """Start the server in a session of its own, so that it outlives this process."""
-    console = home / "logs" / "console.log"
+def launch(words: list[str], folder: Path, log: Path) -> int:
+    """Start a program in a session of its own, so that it outlives this process."""
     try:
-        with console.open("wb") as log:
+        with log.open("wb") as output:
             child = subprocess.Popen(
-                [str(java.command), f"@{arguments}"],
-                cwd=home,
+                words,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
                 | getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
     except OSError as error:
-        raise disk_error(error, console, "The server could not be started") from error
-    # Its command line, which `is_ours` reads, is empty for a moment while it becomes Java.
+        raise disk_error(error, log, f"{words[0]} could not be started") from error
+    # Its command line, which `is_ours` reads, is empty for a moment while it becomes the program.
     with contextlib.suppress(psutil.Error):
         while not psutil.Process(child.pid).cmdline():
             time.sleep(0.001)

@@ -174,7 +174,7 @@ def start_once(
     version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
-    pid = launch(home, java, arguments)
+    pid = launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
     state = State(
         pid, began, *ports, version, java.version, heap=chosen.heap, page_cache=chosen.page_cache
     )
