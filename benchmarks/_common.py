@@ -6,7 +6,9 @@ import importlib.util
 import json
 import os
 import platform
+import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -79,6 +81,17 @@ def explained() -> Any:
 def say(text: str) -> None:
     """Tell a person what is going on; the tables alone go to stdout."""
     print(text, file=sys.stderr, flush=True)
+
+
+def kgp(*arguments: str) -> tuple[str, float]:
+    """Run one command; return what it printed and its seconds."""
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "kgp_neo4j.cli", *arguments], text=True, stdout=subprocess.PIPE
+    )
+    if done.returncode:
+        sys.exit(f"kgp-neo4j {' '.join(arguments)} failed with {done.returncode}")
+    return done.stdout, time.perf_counter() - began
 
 
 # --- Data ---------------------------------------------------------------------------------------

@@ -11,26 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import _common as common
 
 METHODS = ("bm25", "dense", "hybrid", "kgp")
 SHOWN = ("recall@2", "recall@5", "all@5", "recall@10", "all@10", "recall@30", "all@30")
-
-
-def kgp(*arguments: str) -> tuple[str, float]:
-    """Run one command; return what it printed and its seconds."""
-    began = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "kgp_neo4j.cli", *arguments], text=True, stdout=subprocess.PIPE
-    )
-    if done.returncode:
-        sys.exit(f"kgp-neo4j {' '.join(arguments)} failed with {done.returncode}")
-    return done.stdout, time.perf_counter() - began
 
 
 def main() -> None:
@@ -50,19 +36,20 @@ def main() -> None:
     name = f"bench-{given.folder.name}"
     given.out.mkdir(parents=True, exist_ok=True)
     questions = str(given.folder / f"{given.split}.jsonl.gz")
-    kgp("doctor")  # the server's start is not part of what is measured
+    common.kgp("doctor")  # the server's start is not part of what is measured
     if not given.only_retrieve:
-        if any(c["name"] == name for c in json.loads(kgp("corpora", "--json")[0])):
-            kgp("delete", "--corpus", name, "--yes")
+        if any(c["name"] == name for c in json.loads(common.kgp("corpora", "--json")[0])):
+            common.kgp("delete", "--corpus", name, "--yes")
         corpus = str(given.folder / "corpus.jsonl.gz")
-        _, load = kgp("load", corpus, "--corpus", name)
-        report, connect = kgp("connect", "--corpus", name, "--json")
+        _, load = common.kgp("load", corpus, "--corpus", name)
+        report, connect = common.kgp("connect", "--corpus", name, "--json")
         print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s\n")
         print("| step of connect | seconds |\n|---|---|")
         for step, seconds in json.loads(report)["seconds"].items():
             print(f"| {step} | {seconds:.1f} |")
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        server = common.peak_memory(json.loads(kgp("server", "status", "--json")[0]).get("pid"))
+        status = json.loads(common.kgp("server", "status", "--json")[0])
+        server = common.peak_memory(status.get("pid"))
         print(f"\npeak memory: Python {peak:,.0f} MB, server {server or 0:,.0f} MB")
     print(f"\n| {given.folder.name} {given.split} | {' | '.join(SHOWN)} | p50 s | p95 s |")
     print("|---" * (len(SHOWN) + 3) + "|")
@@ -75,7 +62,7 @@ def main() -> None:
         more = [option, value] if option else []
         if given.model and label == "kgp":
             more = ["--agent", "learned", "--model", given.model]
-        told, _ = kgp(
+        told, _ = common.kgp(
             *("retrieve", questions, "--corpus", name, "--method", method, "--json"),
             *("--out", str(out), *more),
         )

@@ -1,13 +1,19 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.light_encoder import LightTransformer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, encoder_files
+from kgp_neo4j.models.pretrained import (
+    DEFAULT_ENCODER,
+    PRETRAINED,
+    QUICK_ENCODER,
+    encoder_files,
+)
+from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line
 
@@ -35,12 +41,20 @@ class Encoder:
         self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
     ) -> NDArray[np.float32]:
         """Return unit vectors, (texts, dimension); `done` is told the texts of each chunk."""
+        return self._encode(texts, self._transform, done)
+
+    def _encode(
+        self,
+        texts: Sequence[str],
+        transform: Callable[[Sequence[str]], NDArray[np.float32]],
+        done: Callable[[int], object] | None,
+    ) -> NDArray[np.float32]:
         # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(order), _CHUNK):
             chunk = order[start : start + _CHUNK]
-            vectors[chunk] = self._transform([texts[at] for at in chunk])
+            vectors[chunk] = transform([texts[at] for at in chunk])
             if done:
                 done(len(chunk))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -51,6 +65,23 @@ class Encoder:
     ) -> NDArray[np.float32]:
         """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
         return self.encode([passage_text(*passage) for passage in passages], done=done)
+
+
+class QuickEncoder(Encoder):
+    """Encode passages by static vectors, in hardly any time, and all else by the full network.
+
+    Both lie in one space, so that a question can be compared with either.
+    """
+
+    @cached_property
+    def _static(self) -> StaticNetwork:
+        return StaticNetwork(self.tokenizer)
+
+    def encode_passages(
+        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
+    ) -> NDArray[np.float32]:
+        """Return unit vectors, shape (passages, dimension), made without the full network."""
+        return self._encode([passage_text(*passage) for passage in passages], self._static, done)
 
 
 def passage_text(title: str, text: str) -> str:
@@ -72,12 +103,14 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
-    """Load an encoder: an offline one (English by default, Chinese), a folder, or a published name.
+    """Load an encoder: an offline one (English, its quick form, Chinese), a folder or a name.
 
     The offline ones run in the light engine; others need torch, which also runs the English one
     where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged. No
     code from a model is run.
     """
+    if name == QUICK_ENCODER:
+        return QuickEncoder(name, load_encoder()._transform)
     if name not in PRETRAINED or (name == DEFAULT_ENCODER and gpu_is_usable()):
         return Encoder(name, TorchTransformer(load_model(name)))
     network, tokenizer = encoder_files(name)

@@ -16,6 +16,8 @@ from kgp_neo4j.types.errors import EncoderError
 #: The offline encoders for English and for Chinese, by their published names.
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 CHINESE_ENCODER = "bge-small-zh-v1.5"
+#: The English one with static vectors for passages; its questions are encoded as ever.
+QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 
 #: How a text's vector is made from the states of its tokens: their mean, or the first one.
 Pooling = Literal["mean", "cls"]

@@ -119,8 +119,8 @@ class SimilaritySettings:
     """The encoder, the neighbours of each passage (the paper's k), and if it embeds all again."""
 
     encoder: str | None = setting(
-        None, "A sentence-transformers name or folder (default: all-MiniLM-L6-v2, offline).",
-        metavar="NAME",
+        None, "all-MiniLM-L6-v2, its -quick form (the default from 5,000 passages on), or a "
+        "sentence-transformers name or folder.", metavar="NAME",
     )  # fmt: skip
     neighbours: int = setting(10, "As for keywords.")
     replace: bool = setting(

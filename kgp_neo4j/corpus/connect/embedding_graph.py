@@ -11,13 +11,17 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import MdrEncoder, load_mdr
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
+from kgp_neo4j.models.torch_encoder import gpu_is_usable
+from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 #: Passages encoded and then written in one transaction, after which a run can stop. Larger ones are
 #: better for the vector index, which gets a segment from each.
 _BATCH = 2_000
+#: Passages from which on the full encoder would take minutes.
+_LARGE = 5_000
 #: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
 #: property of the passages' embeddings, and the type of the edges.
 _KNN_ST = ("similarity", "embedding", "SIMILAR_ST")
@@ -29,8 +33,9 @@ def choose_encoder(
 ) -> Encoder:
     """Return the MDR encoder, or the encoder in `settings`, else the corpus's or the default one.
 
-    Raises ConfigurationError for a number of neighbours that is out of range, and EncoderError when
-    the corpus was embedded with another encoder and is not embedded anew.
+    The default is the full encoder, and its quick form for a large corpus in English where there is
+    no GPU. Raises ConfigurationError for a number of neighbours that is out of range, and
+    EncoderError when the corpus was embedded with another encoder and is not embedded anew.
     """
     if not 1 <= settings.neighbours <= 1000:
         raise ConfigurationError(
@@ -41,11 +46,19 @@ def choose_encoder(
         encoder: Encoder = load_mdr()
     else:
         stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
-        known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
-        encoder = load_encoder(settings.encoder or known)
+        encoder = load_encoder(
+            settings.encoder or (stored[0]["encoder"] if stored else _default(database, corpus))
+        )
     if not settings.replace:
         _check(corpus, stored, encoder)
     return encoder
+
+
+def _default(database: Database, corpus: str) -> str:
+    (found,) = database.read("inspect/corpus", corpus=corpus)
+    (state,) = database.read("inspect/state", corpus=corpus)
+    is_large = found["passages"] >= _LARGE and state["language"] == DEFAULT_LANGUAGE
+    return QUICK_ENCODER if is_large and not gpu_is_usable() else DEFAULT_ENCODER
 
 
 def connect_nearest(

@@ -1,0 +1,89 @@
+"""The quick encoder: a passage's vector from the vectors of its word pieces, in no network's time.
+
+It is fitted to what the default encoder makes of the same texts (its card is in `quick_encoder/`),
+so that its vectors lie in the same space and questions are encoded by the full network. Its form is
+model2vec's (https://github.com/MinishLab/model2vec): static vectors of word pieces, weighed by
+rarity, here also by position, and with a hidden layer above.
+"""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load
+from tokenizers import Tokenizer
+
+from kgp_neo4j.models.engine import thread_count
+
+FILE = Path(__file__).with_name("quick_encoder") / "model.safetensors"
+#: Texts of similar length that are computed at once: their pieces' vectors fit into the cache.
+_BATCH = 64
+#: Word pieces of a text that are read, as many as the full encoder reads.
+LONGEST = 254
+#: Words whose pieces are remembered at most: cutting words into pieces would take most of the time.
+_MOST_WORDS = 500_000
+
+
+class StaticNetwork:
+    """Static vectors of word pieces with a small network on two of their weighted means."""
+
+    def __init__(self, tokenizer: Tokenizer, file: Path = FILE) -> None:
+        arrays = load(file.read_bytes())
+        #: Whole numbers from -127 to 127; their scale, each piece's own, is a part of its weight.
+        self._pieces = arrays["pieces"].astype(np.float32) * arrays["scale"][:, None]
+        self._weight = np.exp(arrays["weight"])
+        #: Of the two means, by position: the first pieces, often a title, count for more in one.
+        self._position = np.exp(arrays["position"])
+        names = ("linear", "linear_bias", "hidden", "hidden_bias", "output")
+        self._layers = [arrays[name].astype(np.float32) for name in names]
+        self._tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts: (texts, dimension)."""
+        read = self._ids(texts)
+        order = sorted(range(len(read)), key=lambda at: -len(read[at]))
+        parts = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        linear, linear_bias, hidden, hidden_bias, output = self._layers
+        means = np.empty((len(texts), hidden.shape[0]), np.float32)
+
+        def compute(part: list[int]) -> None:
+            means[part] = self._means([read[at] for at in part])
+
+        with ThreadPoolExecutor(thread_count()) as pool:
+            list(pool.map(compute, parts))
+        states = np.maximum(means @ hidden + hidden_bias, 0)
+        return np.asarray(means @ linear + linear_bias + states @ output)
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the word pieces of texts; words, between spaces, are cut into pieces once."""
+        words = [text.split() for text in texts]
+        with self._lock:
+            if len(self._known) > _MOST_WORDS:
+                self._known.clear()
+            new = list(set().union(*words).difference(self._known))
+            for word, cut in zip(
+                new, self._tokenizer.encode_batch(new, add_special_tokens=False), strict=True
+            ):
+                self._known[word] = cut.ids
+            get = self._known.__getitem__
+            return [list(chain.from_iterable(map(get, each)))[:LONGEST] for each in words]
+
+    def _means(self, read: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Return both weighted means of the vectors of each text's pieces, side by side."""
+        lengths = np.array([len(ids) for ids in read])
+        longest = max(int(lengths.max()), 1)
+        held = np.arange(longest) < lengths[:, None]
+        ids = np.zeros(held.shape, np.intp)
+        ids[held] = np.fromiter(chain.from_iterable(read), np.intp)
+        last = self._position.shape[1] - 1
+        position = self._position[:, np.minimum(np.arange(longest), last)]
+        weights = (self._weight[ids] * held)[:, None, :] * position
+        weights /= np.maximum(weights.sum(2, keepdims=True), 1e-6)
+        vectors = self._pieces.take(ids, axis=0)
+        return np.asarray(weights @ vectors).reshape(len(read), -1)
