@@ -46,6 +46,9 @@ def command(as_json: bool) -> None:
     click.echo(
         f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
     )
+    for encoder, names in room.encoders.items():
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        click.echo(f"encoder     {encoder}: {', '.join(names[:5])}{more}")
     click.echo(f"extras      {', '.join(extras) or 'none'}")
     sizes = [("vectors", room.vectors), ("graph", room.store)]
     needs = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)

@@ -1,5 +1,6 @@
 """Compare the memory that a server has with what its corpora need."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.graphdb.database import Database
@@ -17,12 +18,13 @@ class Room:
     """What the graph of a server needs, in bytes, and what it does not have, as sentences.
 
     `vectors` are the vector indexes, `store` the files that the page cache holds; it is None where
-    the server is not the embedded one.
+    the server is not the embedded one. `encoders` has the corpora and knowledge graphs of each.
     """
 
     vectors: int
     store: int | None
     short: tuple[str, ...]
+    encoders: Mapping[str, Sequence[str]]
 
 
 def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
@@ -31,8 +33,11 @@ def measure_room(database: Database, server: ServerStatus | None = None, machine
     vectors = int(
         sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
     )
+    encoders: dict[str, list[str]] = {}
+    for row in rows:
+        encoders.setdefault(row["encoder"], []).append(row["name"])
     if server is None:
-        return Room(vectors, None, ())
+        return Room(vectors, None, (), encoders)
     short = []
     store = server.store or 0
     heap, page_cache = ((size or 0) * 2**20 for size in (server.heap, server.page_cache))
@@ -49,7 +54,7 @@ def measure_room(database: Database, server: ServerStatus | None = None, machine
         )
     if short:
         short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
-    return Room(vectors, store, tuple(short))
+    return Room(vectors, store, tuple(short), encoders)
 
 
 def _gibibytes(size: int) -> str:

@@ -217,8 +217,8 @@ def test_embedded(database: Database, corpus: str) -> None:
         sizes = [row["embeddings"] for row in found]
         assert sizes == sorted(sizes, reverse=True)
         assert [row for row in found if row["name"].startswith(corpus)] == [
-            {"name": corpus, "corpus": False, "embeddings": 6, "dimension": 7},
-            {"name": corpus, "corpus": True, "embeddings": 3, "dimension": 5},
+            {"name": corpus, "corpus": False, "embeddings": 6, "dimension": 7, "encoder": "any"},
+            {"name": corpus, "corpus": True, "embeddings": 3, "dimension": 5, "encoder": "any"},
         ]
     finally:
         rows(database, """

@@ -12,13 +12,14 @@ from graphs import load_records, rows
 from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect import embedding_graph
-from kgp_neo4j.corpus.connect.embedding_graph import connect_nearest
+from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
+from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError, EncoderError
 from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
@@ -250,6 +251,29 @@ def test_replacing_embeddings(
     assert {len(row["v"]) for row in found} == {32}
     # The corpus keeps its encoder from now on.
     assert connect(database, corpus, edges=["knn-st"]).embedded == 0
+
+
+def test_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
+    load_records(database, corpus, tmp_path, *FILMS)
+    quick = SimilaritySettings(encoder=QUICK_ENCODER)
+    assert connect(database, corpus, similarity=quick).embedded == 5
+    # The corpus keeps its encoder, and the full one is refused beside it.
+    load_records(database, corpus, tmp_path, ("Hesk", "A bridge on the Hesk."))
+    assert connect(database, corpus).embedded == 1
+    with pytest.raises(EncoderError, match=f"embedded with {QUICK_ENCODER}"):
+        connect(database, corpus, similarity=SimilaritySettings(encoder=DEFAULT_ENCODER))
+    found = PassageRetriever(database, corpus, method="dense").retrieve(
+        Question("q", "Which bridge is on the Hesk?")
+    )
+    assert found.passages[0].title == "Hesk"
+
+
+def test_a_large_corpus_gets_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
+    """Without a GPU, where the full encoder would take minutes."""
+    many = ((f"House {n}", f"House {n} was built by the river.") for n in range(5_000))
+    load_records(database, corpus, tmp_path, *many)
+    default = choose_encoder(database, corpus, SimilaritySettings()).name
+    assert default == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)
 
 
 def test_two_encoders_side_by_side(

@@ -16,6 +16,7 @@ class _Counting(Database):
         found = super().read(path, **values)
         if path == "inspect/embedded":
             large = {"name": "large", "corpus": True, "embeddings": 1_000_000, "dimension": 384}
+            large["encoder"] = "any"
             return [large, *found]
         return found
 

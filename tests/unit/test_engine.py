@@ -12,8 +12,9 @@ from commands import environment, output
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import thread_count
+from kgp_neo4j.models.pretrained import QUICK_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -30,6 +31,19 @@ def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
     assert (alone * encoder.encode(_TEXTS)).sum(axis=1).min() > 0.999
     assert encoder.encode([]).shape == (0, 384)
     assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
+
+
+def test_quick_vectors_lie_where_those_of_the_full_encoder_do(encoder: Encoder) -> None:
+    passages = [("Hesk Bridge", text) for text in (*_TEXTS[:2], *_TEXTS[4:])]
+    quick = load_encoder(QUICK_ENCODER)
+    found, full = quick.encode_passages(passages), encoder.encode_passages(passages)
+    assert (found * full).sum(axis=1).min() > 0.7
+    alone = np.concatenate([quick.encode_passages([passage]) for passage in passages])
+    assert np.allclose(found, alone, atol=1e-5)
+    assert quick.encode_passages([]).shape == (0, 384)
+    assert np.isfinite(quick.encode_passages([("", "")])).all()
+    # Questions are encoded by the full network.
+    assert np.allclose(quick.encode(_TEXTS[:1]), encoder.encode(_TEXTS[:1]), atol=1e-3)
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many"])
