@@ -30,7 +30,6 @@ def size_of(encoder: str) -> float:
 def main() -> None:
     """Connect every set by every encoder, ask its questions, and print the table."""
     parser = common.parser(__doc__, None)
-    parser.add_argument("data", type=Path, help="holds the folders of the three sets")
     parser.add_argument("--score", type=Path, required=True, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--encoders", type=common.words, default=[QUICK_ENCODER, DEFAULT_ENCODER])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs"))
@@ -38,7 +37,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     rows = []
     for name in SETS:
-        folder = given.data / name
+        folder = given.folder / name
         for encoder in given.encoders:
             corpus = f"encoding-{name}"
             common.kgp("load", str(folder / "corpus.jsonl.gz"), "--corpus", corpus)

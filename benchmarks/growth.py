@@ -134,15 +134,14 @@ def draw(rows: list[common.Record], file: Path) -> None:
 def main() -> None:
     """Measure every size, and print the table."""
     parser = common.parser(__doc__, 200)
-    parser.add_argument("data", type=Path, help="holds the folders of the three sets and ottqa")
     parser.add_argument("--score", type=Path, required=True, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--sizes", type=common.words, default=["10000", "30000", "100000"])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/growth"))
     given = parser.parse_args()
-    dev = common.questions_of(given.data / "hotpotqa/dev.jsonl.gz", given.questions, given.seed)
+    dev = common.questions_of(given.folder / "hotpotqa/dev.jsonl.gz", given.questions, given.seed)
     questions = Path(common.write_lines(given.out / "questions.jsonl", dev))
     gold = {title for question in dev for title, _ in question["supporting_facts"]}
-    real = real_passages(given.data, gold, given.seed)
+    real = real_passages(given.folder, gold, given.seed)
     kept = given.out / "growth.jsonl"
     for size in map(int, given.sizes):
         common.say(f"{size:,} passages")

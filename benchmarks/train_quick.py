@@ -3,8 +3,9 @@
     python benchmarks/train_quick.py FOLDER --out trained/quick
 
 Needs torch. The full encoder reads OTT-QA's passages, the training questions and contexts of the
-three sets, rows of tables, names and single sentences; then static vectors and a hidden layer are
-fitted to what it made of them. Its vectors are kept in --out, so that a run goes on where it ended.
+three sets and of others, rows of tables, names and single sentences; then static vectors and a
+hidden layer are fitted to what it made of them. Its vectors are kept in --out, so that a run goes
+on where it ended.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from kgp_neo4j.models.quick import LONGEST
 
 #: Of a piece, the two means and the hidden layer.
 SIZE, HIDDEN, POSITIONS = 256, 512, 64
-TABLES, NAMES, SENTENCES = 8_000, 40_000, 20_000
+TABLES, NAMES, SENTENCES, OTHERS = 8_000, 40_000, 20_000, 4
 ASKED = ("hotpotqa/train", "hotpotqa/train_more", "2wiki/train", "2wiki/train_more",
          "musique/train", "musique/train_decompositions", "strategyqa/train")  # fmt: skip
 
@@ -46,9 +47,13 @@ def texts_of(data: Path, seed: int) -> list[str]:
         shown = "\n".join(f"| {' | '.join(line)} |" for line in lines[first : first + most])
         texts.append(passage_text(row["title"], shown))
     texts += draw.sample(sorted({re.sub(r" \(.*\)$", "", title) for title, _ in passages}), NAMES)
+    for name in ("pool_extractive", "more"):
+        # Other kinds of text are few beside Wikipedia's.
+        for row in common.read_lines(data / f"extractive_qa/{name}.jsonl.gz"):
+            texts += [passage_text(row.get("title") or "Document", row["context"])] * OTHERS
     for _, text in draw.sample(passages, SENTENCES):
         texts.append(draw.choice(re.split(r"(?<=[.!?]) ", text)))
-    return [text for text in dict.fromkeys((*texts, *(row["question"] for row in asked))) if text]
+    return [text for text in (*texts, *(row["question"] for row in asked)) if text.strip()]
 
 
 class Network(torch.nn.Module):
@@ -116,14 +121,13 @@ def store(network: Network, file: Path) -> None:
 def main() -> None:
     """Encode the texts, fit the network, and store it."""
     parser = common.parser(__doc__, None)
-    parser.add_argument("data", type=Path, help="holds the folders of the data sets")
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
     parser.add_argument("--epochs", type=common.positive, default=4)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--drop", type=float, default=0.1)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    encoder, texts = load_encoder(), texts_of(given.data, given.seed)
+    encoder, texts = load_encoder(), texts_of(given.folder, given.seed)
     kept = given.out / "teacher.npy"
     if not kept.exists():
         np.save(kept, encoder.encode(texts).astype(np.float16))
