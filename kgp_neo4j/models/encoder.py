@@ -1,11 +1,16 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.environment.kept import KeptValues
+from kgp_neo4j.models.eight_bits import eight_bit_files
+from kgp_neo4j.models.engine import prefers_bytes
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
@@ -15,13 +20,17 @@ from kgp_neo4j.models.pretrained import (
 )
 from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
-from kgp_neo4j.types.errors import EncoderError, first_line
+from kgp_neo4j.types.errors import EncoderError, KgpError, first_line
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
 #: Short texts whose vectors are cached at most: words and names of relations come again.
 _CACHE_SIZE = 20_000
 _cache: dict[tuple[str, str], NDArray[np.float32]] = {}
+#: From this many passages on, another network is worth its loading.
+_MANY = 500
+#: Most bytes of the file of passages' vectors: half a million of 384 dimensions.
+_LARGEST = 1 << 30
 
 
 class Encoder:
@@ -36,6 +45,11 @@ class Encoder:
         #: It neither truncates nor pads texts.
         self.tokenizer = transformer.tokenizer
         self._transform = transformer
+
+    @property
+    def form(self) -> str | None:
+        """What its vectors depend on beside its name; None where they are not worth keeping."""
+        return self._transform.form
 
     def encode(
         self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
@@ -73,6 +87,10 @@ class QuickEncoder(Encoder):
     Both lie in one space, so that a question can be compared with either.
     """
 
+    @property
+    def form(self) -> None:
+        """None: its vectors are made anew as quickly as they are read."""
+
     @cached_property
     def _static(self) -> StaticNetwork:
         return StaticNetwork(self.tokenizer)
@@ -87,6 +105,47 @@ class QuickEncoder(Encoder):
 def passage_text(title: str, text: str) -> str:
     """Return a passage in the form that encoders read: its document's title, then its text."""
     return f"{title}. {text}"
+
+
+def encode_kept(
+    encoder: Encoder, passages: Sequence[tuple[str, str]], done: Callable[[int], object]
+) -> NDArray[np.float32]:
+    """Return what `encode_passages` does, from the cache folder what any run encoded before.
+
+    Equal passages are encoded once.
+    """
+    if encoder.form is None:
+        return encoder.encode_passages(passages, done=done)
+    own = f"{encoder.name}\0{encoder.form}\0"
+    texts = [f"{own}{title}\0{text}".encode(errors="surrogatepass") for title, text in passages]
+    keys = [hashlib.sha256(text).hexdigest() for text in texts]
+    file = KeptValues(Folders.from_environment().cache / "vectors" / "vectors.db", bytes, _LARGEST)
+    kept = {key: np.frombuffer(data, "<f4") for key, data in file.find(set(keys)).items()}
+    kept = {key: vector for key, vector in kept.items() if len(vector) == encoder.dimension}
+    new = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in kept}
+    done(len(passages) - len(new))
+    made = dict(zip(new, encoder.encode_passages(list(new.values()), done=done), strict=True))
+    if made:
+        file.keep({key: vector.astype("<f4").tobytes() for key, vector in made.items()})
+    kept |= made
+    vectors = [kept[key] for key in keys]
+    return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
+
+
+def for_passages(encoder: Encoder, number: int) -> Encoder:
+    """Return the encoder, or where it is quicker its network in bytes, whose vectors are the same.
+
+    Their cosine is 0.999. It is the default encoder alone that has one, for many passages.
+    """
+    light = isinstance(encoder._transform, LightTransformer)
+    if number < _MANY or encoder.name != DEFAULT_ENCODER or not light or not prefers_bytes():
+        return encoder
+    own = PRETRAINED[DEFAULT_ENCODER]
+    try:
+        transformer = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
+    except (KgpError, RuntimeError):  # the encoder there is does as well
+        return encoder
+    return Encoder(encoder.name, transformer)
 
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:

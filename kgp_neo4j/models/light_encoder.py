@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.engine import CompiledNetwork, Feed, read_tokenizer, token_id
+from kgp_neo4j.models.engine import CompiledNetwork, Feed, precision, read_tokenizer, token_id
 from kgp_neo4j.models.pretrained import Pooling
 
 _BATCH = 16
@@ -25,6 +25,7 @@ class LightTransformer:
         self._pooling = pooling
         self._longest = longest
         self.dimension = self._network.shape[-1]
+        self.form = f"{network.stem} {precision()}"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ from commands import environment, output
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.engine import thread_count
-from kgp_neo4j.models.pretrained import QUICK_ENCODER
+from kgp_neo4j.models.eight_bits import eight_bit_files
+from kgp_neo4j.models.encoder import Encoder, encode_kept, for_passages, load_encoder
+from kgp_neo4j.models.engine import prefers_bytes, thread_count
+from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -44,6 +47,46 @@ def test_quick_vectors_lie_where_those_of_the_full_encoder_do(encoder: Encoder) 
     assert np.isfinite(quick.encode_passages([("", "")])).all()
     # Questions are encoded by the full network.
     assert np.allclose(quick.encode(_TEXTS[:1]), encoder.encode(_TEXTS[:1]), atol=1e-3)
+
+
+def test_passages_are_encoded_once_whatever_befalls_the_file(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGP_NEO4J_CACHE", str(tmp_path))
+    passages = [("Hesk", _TEXTS[1]), ("Pier", _TEXTS[4]), ("Hesk", _TEXTS[1]), ("Hes", "k")]
+    wanted = encoder.encode_passages(passages)
+    file = tmp_path / "vectors" / "vectors.db"
+
+    def encode() -> list[int]:
+        done: list[int] = []
+        vectors = encode_kept(encoder, passages, done.append)
+        assert (vectors * wanted).sum(axis=1).min() > 0.999
+        return done
+
+    assert encode() == [1, 3]
+    assert encode() == [4]
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.write_bytes(b"no database" * 1000)
+    assert encode() == [1, 3]
+    assert encode() == [4]
+    assert encode_kept(encoder, [], print).shape == (0, 384)
+    monkeypatch.setenv("KGP_NEO4J_CACHE", str(file))  # no folder
+    assert encode() == [1, 3]
+
+
+def test_products_of_bytes_make_nearly_the_same_vectors(encoder: Encoder) -> None:
+    own = PRETRAINED[DEFAULT_ENCODER]
+    network = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
+    in_bytes = Encoder(DEFAULT_ENCODER, network)
+    documents = resources.files("kgp_neo4j.demo") / "documents"
+    read = [each.read_text("utf-8") for each in documents.iterdir() if each.name.endswith(".md")]
+    cosines = (in_bytes.encode(read) * encoder.encode(read)).sum(axis=1)
+    # Where sums of bytes overflow, as with AVX2 alone, they are 0.98, and this network not used.
+    assert cosines.min() > (0.995 if prefers_bytes() else 0.97)
+    assert in_bytes.form != encoder.form
+    many = for_passages(encoder, 100_000)
+    assert (many.form == in_bytes.form) is prefers_bytes()
+    assert for_passages(encoder, 20) is encoder
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many"])

@@ -9,7 +9,7 @@ from kgp_neo4j.corpus.connect.nearest import join_nearest
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.encoder import Encoder, encode_kept, for_passages, load_encoder
 from kgp_neo4j.models.mdr import MdrEncoder, load_mdr
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
@@ -114,12 +114,14 @@ def _embed(
         encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
     )  # fmt: skip
     _check(corpus, stored, encoder)  # another run may have come first
+    with timed(seconds, "embed"):
+        encoder = for_passages(encoder, len(ids))
     with bar("embed", len(ids), "passages") as progress:
         for start in range(0, len(ids), _BATCH):
             with timed(seconds, "embed"):
                 read = database.read("connect/texts", ids=ids[start : start + _BATCH])
                 texts = [(row["title"], row["text"]) for row in read]
-                vectors = encoder.encode_passages(texts, done=progress.update)
+                vectors = encode_kept(encoder, texts, progress.update)
             with timed(seconds, "write embeddings"):
                 rows = [
                     {"id": row["id"], "vector": vector.tolist()}
