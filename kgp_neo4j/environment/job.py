@@ -8,7 +8,8 @@ import contextvars
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -82,3 +83,13 @@ def tell(event: str, make: Callable[[], Any]) -> None:
 def in_context(function: Callable[..., _R]) -> Callable[..., _R]:
     """Return the function to be called in another thread, for the same job as here."""
     return partial(contextvars.copy_context().run, function)
+
+
+def ahead(items: Iterable[_R]) -> Iterator[_R]:
+    """Yield items, none of them None; each is made in a thread while the one before is used."""
+    remaining = iter(items)
+    with ThreadPoolExecutor(1) as beside:
+        following = beside.submit(in_context(next), remaining, None)
+        while (item := following.result()) is not None:
+            following = beside.submit(in_context(next), remaining, None)
+            yield item

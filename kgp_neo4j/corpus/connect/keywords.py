@@ -1,5 +1,6 @@
 """Extracts the keywords of each passage: n-grams and titles (KGP, TF-IDF graph)."""
 
+import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,8 @@ _END = ""
 #: N-grams sorted at once, and passages whose n-grams are compared at once; both limit the memory.
 _SORTED = 4_000_000
 _COMPARED = 4_096
+#: Bytes of an array from which on it is set aside in a file.
+_LARGE = 1 << 25
 
 
 #: A passage to extract from: its document's title and its text.
@@ -57,7 +60,7 @@ def extract_keywords(
     `titles` are those of all documents. Candidates are word n-grams that occur in two passages or
     more and neither begin nor end with a stop word, and all titles. Time and memory are linear in
     the text: an n-gram is counted only where both of its (n-1)-grams are frequent enough, and of
-    each word of the text there are some 30 bytes.
+    each word of the text there are some 20 bytes, besides those in files.
     """
     text = _Text(passages, titles, done)
     grams = _Grams(text, settings)
@@ -66,6 +69,7 @@ def extract_keywords(
         for low in range(0, max(text.passages, 1), _COMPARED)
     ]
     place, gram, gram_weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    del parts
     # Titles get the numbers after the n-grams.
     title_weight = _tfidf(
         np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
@@ -76,8 +80,10 @@ def extract_keywords(
     keyword = np.concatenate((gram, text.title + grams.number))[order]
     weight = np.concatenate((gram_weight, title_weight))[order]
     owned = np.concatenate((np.zeros(place.size, bool), text.title_owned))[order]
+    del place, gram, gram_weight, order
     norm = np.sqrt(np.bincount(passage, weight * weight, minlength=text.passages))
-    used, number = np.unique(keyword, return_inverse=True)
+    has = np.bincount(keyword, minlength=1) > 0
+    used, number = np.flatnonzero(has), np.cumsum(has, dtype=np.int32) - 1
     named = used >= grams.number
     chosen, titled = used[~named], used[named] - grams.number
     return Keywords(
@@ -86,7 +92,7 @@ def extract_keywords(
         named,
         np.concatenate((grams.hashes[chosen], text.title_hashes[titled])),
         passage,
-        number.reshape(-1).astype(np.int32),
+        number[keyword],
         weight / norm[passage],
         owned,
     )
@@ -213,6 +219,15 @@ def _forms(title: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     ]
 
 
+def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the values in a temporary file, which the system reads when needed, if large."""
+    if values.nbytes < _LARGE:
+        return values
+    with tempfile.TemporaryFile() as file:
+        values.tofile(file)
+        return np.memmap(file, np.int32, "r")
+
+
 class _Grams:
     """The n-grams of a text that occur in two passages or more, numbered from the shortest on.
 
@@ -242,13 +257,16 @@ class _Grams:
                 at, known = self._levels[-1]
                 frequency_of_known = frequencies[-1][known - (self.number - firsts[-1].size)]
                 maximal = _maximal(at, frequency_of_known, grams, frequency)
-                self._levels[-1] = at[maximal], known[maximal]
+                self._levels[-1] = _set_aside(at[maximal]), _set_aside(known[maximal])
             at = np.flatnonzero(grams >= 0).astype(np.int32)
-            self._levels.append((at, grams[at] + np.int32(self.number)))
+            known = grams[at] + np.int32(self.number)
+            self._levels.append((at, known))
+            del grams
             self.number += first.size
             frequencies.append(frequency)
             firsts.append(first)
             hashes.append(text.hashes(first, size))
+        del shorter, stopped, passage
         self.frequency = np.concatenate(frequencies)
         self.hashes = np.concatenate(hashes)
         self._first = np.concatenate(firsts)

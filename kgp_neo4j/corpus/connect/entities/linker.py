@@ -149,9 +149,10 @@ class EntityLinker:
         certain = entity >= 0
         self._named = np.bincount(entity[certain], minlength=len(self.titles))
         places = np.flatnonzero(owned >= 0)
+        texts = list(range(owned.size))  # of each one number, which all sets share
         self._links = Links(
             np.concatenate((owned[places], entity[certain])).data,
-            np.concatenate((places, text[certain])).data,
+            map(texts.__getitem__, np.concatenate((places, text[certain])).data),
             owned.size,
         )
         return rows_of((start[likely], end[likely], form[likely], probability), sizes)
