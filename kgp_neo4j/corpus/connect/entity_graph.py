@@ -12,8 +12,9 @@ from kgp_neo4j.corpus.connect.entities.linker import EntityLinker
 from kgp_neo4j.corpus.connect.entities.mentions import Linked, PassageText, link_all, mention_marks
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
+from kgp_neo4j.environment.job import ahead
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Row
+from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.types.settings import EntitySettings
 
 #: The edges between passages, as `connect/shared` takes them.
@@ -64,9 +65,10 @@ def _write_mentions(
     }
     seen: set[str] = set()
     with bar("entities", len(passages), "passages") as progress:
+        batches = ahead(in_batches(linked, _BATCH))
         for start in range(0, len(rows), _BATCH):
             with timed(build.seconds, "link entities"):
-                batch = list(itertools.islice(linked, _BATCH))
+                batch = next(batches)
             with timed(build.seconds, "write mentions"):
                 _write_entities(build, batch, entities, seen)
                 _write_batch(build, batch, rows[start : start + _BATCH], documents, entities)
