@@ -47,24 +47,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="holds the files that the questions are about")
     parser.add_argument("--asked", type=Path, default=QUESTIONS, help="the list of questions")
-    parser.add_argument("--each", action="store_true", help="show each question, too")
     given = parser.parse_args()
     asked = json.loads(given.asked.read_text(encoding="utf-8"))
     counted: dict[str, list[tuple[bool, ...]]] = {}
-    rows = []
     with common.explained(), Corpus(f"bench-{given.asked.stem}") as corpus:
         corpus.load([str(given.folder / name) for name in asked["files"]])
         corpus.connect()
         for one in asked["questions"]:
             answer, kind = corpus.ask(one["question"]), one.get("kind", "fact")
-            facts = facts_of(answer, one)
-            counted.setdefault(kind, []).append(facts)
-            rows.append((one["question"], kind, answer.text[:60], answer.tier, facts[1]))
-    print(f"{common.described()}\n")
-    if given.each:
-        print(common.markdown(("question", "kind", "answer", "tier", "right"), rows), "\n")
+            counted.setdefault(kind, []).append(facts_of(answer, one))
     table = [(kind, *map(sum, zip(*facts, strict=True))) for kind, facts in counted.items()]
-    print(common.markdown(("kind", *COLUMNS), table))
+    print(f"{common.described()}\n\n{common.markdown(('kind', *COLUMNS), table)}")
 
 
 if __name__ == "__main__":

@@ -47,11 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give workers the files with slow tests early, so that none is left with one at the end.
-
-    Before them come those with tests that run alone: these would wait for a slow one beside them.
-    Without a Chromium the tests that drive one are left out, but never in CI.
-    """
+    """Give workers slow tests early, those that run alone first; without a Chromium none of its."""
     if find_chromium() is None and os.environ.get("CI") != "true":
         items[:] = [item for item in items if not item.get_closest_marker("browser")]
     if _WORKER is not None:
@@ -130,10 +126,7 @@ def folders(shared: Path) -> Folders:
 
 @pytest.fixture(scope="session")
 def connection(folders: Folders) -> Iterator[Connection]:
-    """A real server: that of NEO4J_URI, else testcontainers when asked for, else the embedded one.
-
-    It fails when there is none, and is never skipped.
-    """
+    """A real server: that of NEO4J_URI, else a container when asked for, else the embedded one."""
     given = connection_from_environment()
     if given is not None:
         yield given
@@ -195,11 +188,7 @@ def database(connection: Connection, shared: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def other_server(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
-    """One whose installation a test may change.
-
-    Without workers it is the shared one. With workers it is on a second server, since another
-    worker may be opening the first.
-    """
+    """A server whose installation a test may change: beside other workers a second one."""
     if _WORKER is None:
         yield database
         install(database)

@@ -15,7 +15,6 @@ from kgp_neo4j.types.errors import TraceError
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.traces import Replay
     from kgp_neo4j.corpus.answer.visits import Visit
-    from kgp_neo4j.graphdb.database import Database
     from kgp_neo4j.types.corpus import Trace
 
 _EPILOG = """
@@ -78,23 +77,17 @@ def command(
         elif as_list:
             print_result(traces(database, corpus, limit=show), as_json, _list)
         else:
-            replay = explain(database, trace or _latest(database, corpus))
+            if not trace and not (latest := traces(database, corpus, limit=1)):
+                where = f" of the corpus {corpus!r}" if corpus else ""
+                hint = "`kgp-neo4j ask ... --trace` keeps one."
+                raise TraceError(f"no trace{where} was kept", hint=hint)
+            replay = explain(database, trace or latest[0].id)
             if html is not None:
                 write_file(html, answer_page(replay.answer))
             if as_mermaid:
                 click.echo(paths_mermaid(replay.answer), nl=False)
             else:
                 print_result(replay, as_json, lambda replay: _told(replay, show))
-
-
-def _latest(database: Database, corpus: str | None) -> str:
-    from kgp_neo4j.corpus.answer.traces import traces
-
-    listed = traces(database, corpus, limit=1)
-    if not listed:
-        where = f" of the corpus {corpus!r}" if corpus else ""
-        raise TraceError(f"no trace{where} was kept", hint="`kgp-neo4j ask ... --trace` keeps one.")
-    return listed[0].id
 
 
 def _list(listed: list[Trace]) -> None:

@@ -108,7 +108,7 @@ def run_methods(
     *,
     traversal: TraversalSettings,
     model: LanguageModel | None = None,
-    agent_models: Mapping[str, AgentSettings] | None = None,
+    agent_models: Mapping[str, AgentSettings],
     echo: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Run]:
     """Answer every question by every method, and return the scored runs.
@@ -116,7 +116,6 @@ def run_methods(
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
     stopped goes on where it was. Of `traversal` the learned agent has the budget alone.
     """
-    agents = agent_models or {}
     settings = {
         "dataset": dataset.name,
         "corpus": dataset.made_of,
@@ -130,7 +129,7 @@ def run_methods(
     for name in names:
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answered = answering(database, dataset, name, traversal, model, agents.get(name))
+        answered = answering(database, dataset, name, traversal, model, agent_models.get(name))
         answer_questions(dataset.questions, answered, file)
         runs[name] = read_run(file, dataset.questions, measure)
     return runs

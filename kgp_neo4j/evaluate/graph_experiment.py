@@ -106,10 +106,6 @@ def run_graph_methods(
     return replace(result, linking=scored, runs=runs)
 
 
-#: The measures of a run over a graph, in the order of the table.
-_MEASURES = ("coverage", "hits@1", "named", "carried", "right", "wrong", "failed")
-
-
 def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> Result:
     """Return what a report says of questions over a graph (MindMap, Tables 2 to 6)."""
     return Result(
@@ -120,7 +116,7 @@ def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -
         "them; `named`, entities of the reference that the answer names; `carried`, entities of "
         "the answer that the evidence or the question has; of multiple choice `right`, `wrong` "
         "and `failed` (no choice).",
-        dict(zip(_MEASURES, _MEASURES, strict=True)),
+        {each: each for each in "coverage hits@1 named carried right wrong failed".split()},
         OURS,
         ("coverage", "right", "named"),
         {asked.id: asked.kind for asked in dataset.questions},

@@ -1,7 +1,4 @@
-"""Read questions over a knowledge graph: dialogues, multiple choice, questions with entities.
-
-The keys of a record show its form.
-"""
+"""Read questions over a knowledge graph: dialogues, multiple choice, questions with entities."""
 
 import re
 from collections.abc import Mapping

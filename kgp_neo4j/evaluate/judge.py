@@ -20,7 +20,7 @@ _TASK = (
     "Question:\n{question}\n\nText 1:\n{first}\n\nText 2:\n{second}\n\n"
     "Reply with one word alone: yes or no."
 )
-_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_WORD = re.compile(r"\b(yes|no)\b")
 
 
 def judge_run(
@@ -28,18 +28,19 @@ def judge_run(
 ) -> Run:
     """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 
-    A model says twice, in both orders, whether the answer is a true one; a reply that says neither
-    yes nor no, or both, is no. A verdict is written to `out` at once, and kept there for the next
-    time. An empty answer, and a question that the run lacks, is wrong without being asked about.
+    A reply that says neither yes nor no, or both, is no. A verdict is written to `out` at once, and
+    kept there for the next time.
     """
     answers = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
 
     def judged(question: GoldQuestion) -> dict[str, Any]:
         answer, true = answers.get(question.id, ""), " / ".join(question.answers or ())
-        right = bool(answer) and all(
-            _says_yes(write(_TASK.format(question=question.text, first=first, second=second)))
+        prompts = (
+            _TASK.format(question=question.text, first=first, second=second)
             for first, second in ((true, answer), (answer, true))
         )
+        says = (set(_WORD.findall(write(prompt).lower())) for prompt in prompts)
+        right = bool(answer) and all(words == {"yes"} for words in says)
         return {"answer": answer, "Acc": float(right)}
 
     rows = answer_questions([gold for gold in questions if gold.answers], judged, out)
@@ -47,7 +48,3 @@ def judge_run(
     for row in rows:
         measures[row["id"]]["Acc"] = row["Acc"]
     return Run(measures, run.missing)
-
-
-def _says_yes(reply: str) -> bool:
-    return {word.lower() for word in _WORD.findall(reply)} == {"yes"}

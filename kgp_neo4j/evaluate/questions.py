@@ -1,8 +1,4 @@
-"""Read questions: published files with their gold and contexts, or {id, question} lines.
-
-The keys of a record show which data set it is from. A question's gold are its true answers and its
-supporting facts; its contexts are the documents that it is asked over.
-"""
+"""Read questions: published files with their gold and contexts, or {id, question} lines."""
 
 import json
 import random

@@ -1,8 +1,4 @@
-"""Read the supporting facts of question files, in the order of the reasoning, for training.
-
-Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
-"context") and MuSiQue ("paragraphs").
-"""
+"""Read the supporting facts of question files, in the order of the reasoning, for training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ class LlamaReport:
 def train_llama(
     files: Sequence[Path],
     out: Path,
-    settings: LlamaSettings | None = None,
+    settings: LlamaSettings,
     *,
     overwrite: bool = False,
     save_every: int = 200,
@@ -76,7 +76,6 @@ def train_llama(
     An interrupted run with the same settings and data goes on. A GPU is used if there is one.
     """
     began = time.perf_counter()
-    settings = settings or LlamaSettings()
     questions = read_training_questions(files)
     pairs = training_pairs(questions)
     if not pairs:

@@ -93,7 +93,7 @@ class ReaderReport:
 def train_reader(
     files: Sequence[Path],
     out: Path,
-    settings: ReaderSettings | None = None,
+    settings: ReaderSettings,
     *,
     overwrite: bool = False,
     save_every: int = 200,
@@ -104,7 +104,6 @@ def train_reader(
     the passages that its file gives. An interrupted run with the same settings and data goes on.
     """
     began = time.perf_counter()
-    settings = settings or ReaderSettings()
     read = [read_reading_examples([file]) for file in files]
     held_out = [example for each in read for example in each if is_held_out(example)]
     learned = [[example for example in each if not is_held_out(example)] for each in read]

@@ -1,9 +1,4 @@
-"""Read the offline reader's training data: questions with passages and the answer's places.
-
-Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples.py`), lines with a
-"context" and its "qas" (SQuAD's form, one context a line), and lines with a "passage" and a true or
-false "answer" (BoolQ's form).
-"""
+"""Read the offline reader's training data: questions with passages and the answer's places."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -95,10 +95,7 @@ def test_no_statement_uses_apoc() -> None:
 
 
 def test_every_file_is_run() -> None:
-    """No statement is left over: the package or a test names each file.
-
-    Procedures are run by the examples of docs/procedures.md.
-    """
+    """No statement is left over: the package, a test or docs/procedures.md names each file."""
     package = Path(kgp_neo4j.__file__).parent
     named = {
         text.value

@@ -185,10 +185,7 @@ def test_a_page_shows_what_documents_say_and_runs_none_of_it(
 
 
 def test_nothing_is_evaluated_or_unpickled() -> None:
-    """Replies of models were passed to `eval` (HippoRAG), and weights were pickles.
-
-    No call in the package evaluates text, unpickles, or starts a shell.
-    """
+    """Replies were passed to `eval` (HippoRAG), and weights were pickles: no call here does so."""
     forbidden = {
         "eval", "exec", "compile", "__import__", "os.system", "os.popen", "subprocess.getoutput",
         "subprocess.getstatusoutput",

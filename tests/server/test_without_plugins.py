@@ -28,10 +28,7 @@ RETURN p.text AS passage, q.text AS near, s.score AS score
 
 @pytest.fixture(scope="module")
 def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """A server of its own, with the jars of the embedded one but for its plugins.
-
-    Its user is one who named it by NEO4J_URI.
-    """
+    """A server named by NEO4J_URI, with the jars of the embedded one but for its plugins."""
     own = Folders.from_environment(tmp_path_factory.mktemp("bare"))
     whole = jars.install(folders.cache, line_of(own.home).name)
     scanned = {jar.name for jar in whole.plugins.iterdir()}

@@ -33,9 +33,7 @@ class Stream:
 class ChatServer(ThreadingHTTPServer):
     """Answers by `answer`, a function of the request's body; keeps what it was sent.
 
-    An answer is a status with a JSON value, bytes that are sent as they are, or a Stream; and
-    headers, where it needs some. A completion is sent as a stream where one was asked for, unless
-    `streams` is False.
+    An answer is a status with a JSON value, bytes or a Stream; and headers, where it needs some.
     """
 
     answer: Callable[[dict[str, Any]], Reply]

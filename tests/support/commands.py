@@ -27,10 +27,7 @@ def environment(connection: Connection) -> dict[str, str]:
 def kgp(
     *arguments: str, cwd: Path | None = None, typed: str | bytes = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `kgp-neo4j` in this process, and say what a process of its own would have said.
-
-    Of the environment, no NEO4J_* and KGP_* is handed on; `typed` is its input.
-    """
+    """Run `kgp-neo4j` as in a process of its own without NEO4J_* and KGP_*, typing `typed`."""
     hidden = ("NEO4J_", "KGP_NEO4J_CORPUS", "_KGP")
     without: dict[str, str | None] = {n: None for n in os.environ if n.startswith(hidden)}
     with (

@@ -14,10 +14,7 @@ RESET = None
 
 
 class RawServer:
-    """Answers every request with the same pieces: bytes, seconds to wait, or RESET.
-
-    `requests` has what came, heads and bodies together.
-    """
+    """Answers with the same pieces (bytes, seconds to wait, RESET), and keeps all `requests`."""
 
     def __init__(self, pieces: Sequence[bytes | float | None]) -> None:
         self.pieces = pieces

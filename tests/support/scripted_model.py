@@ -8,8 +8,7 @@ from kgp_neo4j.types.language import Reply
 class Scripted:
     """Replies in the order given, or as a function of the prompt says; keeps what it was asked.
 
-    A reply is a text, a Reply, or an error to raise. A model that runs out of replies fails the
-    test. `count` takes a word for a token.
+    A reply is a text, a Reply, or an error to raise; running out of them fails the test.
     """
 
     def __init__(

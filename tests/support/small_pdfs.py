@@ -100,10 +100,7 @@ def stream(entries: str, content: bytes) -> bytes:
 
 
 def written(content: str, *objects: bytes, font: str = "", **entries: str) -> bytes:
-    """Return a PDF of one page with `content`, whose font is F; `objects` have the numbers 6, 7...
-
-    `entries` are added to the page, its `resources` and the `catalog`.
-    """
+    """Return a PDF of one page with `content`, in the font F; `objects` are numbered from 6 on."""
     page, resources, catalog = (entries.get(key, "") for key in ("page", "resources", "catalog"))
     parts = [
         f"<</Type/Catalog/Pages 2 0 R{catalog}>>".encode(),
@@ -121,9 +118,7 @@ def written(content: str, *objects: bytes, font: str = "", **entries: str) -> by
 
 
 def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
-    """Return a PDF's document, its pages and tables checked to fit its text, which has all letters
-    that are drawn.
-    """
+    """Return a PDF's document, its pages and tables checked to fit its text, with all letters."""
     document = read_pdf(Path(name), data)
     assert not any("are in no text" in what for what in document.left_out)
     assert [page.start for page in document.pages] == [0, *(p.end for p in document.pages[:-1])]

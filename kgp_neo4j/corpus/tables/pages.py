@@ -1,7 +1,4 @@
-"""Look up pages: their text, margins, printed numbers and headings, and phrases on them.
-
-And compare two of them, two tables, or a page with a table.
-"""
+"""Look up pages, their margins, headings and phrases on them; compare them, and tables, too."""
 
 import re
 from collections.abc import Sequence
