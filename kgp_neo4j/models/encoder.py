@@ -1,6 +1,7 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.models.eight_bits import eight_bit_files
-from kgp_neo4j.models.engine import prefers_bytes
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
@@ -27,8 +27,8 @@ _CHUNK = 256
 #: Short texts whose vectors are cached at most: words and names of relations come again.
 _CACHE_SIZE = 20_000
 _cache: dict[tuple[str, str], NDArray[np.float32]] = {}
-#: From this many passages on, another network is worth its loading.
-_MANY = 500
+#: What its vectors' mean cosine and its speed must be for a network in bytes to be used.
+_SAME, _QUICKER = 0.995, 1.2
 #: Most bytes of the file of passages' vectors: half a million of 384 dimensions.
 _LARGEST = 1 << 30
 
@@ -132,20 +132,33 @@ def encode_kept(
     return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
 
 
-def for_passages(encoder: Encoder, number: int) -> Encoder:
-    """Return the encoder, or where it is quicker its network in bytes, whose vectors are the same.
+def choose_network(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> Encoder:
+    """Return the encoder, or its network in bytes where a sample shows it quicker and as good.
 
-    Their cosine is 0.999. It is the default encoder alone that has one, for many passages.
+    That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow. The default
+    encoder alone has such a network.
     """
-    light = isinstance(encoder._transform, LightTransformer)
-    if number < _MANY or encoder.name != DEFAULT_ENCODER or not light or not prefers_bytes():
+    if encoder.name != DEFAULT_ENCODER or not isinstance(encoder._transform, LightTransformer):
         return encoder
     own = PRETRAINED[DEFAULT_ENCODER]
     try:
         transformer = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
     except (KgpError, RuntimeError):  # the encoder there is does as well
         return encoder
-    return Encoder(encoder.name, transformer)
+    in_bytes = Encoder(encoder.name, transformer)
+    seconds, vectors = zip(*(_try(each, sample) for each in (encoder, in_bytes)), strict=True)
+    same = float((vectors[0] * vectors[1]).sum(axis=1).mean())
+    return in_bytes if same > _SAME and seconds[0] > _QUICKER * seconds[1] else encoder
+
+
+def _try(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> tuple[float, NDArray[np.float32]]:
+    """Return the least processor time that a sample of passages took, and its vectors."""
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        vectors = encoder.encode_passages(sample)
+        seconds.append(time.process_time() - started)
+    return min(seconds), vectors
 
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,9 +19,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 Feed = Mapping[str, NDArray[np.int64]]
 _CONVERTER = "openvino.tools.ovc"
 _Made = TypeVar("_Made")
-#: How many times as fast bytes must be to be worth a network of their own. A whole network gains
-#: less than its products, of which this is the ratio: 1.5 of their 2 with AVX512-BF16.
-_CLEARLY = 1.5
 
 
 def import_openvino() -> Any:
@@ -73,47 +69,6 @@ def _has_amx() -> bool:
         return True
 
 
-@cache
-def prefers_bytes() -> bool:
-    """Return whether this CPU multiplies bytes exactly, and clearly faster than `precision`.
-
-    It does with VNNI. With AVX2 alone sums of bytes overflow, and nothing is gained.
-    """
-    op = import_openvino().opset13
-    ends = [op.constant(np.float32(end)) for end in (0, 255)]
-    numbers = np.full((384, 1536), 127, dtype=np.float32)
-    states = np.full((512, 384), 255, dtype=np.float32)
-    seconds = []
-    for bytes_ in (False, True):
-        read = op.parameter([-1, 384], np.float32)
-        given, weights = read, op.constant(numbers)
-        if bytes_:
-            given = op.fake_quantize(read, *ends, *ends, 256)
-            weights = op.convert(op.constant(numbers.astype(np.int8)), "f32")
-            weights = op.multiply(weights, op.constant(np.ones((1, 1536), np.float32)))
-        product = import_openvino().Model([op.matmul(given, weights, False, False)], [read])
-        network = _core().compile_model(product, "CPU", _settings(1, 1))
-        trials = []
-        for _ in range(8):
-            started = time.process_time()
-            result = network([states])[0]
-            trials.append(time.process_time() - started)
-        seconds.append(min(trials))
-    exact = bool(np.allclose(result, 384 * 255 * 127, rtol=0.01))
-    return exact and seconds[0] > _CLEARLY * seconds[1]
-
-
-def _settings(streams: int, threads: int) -> dict[str, Any]:
-    """Return how the engine runs a network."""
-    return {
-        "PERFORMANCE_HINT": "THROUGHPUT",
-        "INFERENCE_PRECISION_HINT": precision(),
-        "NUM_STREAMS": streams,
-        "INFERENCE_NUM_THREADS": threads,
-        "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
-    }
-
-
 def describe_engine() -> dict[str, str | int]:
     """Return the engine's version, its precision on this CPU, and its number of threads."""
     version = import_openvino().__version__.partition("-")[0]
@@ -153,7 +108,13 @@ class CompiledNetwork:
         self._compiled = _core().compile_model(
             str(file),
             "CPU",
-            _settings(self.streams, threads),
+            {
+                "PERFORMANCE_HINT": "THROUGHPUT",
+                "INFERENCE_PRECISION_HINT": precision(),
+                "NUM_STREAMS": self.streams,
+                "INFERENCE_NUM_THREADS": threads,
+                "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
+            },
         )
         self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
         #: Sizes of the first output; -1 where it depends on the input.

@@ -9,7 +9,7 @@ from kgp_neo4j.corpus.connect.nearest import join_nearest
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.models.encoder import Encoder, encode_kept, for_passages, load_encoder
+from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_encoder
 from kgp_neo4j.models.mdr import MdrEncoder, load_mdr
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
@@ -22,6 +22,8 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 _BATCH = 2_000
 #: Passages from which on the full encoder would take minutes.
 _LARGE = 5_000
+#: From this many on, it is worth while to find the encoder's quickest network.
+_MANY = 1_000
 #: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
 #: property of the passages' embeddings, and the type of the edges.
 _KNN_ST = ("similarity", "embedding", "SIMILAR_ST")
@@ -114,8 +116,10 @@ def _embed(
         encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
     )  # fmt: skip
     _check(corpus, stored, encoder)  # another run may have come first
-    with timed(seconds, "embed"):
-        encoder = for_passages(encoder, len(ids))
+    if len(ids) >= _MANY:
+        with timed(seconds, "embed"):
+            read = database.read("connect/texts", ids=ids[:: len(ids) // 16][:16])
+            encoder = choose_network(encoder, [(row["title"], row["text"]) for row in read])
     with bar("embed", len(ids), "passages") as progress:
         for start in range(0, len(ids), _BATCH):
             with timed(seconds, "embed"):
