@@ -36,13 +36,8 @@ def parser(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     drawn = "all" if questions is None else str(questions)
-    made.add_argument(
-        "--questions",
-        type=positive,
-        default=questions,
-        metavar="N",
-        help=f"how many questions to draw (default: {drawn})",
-    )
+    told = f"how many questions to draw (default: {drawn})"
+    made.add_argument("--questions", type=positive, default=questions, metavar="N", help=told)
     made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
     made.add_argument("folder", type=Path, help=folder)
     return made

@@ -4,15 +4,12 @@ The table is part of the package: `kgp_neo4j/models/eight_bits.safetensors`. The
 are JSON lines with `title` and `text`; some hundreds of any prose are enough.
 """
 
-from __future__ import annotations
-
 import argparse
-import gzip
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import _common as common
 import numpy as np
 from safetensors.numpy import save_file
 
@@ -32,26 +29,23 @@ def main() -> None:
     made.add_argument("passages", type=Path, help="a .jsonl.gz of passages")
     given = made.parse_args()
     own = pretrained.PRETRAINED[pretrained.DEFAULT_ENCODER]
-    tokenizer = load_encoder().tokenizer
+    tokenizer, core = load_encoder().tokenizer, import_openvino().Core()
     with zipfile.ZipFile(pretrained._fetched(own)) as archive:
-        model = import_openvino().Core().read_model(archive.read(f"{own.files}.onnx"))
+        model = core.read_model(archive.read(f"{own.files}.onnx"))
     products = eight_bits.products(model)
     weights = {
         name: np.concatenate([node.input_value(1).get_node().data for node in nodes], axis=1)
         for name, nodes in products.items()
     }
     outputs = [model.add_outputs(nodes[0].input_value(0))[0] for nodes in products.values()]
-    network = (
-        import_openvino().Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    )
+    network = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     seen: dict[str, list[Any]] = {name: [] for name in weights}
-    with gzip.open(given.passages, "rt", encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            text = passage_text(record["title"], record["text"])
-            ids = np.array([tokenizer.encode(text).ids[: own.longest]])
-            found = network([ids, np.ones_like(ids), np.zeros_like(ids)])
-            for name, values in zip(weights, list(found.values())[-len(outputs) :], strict=True):
-                seen[name].append((values[0].min(0), values[0].max(0), values[0].mean(0)))
+    for record in common.read_lines(given.passages):
+        text = passage_text(record["title"], record["text"])
+        ids = np.array([tokenizer.encode(text).ids[: own.longest]])
+        found = network([ids, np.ones_like(ids), np.zeros_like(ids)])
+        for name, values in zip(weights, list(found.values())[-len(outputs) :], strict=True):
+            seen[name].append((values[0].min(0), values[0].max(0), values[0].mean(0)))
     table = {}
     for name, rows in weights.items():
         lows, highs, means = map(np.array, zip(*seen[name], strict=True))

@@ -6,8 +6,6 @@ For each data set and encoder a corpus of its own is loaded and connected. A rat
 `embed` alone, on a server where nothing else is done.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -53,16 +51,8 @@ def main() -> None:
                 row.append(100 * common.mean(each["recall@5"] for each in table))
             rows.append([*row, size_of(encoder)])
             common.kgp("delete", "--corpus", corpus, "--yes")
-    header = [
-        "",
-        "encoder",
-        "passages a second",
-        "connect, s",
-        "R@5 alone",
-        "R@5 of the agent",
-        "MB",
-    ]
-    print(f"{common.described()}\n\n{common.markdown(header, rows)}")
+    head = ["", "encoder", "passages a second", "connect, s", "R@5 alone", "R@5 of the agent", "MB"]
+    print(f"{common.described()}\n\n{common.markdown(head, rows)}")
 
 
 if __name__ == "__main__":

@@ -10,15 +10,12 @@ after the other, then again. A row is written to `growth.jsonl` after each size,
 is drawn of all rows there (needs matplotlib).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import re
 import resource
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,4 +155,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,8 +8,6 @@ hidden layer are fitted to what it made of them. Its vectors are kept in --out, 
 on where it ended.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path
@@ -82,18 +80,15 @@ class Network(torch.nn.Module):
         lengths = torch.tensor([len(text) for text in texts])
         ids = torch.from_numpy(np.concatenate(texts))
         starts = lengths.cumsum(0) - lengths
-        place = (torch.arange(len(ids)) - starts.repeat_interleave(lengths)).clamp(
-            max=POSITIONS - 1
-        )
+        place = torch.arange(len(ids)) - starts.repeat_interleave(lengths)
+        text = torch.arange(len(texts)).repeat_interleave(lengths)
         # Of a name of few pieces none may be missing.
         lost = self.drop * ((lengths - 3) / 20).clamp(0, 1).repeat_interleave(lengths)
         kept = (torch.rand(len(ids)) >= lost).float()
         means = []
         for position in self.position:
             weights = torch.exp(self.weight[ids] + position[place.clamp(max=POSITIONS - 1)]) * kept
-            sums = torch.zeros(len(texts)).index_add(
-                0, torch.arange(len(texts)).repeat_interleave(lengths), weights
-            )
+            sums = torch.zeros(len(texts)).index_add(0, text, weights)
             total = self.pieces(ids, starts, per_sample_weights=weights)
             means.append(total / (sums[:, None] + 1e-6))
         mean = torch.cat(means, 1)

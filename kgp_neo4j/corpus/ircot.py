@@ -30,11 +30,7 @@ _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGN
 
 @dataclass(frozen=True, slots=True)
 class Ircot:
-    """Retrieve by reasoning; used in place of the `Retriever` that it wraps.
-
-    It makes at most `turns` calls of the model, and takes `each` passages for every query; the
-    budget in distinct passages is the retriever's, as for every method.
-    """
+    """Retrieve by reasoning, by at most `turns` calls of the model and `each` passages a query."""
 
     name: ClassVar[str] = "ircot"
     retriever: PassageRetriever

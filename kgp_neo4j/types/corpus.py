@@ -389,11 +389,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A stored traversal as it is listed.
-
-    `passages` counts those visited then, `left` those of them still in the corpus; `asked_at` is in
-    ISO form.
-    """
+    """A stored traversal as listed; `left` counts its `passages` that are still in the corpus."""
 
     id: str
     corpus: str

@@ -231,11 +231,7 @@ class GroundedShare:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A language model's reply, and the result of its check.
-
-    `problem` is empty where the reply is the answer, else why it is not: `malformed`, `ungrounded`
-    or `contradicting`.
-    """
+    """A model's reply; its `problem`, if any: `malformed`, `ungrounded` or `contradicting`."""
 
     text: str
     answer: str = ""
