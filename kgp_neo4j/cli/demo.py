@@ -1,6 +1,7 @@
 """`kgp-neo4j demo`: load, connect and ask, on documents that come with the package."""
 
 import shlex
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import click
 
@@ -32,11 +33,16 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     """
     from kgp_neo4j import demo
     from kgp_neo4j.corpus.pipeline import make_pipeline
+    from kgp_neo4j.corpus.read.reader import load_reader
     from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.models.encoder import load_encoder
     from kgp_neo4j.show.terminal import print_answer
 
     asked = demo.QUESTION if question is None else question
+    pool = ThreadPoolExecutor(1)  # where it fails, who needs a model first says why
+    models = [pool.submit(load) for load in (load_encoder, load_reader)]
     with open_database(echo=say) as database:
+        wait(models)
         prepared = demo.prepare(database, corpus)
         demo.prepare_graph(database, corpus)
         answer = make_pipeline(database, corpus, settings=demo.SETTINGS).ask(asked)
