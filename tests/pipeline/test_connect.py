@@ -270,10 +270,13 @@ def test_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
 
 def test_a_large_corpus_gets_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
     """Without a GPU, where the full encoder would take minutes."""
-    many = ((f"House {n}", f"House {n} was built by the river.") for n in range(5_000))
-    load_records(database, corpus, tmp_path, *many)
-    default = choose_encoder(database, corpus, SimilaritySettings()).name
-    assert default == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)
+    load_records(database, corpus, tmp_path, *FILMS)
+    assert choose_encoder(database, corpus, SimilaritySettings()).name == DEFAULT_ENCODER
+    rows(
+        database, "UNWIND range(1, 5000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=corpus
+    )
+    large = choose_encoder(database, corpus, SimilaritySettings()).name
+    assert large == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)
 
 
 def test_two_encoders_side_by_side(
