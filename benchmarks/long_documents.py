@@ -25,7 +25,7 @@ import _common as common
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.types.corpus import Passage, Question
-from kgp_neo4j.types.settings import AgentSettings
+from kgp_neo4j.types.settings import AgentSettings, SimilaritySettings
 
 METHODS = ("bm25", "dense", "hybrid", "kgp")
 ASKED = {
@@ -183,6 +183,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", help="only these")
     parser.add_argument("--methods", nargs="*", default=METHODS)
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
+    parser.add_argument("--encoder", help="embeds everything anew (default: as connect chooses)")
     given = parser.parse_args()
     print(f"{common.described()}\n\n| kind | passages | method | R@5 | p50 s |")
     print("|---|---|---|---|---|")
@@ -195,8 +196,9 @@ def main() -> None:
             (folder / file).write_text(text, encoding="utf-8")
         with common.explained(), Corpus(f"long-{name}") as corpus:
             report = corpus.load([str(folder)])
-            if report.new or report.replaced:
-                corpus.connect()
+            if report.new or report.replaced or given.encoder:
+                again = SimilaritySettings(encoder=given.encoder, replace=bool(given.encoder))
+                corpus.connect(similarity=again)
             rows = corpus.passages(limit=100_000)
             asked = questions(kind, rows, given.questions)
             for split, found in asked.items():
