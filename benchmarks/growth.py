@@ -88,7 +88,8 @@ def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.R
     os.environ["KGP_NEO4J_HOME"] = str(home.absolute())
     os.environ.pop("NEO4J_URI", None)
     try:
-        common.kgp("doctor")  # the server's start is not part of what is measured
+        # The server's start is not part of what is measured.
+        common.kgp("server", "start", *(("--memory", given.memory) if given.memory else ()))
         _, load = common.kgp("load", str(passages), "--corpus", "growth")
         report, connect = common.kgp("connect", "--corpus", "growth", "--json")
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -133,6 +134,7 @@ def main() -> None:
     parser = common.parser(__doc__, 200)
     parser.add_argument("--score", type=Path, required=True, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--sizes", type=common.words, default=["10000", "30000", "100000"])
+    parser.add_argument("--memory", metavar="SIZE", help="of the server, as `server start` has it")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/growth"))
     given = parser.parse_args()
     dev = common.questions_of(given.folder / "hotpotqa/dev.jsonl.gz", given.questions, given.seed)
