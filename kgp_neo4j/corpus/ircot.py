@@ -30,7 +30,10 @@ _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGN
 
 @dataclass(frozen=True, slots=True)
 class Ircot:
-    """Retrieve by reasoning, by at most `turns` calls of the model and `each` passages a query."""
+    """Retrieve by reasoning, by at most `turns` calls of the model and `each` passages a query.
+
+    The budget in distinct passages is the retriever's, as for every method.
+    """
 
     name: ClassVar[str] = "ircot"
     retriever: PassageRetriever
@@ -44,7 +47,11 @@ class Ircot:
         return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
-        """Return the passages retrieved by question and thoughts, in that order, with paths."""
+        """Return the passages retrieved by question and thoughts, in that order, with paths.
+
+        A path's first step names the thought that retrieved it; `seconds` includes the model's
+        calls. Raises ModelError where the model cannot be used at all.
+        """
         began = time.perf_counter()
         gathered: _Gathered = {}
         self._fetch(question.text, "", gathered)

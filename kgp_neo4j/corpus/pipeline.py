@@ -266,7 +266,10 @@ class Pipeline:
         pages and tables, with citations down to the cell; one about content from the passages that
         the retriever finds. `type_` overrides the decision between them; `model` lets the language
         model decide. `on_text` is called with the pieces of a model's reply, unchecked, while it is
-        written. `seconds` is the whole time from the question on, except the loading of models.
+        written. The text is empty where nothing in the evidence answers. `seconds` is the whole
+        time from the question on, except the loading of models. Raises ConfigurationError for a
+        question that is empty or too long, CorpusError where the corpus does not exist, and
+        ModelError where the model cannot be used.
         """
         if not question.strip():
             raise ConfigurationError("the question is empty", hint="Ask something.")
@@ -384,7 +387,10 @@ def make_pipeline(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Pipeline:
-    """Return the pipeline over a corpus for these options (`PipelineOptions`), nothing loaded."""
+    """Return the pipeline over a corpus for these options (`PipelineOptions`), nothing loaded.
+
+    IRCoT and `rerank="llm"` use the answering model. Raises ConfigurationError for options at odds.
+    """
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
     meter = None if opened is None else MeteredModel(opened)

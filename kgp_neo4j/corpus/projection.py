@@ -24,7 +24,9 @@ def projected(
 ) -> Iterator[tuple["GraphDataScience", "Graph"]]:
     """Project the passages of a corpus and the edges between them; drop the graph at the end.
 
-    `edges` are the types that a traversal follows, all when empty.
+    `edges` are the types that a traversal follows, all when empty. Raises ConfigurationError for
+    another type or without the extra `gds`, CorpusError where there are no passages, and
+    CapabilityError where the server has no Graph Data Science, or not enough memory for it.
     """
     chosen = TraversalSettings(edges=tuple(edges)).edges or EDGES
     with needs("gds", "the graph of Graph Data Science"):

@@ -50,7 +50,11 @@ class Reranked:
         return self.retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
-        """Return the passages that are chosen, in their order, then the others in theirs."""
+        """Return the passages that are chosen, in their order, then the others in theirs.
+
+        Where none is chosen, the order stays and a note says so. `seconds` includes the choice.
+        Raises ModelError where a language model cannot be used at all.
+        """
         retrieval = self.retriever.retrieve(question)
         passages, paths = retrieval.passages, retrieval.paths
         if len(passages) < 2:

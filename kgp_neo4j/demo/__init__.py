@@ -55,7 +55,10 @@ class Prepared:
 
 
 def prepare(database: Database, corpus: str) -> Prepared:
-    """Load the demo's documents into a corpus and connect them; a second call changes nothing."""
+    """Load the demo's documents into a corpus and connect them; a second call changes nothing.
+
+    Raises CorpusError where the corpus has documents of the user's own.
+    """
     state = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if state else False
     account = load(database, [DOCUMENTS], corpus, strict=True)

@@ -105,7 +105,10 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 def read_key(key_file: Path | None) -> str:
-    """Return the key in OPENAI_API_KEY, else that in the file, else ""; no error contains it."""
+    """Return the key in OPENAI_API_KEY, else that in the file, else "".
+
+    Raises ConfigurationError, without the key, for a malformed one and a file that others may read.
+    """
     where = KEY_VARIABLE
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key and key_file is not None:

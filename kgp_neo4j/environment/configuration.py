@@ -29,7 +29,7 @@ _MOST = 10**9
 
 @dataclass(frozen=True, slots=True)
 class LanguageSettings:
-    """Which language model to use, and the options of its requests."""
+    """Which language model; `timeout` in seconds, `cache` a folder of replies (None: no cache)."""
 
     model: str | None = setting(
         None, "NAME of a chat server, local:FOLDER, or none", variable="KGP_NEO4J_LLM"
@@ -173,7 +173,8 @@ def read_configuration() -> Configuration:
 def settings_file() -> Path | None:
     """Return the path of the file of settings: the one KGP_NEO4J_CONFIG names, else the user's own.
 
-    The latter may not exist; None where that variable is empty or the null device.
+    The latter may not exist; None where that variable is empty or the null device. Raises
+    ConfigurationError where it names no file.
     """
     named = os.environ.get(_FILE_VARIABLE)
     if named is None:

@@ -47,7 +47,10 @@ def private_folder(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path, *, private: bool = True) -> Iterator[IO[bytes]]:
-    """Yield a file that replaces `path` once the block ends; a `private` one is its owner's."""
+    """Yield a file that replaces `path` once the block ends without an error.
+
+    A `private` one is always its owner's alone. Raises ServerError where the disk refuses.
+    """
     temporary: Path | None = None
     try:
         # mkstemp creates the file with mode 0600.
@@ -75,7 +78,10 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_private(path: Path, subject: str, hint: str) -> bytes:
-    """Return what a file with secrets holds; ConfigurationError where others may read it, too."""
+    """Return what a file with secrets holds.
+
+    Raises ConfigurationError where it cannot be read (with the hint), and where others may read it.
+    """
     try:
         with path.open("rb") as file:
             mode, data = os.fstat(file.fileno()).st_mode, file.read()

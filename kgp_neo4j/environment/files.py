@@ -157,7 +157,10 @@ def shown(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
-    """Open a file's bytes, uncompressed, as `progress` counts them; InputError if it is damaged."""
+    """Open a file's bytes, uncompressed; `progress` counts those on disk.
+
+    Raises InputError for a file that is unreadable or damaged, also while it is read.
+    """
     try:
         with io.BufferedReader(_Counted(path, progress), 1 << 18) as raw:
             if path.name.lower().endswith(".gz"):
@@ -305,7 +308,7 @@ def _records(file: IO[bytes], name: str) -> Iterator[Value]:
 
 
 def read_values(path: Path, title: str) -> Iterator[Value]:
-    """Yield the JSON values of a file, `.json` or lines; raises InputError for what is no JSON."""
+    """Yield a file's JSON values, the bar under `title`; raises InputError with file and line."""
     with bar(title, None) as progress, opened(path, progress) as file:
         for value in json_values(file, path):
             if isinstance(value.value, InputError):
@@ -314,7 +317,10 @@ def read_values(path: Path, title: str) -> Iterator[Value]:
 
 
 def read_question_records(path: Path, hint: str, kind: type = dict) -> Iterator[Value]:
-    """Yield the objects, or values of a `kind`, of a file of questions; InputError for others."""
+    """Yield the objects, or values of a `kind`, of a file of questions (`.jsonl`, `.json`, `.gz`).
+
+    Raises InputError for another kind of file, and with `hint` for other values and for none.
+    """
     if extension(path) not in (".json", ".jsonl"):
         raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
     value = None
@@ -352,7 +358,10 @@ _LARGEST_TOML = 1 << 20
 
 
 def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]:
-    """Return text and values of a TOML file that somebody wrote; ConfigurationError for another."""
+    """Return the text and the values of a TOML file that somebody wrote.
+
+    Raises OSError if unreadable, ConfigurationError with `hint` if it is no TOML or over 1 MB.
+    """
     with path.open("rb") as file:
         data: bytes = file.read(_LARGEST_TOML + 1)
     try:

@@ -16,7 +16,10 @@ _APP = "kgp-neo4j"
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach a database; the password is never in a `repr`, a log or an error."""
+    """How to reach a database; the password is never in a `repr`, a log or an error.
+
+    Raises ConfigurationError for an address that cannot be used.
+    """
 
     uri: str
     username: str
@@ -32,7 +35,7 @@ class Connection:
 
     @property
     def browser_address(self) -> str | None:
-        """The address of Browser with server, user and database, if known; without the password."""
+        """The address of Browser with server, user, database, no password; None if unknown."""
         if not self.browser:
             return None
         address = urlsplit(self.uri)

@@ -71,7 +71,7 @@ def working(job: Job) -> Iterator[Job]:
 
 
 def tell(event: str, make: Callable[[], Any]) -> None:
-    """Tell who listens, if any, of an event by `make`; StoppedError where nobody waits."""
+    """Tell who listens, if any, of an event by `make`; raises StoppedError where nobody waits."""
     job = _CURRENT.get()
     if job is None:
         return

@@ -39,7 +39,7 @@ _BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def extension(path: Path) -> str:
-    """Return a file's ending without `.gz`, `.txt` for a text without one; empty if not read."""
+    """Return an ending without `.gz`, `.txt` for bare text; empty if not loaded (no `ocr`, too)."""
     kind = _ending(path)
     if not kind:
         return ".txt" if _is_text(path) else ""

@@ -90,7 +90,7 @@ def _display() -> Any:
 
 
 def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) -> Progress:
-    """Return a bar of `total` units, if known, on stderr where that is a terminal."""
+    """Return a bar of `total` units (None: unknown) on a terminal's stderr, else a silent one."""
     if current_job() is not None:
         return _Told(title, total)
     return _Drawn(title, total, "bytes" if bytes_ else unit) if sys.stderr.isatty() else Progress()

@@ -114,7 +114,8 @@ def run_methods(
     """Answer every question by every method, and return the scored runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
-    stopped goes on where it was. Of `traversal` the learned agent has the budget alone.
+    stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
+    InputError where `out` has a run of other settings.
     """
     settings = {
         "dataset": dataset.name,

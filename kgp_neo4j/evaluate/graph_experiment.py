@@ -76,7 +76,11 @@ def run_graph_methods(
     model: LanguageModel | None = None,
     echo: Callable[[str], object] = lambda _: None,
 ) -> Result:
-    """Answer every question by every method from `budget` triples at most, and score the runs."""
+    """Answer every question by every method from `budget` triples at most, and score the runs.
+
+    Lines are written as by `run_methods`, and those of the linked entities to `out`/linking.jsonl.
+    Raises ConfigurationError for multiple choice without a model.
+    """
     questions, graph = dataset.questions, dataset.graph
     if model is None and any(asked.options for asked in questions):
         raise ConfigurationError(

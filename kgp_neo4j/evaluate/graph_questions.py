@@ -47,8 +47,9 @@ class GraphQuestion(Question):
 def read_graph_questions(path: Path) -> list[GraphQuestion]:
     """Return the questions of a `.json` or `.jsonl` file (also `.gz`), in their order.
 
-    The forms are those of GenMedGPT-5k, CMCQA and ExplainCPE (MindMap, appendix A), and of
-    PathQuestion. Of a dialogue the asker's turns are the question, the others the reference.
+    The forms, told by a record's keys, are those of GenMedGPT-5k, CMCQA and ExplainCPE (MindMap,
+    appendix A), and of PathQuestion. Of a dialogue the asker's turns are the question, the others
+    the reference. A record without an id has its number. Raises InputError for another form.
     """
     return by_id(path, lambda *record: [_read(*record)], _HINT, object)
 

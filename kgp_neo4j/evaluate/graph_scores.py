@@ -66,7 +66,10 @@ class Holdings:
         return {self.known[name] for name in self.named(text)}
 
     def carried(self, answer: str, evidence: Iterable[str], question: str = "") -> float | None:
-        """Return the share of an answer's names that evidence or question has (MindMap, 4)."""
+        """Return the share of an answer's names that evidence or question has (MindMap, section 4).
+
+        1 minus it is hallucinated. None where the answer names none.
+        """
         names = self.named(answer)
         supported = {same(name) for name in evidence} | set(self.named(question))
         return sum(name in supported for name in names) / len(names) if names else None

@@ -1,4 +1,8 @@
-"""Read questions: published files with their gold and contexts, or {id, question} lines."""
+"""Read questions: published files with their gold and contexts, or {id, question} lines.
+
+A question's gold are its true answers and its supporting facts; its contexts are the documents that
+it is asked over. The keys of a record show which data set it is from.
+"""
 
 import json
 import random
@@ -98,7 +102,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
 def by_id(
     path: Path, read: Callable[[Any, str, int], Iterable[_Question]], hint: str, kind: type = dict
 ) -> list[_Question]:
-    """Return what `read` makes of each record, its place and number; InputError for an id twice."""
+    """Return what `read` makes of records; raises InputError for no question, or an id twice."""
     questions: dict[str, _Question] = {}
     for number, (record, where) in enumerate(read_question_records(path, hint, kind), 1):
         for question in read(record, where, number):

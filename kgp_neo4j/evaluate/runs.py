@@ -56,7 +56,11 @@ def _written(out: Path) -> dict[str, dict[str, Any]]:
 def retrieve_questions(
     retriever: Retriever, questions: Sequence[Question], out: Path
 ) -> list[float]:
-    """Retrieve for every question, write a line each, the file at the end; return the seconds."""
+    """Retrieve for every question, write a line each at the end; return the seconds of each.
+
+    A line is {"id", "retrieved": [{"title", "text", "score"}, ...], "seconds"}, best passage first.
+    Raises InputError where the file cannot be written.
+    """
 
     def retrieved(question: Question) -> dict[str, Any]:
         retrieval = retriever.retrieve(question)
@@ -103,7 +107,8 @@ def read_run(
 ) -> Run:
     """Score a run, of this or of another system; what it lacks is `measured` by an empty line.
 
-    A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}.
+    A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
+    for broken lines, ids that stand twice, and ids of no question here.
     """
     rows = read_rows(path, {question.id for question in questions})
     return Run(

@@ -74,7 +74,10 @@ for _name in ("neo4j", "neo4j.notifications"):
 
 
 class Database:
-    """A connection to one database, to be closed; a `read_only` one refuses to write."""
+    """A connection to one database of a server; close it, or use it with `with`.
+
+    With `read_only` it raises DatabaseError for every statement that writes.
+    """
 
     def __init__(self, connection: Connection, *, read_only: bool = False) -> None:
         self.connection = connection
@@ -151,7 +154,7 @@ class Database:
         return None
 
     def read(self, path: str, **values: Any) -> list[Row]:
-        """Run `cypher/<path>.cypher` in read access mode; DatabaseError where its check says so."""
+        """Run `cypher/<path>.cypher` to read; raises DatabaseError where its check says so."""
         query = statement(path)
         self._refuse(query, values)
         return self._run(query, values, READ_ACCESS)
@@ -279,7 +282,7 @@ def record(values: Row) -> Record:
 
 
 def _limited(text: str) -> Query:
-    """Return a text with the mark by which `end` finds its job, and the time that is left."""
+    """Return a text with its job's mark and time left; raises StoppedError if nobody waits."""
     # The text comes from a file of this package, never from a user.
     query: Any = f"{LANGUAGE}{text}"
     job = current_job()

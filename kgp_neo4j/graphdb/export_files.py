@@ -180,7 +180,8 @@ def _unusable(error: Exception, where: str) -> NoReturn:
 def export(database: Database, kind: Kind, name: str, path: Path, *, overwrite: bool) -> Transfer:
     """Write a corpus or graph that exists into a file, which is there whole or not at all.
 
-    Memory holds a key and an id for each node.
+    Memory holds a key and an id a node. Raises InputError where the file exists and `overwrite` is
+    false, or the data change meanwhile, ServerError where the file cannot be written.
     """
     began = time.monotonic()
     if path.exists() and not overwrite:
@@ -340,7 +341,8 @@ def import_file(
 
     It is read through and checked before anything is written, and visible once it is whole. An
     import that was cut off is begun again. `replace` deletes what has the name once the file is
-    known to be good.
+    known to be good. Raises InputError for a file that is damaged, of another format or of another
+    name, and the kind's error where the name is taken.
     """
     file = open_export(Path(path))
     manifest = file.manifest

@@ -18,7 +18,7 @@ _SCHEMA = "schema"
 
 
 def make_schema(database: Database) -> None:
-    """Create the schema unless it is there; DatabaseError for another release's layout."""
+    """Create the schema unless it is there; raises DatabaseError for another release's layout."""
     if check_layout(database).get("schema") == fingerprint(_SCHEMA):
         return
     for statements in folder(_SCHEMA):
@@ -33,7 +33,7 @@ def make_schema(database: Database) -> None:
 
 
 def check_layout(database: Database) -> Row:
-    """Return what the database remembers of an installation; DatabaseError for another layout."""
+    """Return what is known of an install, else {}; raises DatabaseError for another layout."""
     rows = database.read("install/state")
     if rows and rows[0]["layout"] != LAYOUT:
         version, newer = rows[0]["version"], rows[0]["layout"] > LAYOUT
@@ -48,14 +48,17 @@ def check_layout(database: Database) -> Row:
 
 
 def install(database: Database) -> InstallReport:
-    """Create the schema, and return which procedures the server has, with what is missing."""
+    """Create the schema, and return which procedures the server has, with what is missing.
+
+    Raises DatabaseError where another release with another layout of the graph has used it.
+    """
     make_schema(database)
     capabilities = database.capabilities()
     return InstallReport(capabilities.procedures, note=_advice(capabilities))
 
 
 def copy_plugin(plugins: Path) -> Path:
-    """Copy our plugin into a server's folder for them, which has to exist; return its path."""
+    """Copy our plugin into a server's folder, return the path; raises ConfigurationError else."""
     if not plugins.is_dir():
         raise ConfigurationError(
             f"there is no folder {plugins}",

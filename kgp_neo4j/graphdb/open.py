@@ -21,7 +21,7 @@ def open_ready(connection: Connection) -> Database:
 
 
 def open_to_read(*, echo: Callable[[str], object] = lambda _: None) -> Database:
-    """Open the same server as `open_database` for reading only, without installing anything."""
+    """Open `open_database`'s server to read, as it is; raises DatabaseError for another layout."""
     return _opened(Database(_find_or_start(echo), read_only=True), check_layout)
 
 

@@ -28,7 +28,7 @@ class Room:
 
 
 def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
-    """Return what a graph needs and an embedded `server` on `machine` bytes does not have."""
+    """Return what a graph needs and an embedded `server` lacks, of `machine` bytes of memory."""
     rows = database.read("inspect/embedded")
     vectors = int(
         sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)

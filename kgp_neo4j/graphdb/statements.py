@@ -131,7 +131,7 @@ class Statement:
         return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
 
     def labelled(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the file's statements with labels, each a plain word, in place of :`$label`."""
+        """Return statements with labels for :`$label`; raises QueryFileError unless plain words."""
 
         def label(use: re.Match[str]) -> str:
             given: str = values[use[1]]
@@ -144,7 +144,10 @@ class Statement:
         return [_LABEL.sub(label, part) for part in self.parts]
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values by parameter, options in `configuration`, with all defaults."""
+        """Return the values by parameter, options in `configuration`, with all defaults.
+
+        Raises QueryFileError for an unknown parameter, and for one with neither value nor default.
+        """
         bound = dict(values)
         options = {o.name: bound.pop(o.name) for o in self.options if o.name in bound}
         if options:

@@ -31,7 +31,10 @@ _SEPARATOR_TOKENS = 2
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
-    """Return the model that the settings name, with their cache; None for `none` or no name."""
+    """Return the model that the settings name, with their cache; None for `none` or no name.
+
+    Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
+    """
     kind, name = _kind_and_name(settings.model or "none")
     if kind == "none":
         return None
@@ -109,7 +112,7 @@ def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) 
     """Return how many of the passages, best first, fit into the model's context.
 
     `fixed` is the rest of the prompt. `tokens`, but at most half of the context, are left free for
-    the reply.
+    the reply. Passages are taken whole, in their order, up to the first that does not fit.
     """
     left = model.context - min(tokens, model.context // 2) - model.count(fixed) - CHAT_TOKENS
     for number, passage in enumerate(passages):
@@ -146,7 +149,7 @@ def reply_with_passages(
 
 
 class MeteredModel(ModelWrapper):
-    """A model that counts calls and tokens since the last `take_usage`, for all threads."""
+    """A model that counts calls and tokens since the last `take_usage`; threads may share it."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)

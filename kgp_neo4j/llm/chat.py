@@ -67,7 +67,11 @@ class ChatModel:
         return estimate_tokens(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
-        """Return the reply to one prompt; ContextError, and a new `context`, for one too long."""
+        """Return the reply to one prompt, passed to `on_text` while it is written.
+
+        Raises ModelError where the server cannot be used, and ContextError for a prompt that is too
+        long for its model; `context` is then updated from the server's message.
+        """
         import openai
 
         messages = [{"role": "system", "content": task}] if task else []
@@ -231,7 +235,7 @@ def _tokens(count: Any) -> int:
 
 
 def _client(url: str, key: str, settings: LanguageSettings) -> Any:
-    """Return a client of the package openai without redirects and with a limit on replies."""
+    """Return a bounded openai client; raises ModelError without it, ConfigurationError if unfit."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
     timeout = Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS))

@@ -96,7 +96,10 @@ def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, 
 def explain(
     error: Exception | None, name: str, key: str, timeout: float, *, begun: bool
 ) -> tuple[str, str]:
-    """Return what happened, without the key, and what to do; `begun` for a reply broken off."""
+    """Return what happened to a request of a model, without the key, and what to do.
+
+    `begun` is True for a reply that broke off; `error` is None where it did so without one.
+    """
     import openai
 
     if status := getattr(error, "status_code", 0):

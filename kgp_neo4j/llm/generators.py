@@ -106,7 +106,11 @@ def position_limit(config: Any) -> int | None:
 
 @lru_cache(maxsize=2)
 def load_generator(name: str) -> Generator:
-    """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model."""
+    """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model.
+
+    Runs in bfloat16 on a GPU and on CPUs that have it, in float32 elsewhere. Raises ModelError when
+    the checkpoint is not found, has no safetensors weights, or is not causal.
+    """
     device, dtype = placed()
     model, tokenizer = load_checkpoint(name, dtype)
     return Generator(name, model.to(device), tokenizer, device)

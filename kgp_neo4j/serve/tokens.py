@@ -87,7 +87,10 @@ def add_token(
     graphs: Collection[str] = (),
     rights: Collection[str] = ("read",),
 ) -> str:
-    """Add a token to a file, made where there is none; return it, for it is not stored."""
+    """Add a token to a file, made where there is none; return it, for it is not stored.
+
+    Raises ConfigurationError where the name is taken.
+    """
     file = _read(path) if path.exists() else _File(tokens=[])
     if name in {entry.name for entry in file.tokens}:
         raise ConfigurationError(

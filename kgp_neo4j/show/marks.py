@@ -91,7 +91,10 @@ def rests_on(answer: Answer) -> tuple[str, ...]:
 
 
 def marked_html(passage: Passage, marks: Marks) -> Markup:
-    """Return a passage's text as HTML with its marks; of a long one what is around them."""
+    """Return a passage's text as HTML with its marks; of a long one what is around them.
+
+    Offsets count characters of the passage's text as it is stored; what is cut is shown as ….
+    """
     text = passage.text
     return Markup("").join(
         Markup(" … ") if window is None else _marked(text, *window, marks)

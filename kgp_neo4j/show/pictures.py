@@ -92,7 +92,7 @@ def _width(text: str) -> float:
 
 
 def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:
-    """Return the reasoning paths as an SVG picture of `most` visits, the supporting ones first."""
+    """Return an SVG of `most` visits, supporting paths first, then the best; empty for none."""
     supporting = rests_on(answer)
     titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}

@@ -123,7 +123,7 @@ def _alike(numbers: list[str]) -> str:
 
 
 def typed(text: str, notation: str = ".") -> Value:
-    """Return type and value of a cell's text in its column's notation; `text` where none fits."""
+    """Return a cell's type and value; `text` where none fits, as for unclear `notation`s."""
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")

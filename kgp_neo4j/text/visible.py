@@ -30,7 +30,7 @@ def is_visible(text: str) -> bool:
 
 
 def seen(text: str) -> str:
-    """Return a text without invisible characters, and with printed shapes of letters as letters."""
+    """Return a text without invisible characters, printed shapes as letters, surrogates as "?"."""
     if text.isascii() and not _MAYBE.search(text):
         return text
     text = text.encode(errors="replace").decode()

@@ -1,4 +1,8 @@
-"""Read the supporting facts of question files, in the order of the reasoning, for training."""
+"""Read the supporting facts of question files, in the order of the reasoning, for training.
+
+Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
+"context") and MuSiQue ("paragraphs").
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -46,7 +46,10 @@ class Fitting:
     def run(
         self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any], save_every: int = 200
     ) -> list[float]:
-        """Learn from the batches that are left, in order; return the losses, a step each."""
+        """Learn from the batches that are left, in order; return the losses, a step each.
+
+        Raises ModelError where a loss is no number or the GPU has too little memory.
+        """
         losses: list[float] = []
         with bar("train", len(plan), "steps") as progress:
             progress.update(self.step)

@@ -73,7 +73,9 @@ def train_llama(
 ) -> LlamaReport:
     """Train adapters on the supporting facts of question files, and save them in a folder.
 
-    An interrupted run with the same settings and data goes on. A GPU is used if there is one.
+    An interrupted run with the same settings and data goes on; a GPU is used if there is one.
+    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError on
+    failure.
     """
     began = time.perf_counter()
     questions = read_training_questions(files)

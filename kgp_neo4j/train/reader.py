@@ -102,6 +102,8 @@ def train_reader(
 
     One in eight questions over several passages is held out to fit the reader's confidence, over
     the passages that its file gives. An interrupted run with the same settings and data goes on.
+    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError
+    where the training cannot continue.
     """
     began = time.perf_counter()
     read = [read_reading_examples([file]) for file in files]

@@ -1,4 +1,9 @@
-"""Read the offline reader's training data: questions with passages and the answer's places."""
+"""Read the offline reader's training data: questions with passages and the answer's places.
+
+Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples.py`), lines with a
+"context" and its "qas" (SQuAD's form, one context a line), and lines with a "passage" and a true or
+false "answer" (BoolQ's form).
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +63,7 @@ class ReadingExample:
 
 
 def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
-    """Return the examples of some files whose answers are in their passages, in order."""
+    """Return examples whose answers are in their passages; raises InputError for unknown forms."""
     return [example for path in map(Path, paths) for example in _read(path)]
 
 

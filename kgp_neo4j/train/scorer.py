@@ -89,6 +89,7 @@ def train_scorer(
     first hop's trees learn from the seeds and their neighbours. Those of the later hops learn from
     the choices of trees that had not seen the question (five folds), so that they see the first
     hop's real errors. A question whose supporting facts are not all in the corpus is left out.
+    Raises CorpusError where a corpus is not connected.
     """
     files = {corpus: file.name for corpus, file in sets.items()}
     folder = Folder(out, {"seed": seed, "sets": files}, overwrite=overwrite)

@@ -389,7 +389,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A stored traversal as listed; `left` counts its `passages` that are still in the corpus."""
+    """A stored traversal, `asked_at` in ISO form; `left` of its `passages` are in the corpus."""
 
     id: str
     corpus: str

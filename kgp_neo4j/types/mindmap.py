@@ -231,7 +231,10 @@ class GroundedShare:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A model's reply; its `problem`, if any: `malformed`, `ungrounded` or `contradicting`."""
+    """A language model's reply, and the result of its check.
+
+    `problem` is `malformed`, `ungrounded` or `contradicting`, empty where the reply is the answer.
+    """
 
     text: str
     answer: str = ""

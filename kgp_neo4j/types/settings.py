@@ -19,7 +19,8 @@ class TraversalSettings(Checked):
     `edges` are all types when empty. `outward` and `inward` are the shares of its match that a
     passage passes on over an edge that names a title, in its direction and against it; `named` is
     added to a seed's score where the question names its title. `paper` walks one type of edge to
-    the end of the budget, and uses none of `hops`, `outward`, `inward` and `named`.
+    the end of the budget, and uses none of `hops`, `outward`, `inward` and `named`
+    (`traversal_settings` has its other defaults).
     """
 
     budget: int = setting(30, "Distinct passages at most.", bounds=(1, 1000))
@@ -187,7 +188,7 @@ class MiningSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings(Checked):
-    """The limits of a service; `seconds` has a question with its waiting."""
+    """The limits of a service; `seconds` includes waiting, `upload` is in megabytes."""
 
     threads: int | None = setting(
         None, "Questions that are worked on at once (default: one a core).", bounds=(1, 1000)

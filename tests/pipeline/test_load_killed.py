@@ -42,6 +42,7 @@ def _write(folder: Path, version: str) -> set[str]:
 
 def _broken(database: Database, corpus: str) -> list[dict[str, Any]]:
     """Return the broken documents, once the server has ended what a killed client began."""
+    # Neo4j reads what is committed row by row, so that a reader may meet a commit halfway.
     for _ in range(60):
         if not (broken := broken_documents(database, corpus)):
             break

@@ -33,7 +33,8 @@ class Stream:
 class ChatServer(ThreadingHTTPServer):
     """Answers by `answer`, a function of the request's body; keeps what it was sent.
 
-    An answer is a status with a JSON value, bytes or a Stream; and headers, where it needs some.
+    An answer is a status with a JSON value, bytes or a Stream; and headers, where it needs some. A
+    completion is sent as a stream where one was asked for, unless `streams` is False.
     """
 
     answer: Callable[[dict[str, Any]], Reply]

@@ -329,7 +329,7 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
 
 
 def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
-    """Return an answer's text: each statement with its citations, or with a mark."""
+    """Return an answer's text: each statement with a mark or citations, `numbers` by passage id."""
     text = ""
     for statement in statements:
         cited = sorted(numbers[p] for p in statement.passages if p in numbers)

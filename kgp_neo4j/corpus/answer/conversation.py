@@ -75,7 +75,7 @@ class Conversation:
         return numbers
 
     def shown(self, turn: Turn) -> Answer:
-        """Return a turn's answer with the conversation's sources, so with their numbers too."""
+        """Return a turn's answer, with all sources of the conversation if it has passages."""
         answer = turn.answer
         if not answer.passages:
             return answer

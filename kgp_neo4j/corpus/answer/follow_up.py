@@ -163,7 +163,8 @@ def _with_other(last: Said, at: str, other: str) -> str:
 def by_model(text: str, history: Sequence[Said], model: LanguageModel) -> str:
     """Let a model rewrite a question from the conversation (one call).
 
-    The rules are used where its reply is unusable, or has a name or number that is not there.
+    The rules are used where its reply is unusable, or has a name or number that is not there. A
+    question too long to follow up is returned as it is. Raises ModelError for an unusable model.
     """
     if not history or len(text) > _LONGEST:
         return text

@@ -94,7 +94,8 @@ def store(database: Database, answer: Answer) -> str:
 def explain(database: Database, trace: str) -> Replay:
     """Return a stored traversal, by its id or the first characters of it.
 
-    The answer is the original one; its notes list the passages that were deleted since.
+    The answer is the original one, with the passages that are still there; its notes list those
+    deleted since. Raises TraceError where there is no such trace, or more than one.
     """
     key = _full_id(database, trace)
     rows = database.read("trace/read", id=key)
@@ -162,7 +163,10 @@ def traces(
 
 
 def remove(database: Database, ids: Iterable[str], *, corpus: str | None = None) -> int:
-    """Remove the stored traversals of these ids, none where one is unknown; return how many."""
+    """Remove the stored traversals of these ids, or their first characters; return how many.
+
+    With `corpus` only those of that one. Raises TraceError, and removes none, for an unknown id.
+    """
     whole = [_full_id(database, trace) for trace in ids]
     counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus)
     return int(counts["traces"])

@@ -16,7 +16,7 @@ _MOST = 16 << 20  # bytes of a chapter
 
 
 def read_book(data: bytes, where: str) -> SourceDocument:
-    """Return a book's chapters in reading order; raises InputError for one that is locked."""
+    """Return a book's chapters in reading order; raises InputError if copying is locked."""
     from kgp_neo4j.corpus.load.html import read_page
 
     package = ZipFile(io.BytesIO(data))

@@ -90,7 +90,7 @@ def _filled(fields: list[str]) -> int:
 def _records(
     text: str, separator: str, escaped: bool, where: str, *, line: int
 ) -> Iterator[Record]:
-    """Yield the line and the fields of each record that is not empty; checks that quotes close."""
+    """Yield each nonempty record's line and fields; raises InputError for a quote left open."""
     reader = _reader(text, separator, escaped)
     began = line
     for fields in reader:
@@ -125,7 +125,7 @@ def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -
 def _separator(text: str) -> str:
     """Return the separator that splits most of the first lines into the same number of fields.
 
-    In a file of one column there is none, and commas belong to its values.
+    It splits the first and half of them or more; in a file of one column there is none.
     """
     sample = text if len(text) <= _SAMPLE else text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE]
     shares = {_NONE: 0.0}

@@ -40,7 +40,7 @@ class _Paragraph(msgspec.Struct):
 def documents_of_records(
     path: Path, values: Iterable[Value]
 ) -> Iterator[SourceDocument | InputError]:
-    """Yield the documents of a file's values, and an InputError for each that cannot be used."""
+    """Yield the documents of values, an InputError for unusable ones; equal titles are numbered."""
     titles: Counter[str] = Counter()
     empty = True
     for value, where in values:

@@ -26,7 +26,7 @@ class Deleted:
 
 
 def delete_corpus(database: Database, corpus: str) -> Deleted:
-    """Delete a corpus, a few thousand nodes at a time; if interrupted, delete again to finish."""
+    """Delete a corpus (again, if interrupted); raises CorpusError where it does not exist."""
     if discard_import(database, corpus) and not database.read("inspect/state", corpus=corpus):
         return Deleted(corpus, 0, 0)
     require_corpus(database, corpus)
@@ -58,7 +58,8 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     """Delete the document of that id or title, or all documents of that source.
 
     A source is a file as it was loaded (a relative path works) or the name of a data set; a
-    document that has others, too, stays under these.
+    document that has others, too, stays under these. Raises CorpusError where nothing, or more than
+    one document of that title, is found.
     """
     found = _find(database, corpus, document)
     shared = [row for row in found if row["by"] == "source" and len(row["sources"]) > 1]

@@ -102,7 +102,10 @@ CORPUS = Kind(
 def export_corpus(
     database: Database, corpus: str, path: str | Path, *, overwrite: bool = False
 ) -> Transfer:
-    """Write a corpus into one file, which is there whole or not at all; the corpus stays."""
+    """Write a corpus into one file, which is there whole or not at all; the corpus stays.
+
+    Raises CorpusError where there is none, InputError where the file is and `overwrite` is false.
+    """
     require_corpus(database, corpus)
     return export(database, CORPUS, corpus, Path(path), overwrite=overwrite)
 

@@ -153,7 +153,7 @@ def _names_groups(rows: Rows) -> bool:
 def table_of(
     rows: Sequence[list[str]], spans: Iterable[Span], caption: str = ""
 ) -> SourceTable | None:
-    """Return a table without empty rows and columns, titles as its caption; None for nothing."""
+    """Return a table without empty rows and columns, titles as its caption; None if all are."""
     rows, merged = trimmed(rows, spans)
     if not rows:
         return None

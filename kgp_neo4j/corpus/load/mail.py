@@ -19,7 +19,10 @@ _SHOWN = ("From", "To", "Cc", "Date")
 
 
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
-    """Return a mail, and name and bytes of each file attached to it, mails too."""
+    """Return a mail, and name and bytes of each file attached to it, mails too.
+
+    Its subject is the title; sender, recipients, date come first. Raises InputError for no mail.
+    """
     if not data.strip():
         raise InputError("the file holds no text", where=where)
     above, *below = re.split(rb"(?<=\n)(?=\r?\n)", data.removeprefix(BOM_UTF8).lstrip(), maxsplit=1)

@@ -26,7 +26,7 @@ def read_markdown(text: str, where: str) -> SourceDocument:
     """Return title, sections and tables of a Markdown text, with their places in it.
 
     The title is that of the front matter, else the first heading of level one, else a heading with
-    nothing before it.
+    nothing before it. Headings and cells are plain text; code blocks have none.
     """
     from markdown_it import MarkdownIt
 

@@ -72,7 +72,7 @@ class _Package:
 
 
 def read_open_document(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a text or of sheets, without deletions, comments and hidden parts."""
+    """Return a text, notes last, or sheets (ISO dates), no deletions, comments, hidden parts."""
     from kgp_neo4j.corpus.load.html import read_page
 
     odf = _Package(ZipFile(io.BytesIO(data)))

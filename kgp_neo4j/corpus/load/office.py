@@ -30,7 +30,11 @@ _MOST_UNPACKED = 2048 * _MIB
 
 
 def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
-    """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages."""
+    """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages.
+
+    Raises InputError where the extra `office` is missing, and for files that are encrypted,
+    damaged, of another kind, or too large when unpacked.
+    """
     try:
         with needs("office", f"a {kind} file", InputError):
             title = _checked(data, kind)
@@ -85,7 +89,7 @@ def _checked(data: bytes, kind: str) -> str:
 
 
 def _slides(data: bytes, where: str) -> SourceDocument:
-    """Return the contents of a .pptx file, its slides as pages and sections, notes after each."""
+    """Return a .pptx file, slides as pages and sections, notes last in each, charts as tables."""
     from pptx import Presentation
 
     blocks, sections, starts, first = Blocks(), [], [], ""

@@ -13,7 +13,10 @@ _USUAL, _MOST_DOTS, _MOST_PAGES = 150, 100_000_000, 100
 
 
 def read_picture(path: Path, data: bytes) -> SourceDocument:
-    """Return the text of a picture, each one of a .tif file a page; InputError for no text."""
+    """Return the text of a picture; each picture of a .tif file is a page.
+
+    Raises InputError for a picture that is damaged or too large, and for one without a text.
+    """
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
     where = shown(path)

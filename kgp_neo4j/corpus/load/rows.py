@@ -179,7 +179,7 @@ def _short(text: str) -> str:
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
-    """Yield a table's rows with their cells, as stored; one that heads others has no number."""
+    """Yield a table's rows and cells, as stored; `order` is from 1; heading rows have no number."""
     id_ = part_id(document, "table", order)
     sections = grid.section_rows(table)
     marks = _marks(_data(table), len(table.rows[0]))

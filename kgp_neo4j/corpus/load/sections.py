@@ -21,7 +21,7 @@ _START = attrgetter("start")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section `document[start:end]` up to the next heading, with the headings that lead to it."""
+    """A section `document[start:end]`; `path` has its heading and those above, not the title."""
 
     title: str
     level: int

@@ -65,7 +65,7 @@ def add_sheet(
 
 
 def read_sheets(data: bytes, where: str) -> SourceDocument:
-    """Return the sheets of an .xlsx file as they are shown, without hidden parts."""
+    """Return an .xlsx file's sheets as tables, values as shown, results as stored, none hidden."""
     from openpyxl import load_workbook
 
     blocks = Blocks()
@@ -280,7 +280,7 @@ _PARTS = re.compile(
 
 
 def shown_value(value: Any, format_: str = "") -> str:
-    """Return a cell's value as its number format shows it: "45.3%", "3 kg"; dates in ISO form."""
+    """Return a value in its number format ("45.3%"), else in 15 digits; dates in ISO form."""
     if value is None or format_ == ";;;":
         return ""
     if isinstance(value, bool):

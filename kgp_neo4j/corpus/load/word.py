@@ -24,7 +24,7 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_word(data: bytes, where: str) -> SourceDocument:
-    """Return title, text and tables of a Word file, without deletions, comments, hidden text."""
+    """Return a Word file's text and tables, notes last, no deletions, comments, hidden text."""
     import mammoth
 
     from kgp_neo4j.corpus.load.html import read_page

@@ -36,7 +36,7 @@ SENTENCES = 3
 
 
 class OfflineReader:
-    """An extractive reader with its calibration (`load_reader`); a `judge` reads answers again."""
+    """An extractive reader (`load_reader`); a `judge` reads answers again, and may choose cells."""
 
     def __init__(self, network: Network, card: dict[str, Any], judge: Judge | None = None) -> None:
         self._network, self._judge = network, judge
@@ -75,7 +75,7 @@ class OfflineReader:
         return decide(question, passages, read[0]) or replace(best, sentences=read[0].sentences)
 
     def candidates(self, question: str, passages: Sequence[Passage]) -> list[Choice]:
-        """Return the answer read, and the cell of a table that may answer, if there is one."""
+        """Return the answer read, and the cell that may answer; with a judge, their log odds."""
         choice = choose(question, passages, self._read(question, passages))
         if self._judge is None:
             return [choice]

@@ -277,7 +277,7 @@ _THE_DOCUMENT = re.compile(
 def _documents(
     references: References, text: str, documents: Sequence[DocumentOutline]
 ) -> tuple[str, str]:
-    """Remove documents' names, and for questions within a table those alone that are whole."""
+    """Remove documents' names; the second text, for tables, keeps those that are given in part."""
     for at, quoted in enumerate(references.quoted):
         for name in named_documents(quoted, documents):
             if name.whole and name.start == 0 and name.end == len(quoted):

@@ -144,7 +144,7 @@ class NextEvidenceAgent(ABC):
         *,
         paper: bool = False,
     ) -> list[dict[str, Any]]:
-        """Return for each path its last passage and next evidence; the paper compares one kind."""
+        """Return each path's last passage and next evidence: for the paper, text or a vector."""
         passages: dict[str, Passage] = {}
         if self.reads_passages:
             passages = read_passages(database, [s.passage for path in paths for s in path.steps])

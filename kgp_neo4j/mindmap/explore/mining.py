@@ -29,7 +29,11 @@ def mine(
     write: Callable[[str], str] | None = None,
     linked: Sequence[LinkedEntity] | None = None,
 ) -> ReasoningGraph:
-    """Return a question's reasoning graph; `write` extracts entities that are not `linked` yet."""
+    """Return the reasoning graph of a question: its entities, the evidence and its routes.
+
+    `write` is a model that extracts the entities, in one call, unless they are `linked` already.
+    Raises ConfigurationError for text that is not Unicode.
+    """
     chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:
         linked = link(graph, question, chosen.linking, write)

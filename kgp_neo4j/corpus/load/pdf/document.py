@@ -38,8 +38,9 @@ _NEIGHBOURS = 4
 def read_pdf(path: Path, data: bytes) -> SourceDocument:
     """Return a PDF file as a document with pages and tables.
 
-    Pages that cannot be read, or are pictures without recognised text, stay in it, empty, and are
-    named in `left_out`.
+    Pages that cannot be read, or are pictures without text that the extra `ocr` recognises, stay in
+    it, empty, and are named in `left_out`. Raises InputError for a file that is empty, no PDF,
+    damaged, encrypted, or without any text.
     """
     where = shown(path)
     if not data:

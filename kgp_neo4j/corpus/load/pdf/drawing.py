@@ -121,7 +121,7 @@ def open_shown(pdf: Any, data: bytes, password: str) -> Iterator[None]:
 
 
 def picture_of(page: Any, scale: float) -> Any:
-    """Return a page as PDFium shows it, in rows of coloured dots: `scale` a point, or fewer."""
+    """Return a page as rows of dots in three colours, `scale` a point, fewer for large pages."""
     with _DRAWING:
         side = page.pdf.shown[page.number - 1]
         width, height = side.get_size()

@@ -19,7 +19,10 @@ _TAKERS = ("learned", "llama", "chat")
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
-    """Return the agent of that name; `knn` and `learned` need the corpus's encoder."""
+    """Return the agent of that name; `knn` and `learned` need the corpus's encoder.
+
+    Raises ConfigurationError for settings that the agent does not take or that it lacks.
+    """
     settings = settings or AgentSettings()
     check_choice("agent", name, AGENTS)
     if settings.model is not None and name not in _TAKERS:

@@ -114,7 +114,8 @@ _log = logging.getLogger("kgp_neo4j")
 class ChatAgent(GeneratingAgent):
     """Generates with the model named, else the configured one (`open_language_model`).
 
-    Where a reply is refused or empty, the question is used in its place, with a warning.
+    A few paths of a beam are requested at once. Where a reply is refused or empty, the question is
+    used in its place, with a warning; raises ModelError where the server cannot be used.
     """
 
     name = "chat"
@@ -177,7 +178,10 @@ def chat_prompt(question: str, evidence: Sequence[str]) -> str:
 def fitted(
     prompt: Prompt, question: str, evidence: Sequence[str], length: Callable[[str], int], limit: int
 ) -> str:
-    """Return the prompt with as much of the latest evidence, by sentences, as fits in `limit`."""
+    """Return the prompt with the latest evidence, by sentences, that fits in `limit`.
+
+    Raises ModelError where the question alone is too long.
+    """
     text = prompt(question, evidence)
     if length(text) <= limit:
         return text

@@ -39,7 +39,9 @@ _LEXICAL_SHARE = 0.3
 class LearnedAgent(KnnAgent):
     """Scores the passages of each hop by all signals at once, with boosted trees.
 
-    Where a traversal asks it for the next evidence, it returns the question as the agent knn does.
+    It is trained on supporting facts (`kgp-neo4j train scorer`; see its model card). Where a
+    traversal asks it for the next evidence, it returns the question as the agent knn does. Raises
+    ModelError where the folder `model` has no scorer.
     """
 
     name = "learned"

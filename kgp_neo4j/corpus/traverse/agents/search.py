@@ -9,7 +9,7 @@ from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
 
 class TfidfAgent(NextEvidenceAgent):
-    """Ranks neighbours by the question's words, and by its vector in agents with an encoder."""
+    """Ranks by the question's words, without a model; with an encoder by its vector, too."""
 
     name = "tfidf"
 
