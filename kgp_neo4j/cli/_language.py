@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from kgp_neo4j.cli._options import option_of
+from kgp_neo4j.cli._options import default_option, option_of
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FORM = click.option(
+_FORM = default_option(
     "--form",
+    "short",
+    "What the language model writes: a few words and why, or a paragraph.",
     type=click.Choice(get_args(Form)),
-    default="short",
-    show_default=True,
-    help="What the language model writes: a few words and why, or a paragraph.",
 )
 _READER = click.option(
     "--reader",

@@ -93,12 +93,17 @@ def _given_options() -> set[str]:
 
 # --- Options that several commands share ---
 
+#: A file to be written or read.
+FILE = click.Path(dir_okay=False, path_type=Path)
 mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
 html_option = click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it to this file, as a page that needs no network.",
+    "--html", type=FILE, help="Write it to this file, as a page that needs no network."
 )
+
+
+def default_option(name: str, default: Any, help: str, **more: Any) -> Callable[[F], F]:
+    """Return an option of the default's type, which the help shows."""
+    return click.option(name, default=default, show_default=True, help=help, **more)
 
 
 def _name_option(kind: str, *, required: bool = True, help: str) -> Callable[[F], F]:
@@ -114,13 +119,8 @@ graph_option = functools.partial(_name_option, "graph", help="The knowledge grap
 
 def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
     """Return a decorator that adds `--show`, the number of things that are printed."""
-    return click.option(
-        "--show",
-        type=click.IntRange(min=least),
-        default=default,
-        show_default=True,
-        help=f"{what} that are printed.",
-    )
+    told = f"{what} that are printed."
+    return default_option("--show", default, told, type=click.IntRange(min=least))
 
 
 _AGENT = click.option(
@@ -128,13 +128,12 @@ _AGENT = click.option(
     type=click.Choice(get_args(AgentName)),
     help="Who chooses the next passages (default: learned where all graphs are made).",
 )
-_RERANK = click.option(
+_RERANK = default_option(
     "--rerank",
-    type=click.Choice(get_args(Rerank)),
-    default="none",
-    show_default=True,
-    help="Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, one "
+    "none",
+    "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, one "
     "call of the language model.",
+    type=click.Choice(get_args(Rerank)),
 )
 
 

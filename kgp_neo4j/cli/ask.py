@@ -8,6 +8,7 @@ import click
 from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import (
     corpus_option,
+    default_option,
     html_option,
     mermaid_option,
     retriever_options,
@@ -33,12 +34,11 @@ Examples:
 @click.command("ask", epilog=_EPILOG)
 @click.argument("question")
 @corpus_option()
-@click.option(
+@default_option(
     "--method",
+    "kgp",
+    "How the passages are found: the traversal, or one of its baselines.",
     type=click.Choice(get_args(Method)),
-    default="kgp",
-    show_default=True,
-    help="How the passages are found: the traversal, or one of its baselines.",
 )
 @retriever_options
 @click.option(

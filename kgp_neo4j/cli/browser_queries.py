@@ -8,7 +8,7 @@ from zipfile import ZipFile, ZipInfo
 
 import click
 
-from kgp_neo4j.cli._options import corpus_option, graph_option
+from kgp_neo4j.cli._options import FILE, corpus_option, default_option, graph_option
 from kgp_neo4j.cli._output import echo_json, json_option, say
 
 _EPILOG = """
@@ -20,13 +20,7 @@ _FOLDER = "kgp-neo4j/"
 
 
 @click.command("browser-queries", epilog=_EPILOG)
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("kgp-neo4j.zip"),
-    show_default=True,
-    help="The file to write.",
-)
+@default_option("--out", Path("kgp-neo4j.zip"), "The file to write.", type=FILE)
 @corpus_option(required=False, help="The corpus that the queries ask; demo when none is named")
 @graph_option(required=False, help="The knowledge graph that they ask; demo when none is named")
 @json_option

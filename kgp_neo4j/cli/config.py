@@ -36,10 +36,10 @@ def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     configuration = read_configuration()
     if clear_cache:
-        from kgp_neo4j.llm.cache import ReplyCache
+        from kgp_neo4j.llm.cache import reply_cache
 
         # Where the cache is off, clear the replies stored before.
-        cache = ReplyCache(language_settings(configuration).cache or replies_folder())
+        cache = reply_cache(language_settings(configuration).cache or replies_folder())
         count = cache.clear()
         record = {"deleted": count, "file": cache.path}
         print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")

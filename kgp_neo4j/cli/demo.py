@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import click
 
+from kgp_neo4j.cli._options import default_option
 from kgp_neo4j.cli._output import echo_json, json_option, say
 
 _EPILOG = """
@@ -21,9 +22,7 @@ is loaded under the same name. Running it again is quick and changes nothing;
 
 
 @click.command("demo", epilog=_EPILOG)
-@click.option(
-    "--corpus", default="demo", show_default=True, metavar="NAME", help="Where it is loaded."
-)
+@default_option("--corpus", "demo", "Where it is loaded.", metavar="NAME")
 @click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
 @json_option
 def command(corpus: str, question: str | None, as_json: bool) -> None:

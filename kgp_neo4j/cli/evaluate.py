@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import settings_options
+from kgp_neo4j.cli._options import FILE, default_option, settings_options
 from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
@@ -103,9 +103,9 @@ class _Evaluation:
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
 )
-@click.option("--split", default="dev", show_default=True, help="Which questions of a folder.")
+@default_option("--split", "dev", "Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the same again.")
+@default_option("--seed", 0, "Draws the same again.")
 @llm_option("answers (without one, the offline reader)")
 @chat_url_option
 @click.option(
@@ -113,18 +113,17 @@ class _Evaluation:
     metavar="NAME",
     help="A language model that judges every answer too (KGP's Acc), in both orders of the texts.",
 )
-@click.option(
+@default_option(
     "--out",
+    Path("evaluation"),
+    "The folder for runs and report.",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("evaluation"),
-    show_default=True,
-    help="The folder for runs and report.",
 )
 @click.option(
     "--score",
     "other",
     multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="A run that another system wrote, scored beside the methods chosen.",
 )
 @json_option

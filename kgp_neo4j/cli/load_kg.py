@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.cli._options import graph_option
+from kgp_neo4j.cli._options import default_option, graph_option
 from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
@@ -67,13 +67,7 @@ adds what is new, and finishes what was cut short.
     metavar="LABEL",
     help="Copy the nodes of this label from the database instead; can be repeated.",
 )
-@click.option(
-    "--name-property",
-    default="name",
-    show_default=True,
-    metavar="KEY",
-    help="The property that holds their names.",
-)
+@default_option("--name-property", "name", "The property that holds their names.", metavar="KEY")
 @click.option(
     "--encoder",
     metavar="NAME",

@@ -8,6 +8,7 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import (
+    FILE,
     graph_option,
     html_option,
     mermaid_option,
@@ -42,11 +43,7 @@ Graphs are loaded by `kgp-neo4j load-kg`.
 @chat_url_option
 @mermaid_option
 @html_option
-@click.option(
-    "--svg",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the picture alone to this file.",
-)
+@click.option("--svg", type=FILE, help="Write the picture alone to this file.")
 @settings_options(mining=MiningSettings, exploration=ExplorationSettings)
 @show_option(40, "Lines of the mind map")
 @json_option

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._language import llm_option, opened_model
-from kgp_neo4j.cli._options import corpus_option, retriever_options
+from kgp_neo4j.cli._options import corpus_option, default_option, retriever_options
 from kgp_neo4j.cli._output import json_option, print_result, say
 from kgp_neo4j.types.corpus import Method
 
@@ -29,12 +29,11 @@ lines, also as .gz. A line of the run is
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
 )
-@click.option(
+@default_option(
     "--method",
+    "kgp",
+    "Full text, vectors, both fused, or the graph traversal.",
     type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
-    default="kgp",
-    show_default=True,
-    help="Full text, vectors, both fused, or the graph traversal.",
 )
 @retriever_options
 @llm_option("puts the passages in order with --rerank llm")

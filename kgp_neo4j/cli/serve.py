@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import settings_options
+from kgp_neo4j.cli._options import FILE, default_option, settings_options
 from kgp_neo4j.cli._output import say
 from kgp_neo4j.types.settings import ServeSettings
 
@@ -19,21 +19,14 @@ Examples:
   kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
 """
 _tokens = click.option(
-    "--tokens",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The file of tokens: who may see and do what.",
+    "--tokens", type=FILE, metavar="FILE", help="The file of tokens: who may see and do what."
 )
 
 
 @click.group("serve", epilog=_EPILOG, invoke_without_command=True)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=7480,
-    show_default=True,
-    help="The port to listen on; 0 for any that is free.",
+@default_option("--host", "127.0.0.1", "The address to listen on.")
+@default_option(
+    "--port", 7480, "The port to listen on; 0 for any that is free.", type=click.IntRange(0, 65535)
 )
 @_tokens
 @settings_options(settings=ServeSettings)
@@ -86,7 +79,7 @@ Examples:
 @click.option(
     "--tokens",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="The file of tokens; made where there is none, readable by you alone.",
 )

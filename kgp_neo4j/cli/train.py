@@ -1,14 +1,13 @@
 """`kgp-neo4j train`: fine-tune the models of the agents and of the reader."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from kgp_neo4j.cli._options import default_option
 from kgp_neo4j.cli._output import json_option, print_result, say
 
-F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
 _EPILOG = """
@@ -25,14 +24,9 @@ def command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 
 
-def _option(name: str, default: int | float | str, help: str) -> Callable[[F], F]:
-    """Return an option of the default's type, which the help shows."""
-    return click.option(name, type=type(default), default=default, show_default=True, help=help)
-
-
 _FILES = click.argument("files", nargs=-1, required=True, type=_PATH)
 _OUT = click.option("--out", required=True, type=_PATH, help="The folder of what comes out.")
-_SEED = _option("--seed", 0, "Makes runs repeat.")
+_SEED = default_option("--seed", 0, "Makes runs repeat.")
 _OVERWRITE = click.option(
     "--overwrite", is_flag=True, help="Train anew where --out holds another training."
 )
@@ -52,10 +46,12 @@ supporting facts. The same command again goes on where it was stopped.
 @command.command("llama", epilog=_LLAMA_EPILOG)
 @_FILES
 @_OUT
-@_option("--model", "huggyllama/llama-7b", "The checkpoint to begin with: a folder or a hub name.")
-@_option("--epochs", 3, "Passes over FILES.")
-@_option("--batch", 4, "Pairs a step.")
-@_option("--rate", 3e-4, "Learning rate at most.")
+@default_option(
+    "--model", "huggyllama/llama-7b", "The checkpoint to begin with: a folder or a hub name."
+)
+@default_option("--epochs", 3, "Passes over FILES.")
+@default_option("--batch", 4, "Pairs a step.")
+@default_option("--rate", 3e-4, "Learning rate at most.")
 @_SEED
 @_OVERWRITE
 @json_option
@@ -142,8 +138,8 @@ sure the reader may be. The same command again goes on where it was stopped.
 @command.command("reader", epilog=_READER_EPILOG)
 @_FILES
 @_OUT
-@_option("--epochs", 5, "Passes over the questions of several passages.")
-@_option("--batch", 4096, "Word pieces a step.")
+@default_option("--epochs", 5, "Passes over the questions of several passages.")
+@default_option("--batch", 4096, "Word pieces a step.")
 @click.option(
     "--further",
     is_flag=False,

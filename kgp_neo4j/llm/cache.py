@@ -13,19 +13,9 @@ from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOp
 _LARGEST = 256 << 20
 
 
-class ReplyCache(KeptValues[str]):
-    """Texts by the hash of their request, in a folder; requests are not stored."""
-
-    def __init__(self, folder: Path, *, largest: int = _LARGEST) -> None:
-        super().__init__(folder / "replies.db", str, largest)
-
-    def get(self, key: str) -> str | None:
-        """Return the text of a key, None where there is none."""
-        return self.find([key]).get(key)
-
-    def put(self, key: str, text: str) -> None:
-        """Store a text; the oldest ones are dropped where there is no room."""
-        self.keep({key: text})
+def reply_cache(folder: Path, *, largest: int = _LARGEST) -> KeptValues[str]:
+    """Return texts by the hash of their request, in a folder; requests are not stored."""
+    return KeptValues(folder / "replies.db", str, largest)
 
 
 class CachedModel(ModelWrapper):
@@ -37,7 +27,11 @@ class CachedModel(ModelWrapper):
     """
 
     def __init__(
-        self, model: LanguageModel, cache: ReplyCache, settings: LanguageSettings, identity: str
+        self,
+        model: LanguageModel,
+        cache: KeptValues[str],
+        settings: LanguageSettings,
+        identity: str,
     ) -> None:
         super().__init__(model)
         self._cache = cache
@@ -48,12 +42,12 @@ class CachedModel(ModelWrapper):
         """Return the cached reply, which has no tokens, or the model's."""
         request = json.dumps([*self._identity, options.get("tokens", 1024), task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
-        text = self._cache.get(key)
+        text = self._cache.find([key]).get(key)
         if text is not None:
             if on_text := options.get("on_text"):
                 on_text(text)
             return Reply(text, cached=True)
         reply = self._model.reply(task, prompt, **options)
         if reply.finish == "stop":
-            self._cache.put(key, reply.text)
+            self._cache.keep({key: reply.text})
         return reply

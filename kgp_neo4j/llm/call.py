@@ -49,9 +49,9 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
         model = ChatModel(name, settings)
     if settings.cache is None:
         return model
-    from kgp_neo4j.llm.cache import CachedModel, ReplyCache
+    from kgp_neo4j.llm.cache import CachedModel, reply_cache
 
-    return CachedModel(model, ReplyCache(settings.cache), settings, model.identity)
+    return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 
 _open_named = lru_cache(maxsize=8)(open_language_model)

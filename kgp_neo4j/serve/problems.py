@@ -11,24 +11,13 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 
 from kgp_neo4j.serve.work import BusyError
+from kgp_neo4j.types import errors
 from kgp_neo4j.types.checks import wrong_fields
-from kgp_neo4j.types.errors import (
-    ConfigurationError,
-    CorpusError,
-    DatabaseError,
-    GraphError,
-    InputError,
-    KgpError,
-    ModelError,
-    ServerError,
-    StoppedError,
-    TraceError,
-)
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (
-    KgpError,
+    errors.KgpError,
     BusyError,
     ClientDisconnect,
     AnyHTTPException,
@@ -77,24 +66,24 @@ def problem_of(error: Exception) -> ProblemError:
             return ProblemError(error.status_code, error.detail, headers=dict(error.headers or {}))
         case RequestValidationError():
             return _invalid(error)
-        case StoppedError():
+        case errors.StoppedError():
             return ProblemError(504, error.what)
-        case InputError():
+        case errors.InputError():
             where = f"{PurePath(error.where).name}: " if error.where else ""
             return ProblemError(400, where + error.what, error.hint or "")
-        case ConfigurationError():
+        case errors.ConfigurationError():
             return ProblemError(400, error.what)
-        case CorpusError() | GraphError() | TraceError():
+        case errors.CorpusError() | errors.GraphError() | errors.TraceError():
             # Their hints name what other corpora and graphs exist.
             return ProblemError(409, error.what)
     _LOG.error("failed", exc_info=error)
     match error:
-        case DatabaseError() | ServerError():
+        case errors.DatabaseError() | errors.ServerError():
             headers = {"retry-after": "5"}
             return ProblemError(503, "the database does not answer this", headers=headers)
-        case ModelError():
+        case errors.ModelError():
             return ProblemError(502, "the language model does not answer")
-        case KgpError():
+        case errors.KgpError():
             return ProblemError(500, error.what)
     return ProblemError(500, "the service failed; its log says why")
 

@@ -16,7 +16,7 @@ from scripted_model import Scripted
 from tiny_models import tiny_llama
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.cache import ReplyCache
+from kgp_neo4j.llm.cache import reply_cache
 from kgp_neo4j.llm.call import (
     MeteredModel,
     fit,
@@ -400,7 +400,7 @@ def test_another_question_is_not_answered_from_the_cache(
     for settings, task, prompt, tokens in asked:
         _model(chat_server, cache=tmp_path, **settings).reply(task, prompt, tokens=tokens)
     assert len(chat_server.bodies) == len(asked)
-    assert ReplyCache(tmp_path).clear() == len(asked)
+    assert reply_cache(tmp_path).clear() == len(asked)
 
 
 @pytest.mark.parametrize(
@@ -419,18 +419,18 @@ def test_only_replies_that_came_to_their_end_are_kept(
 def test_a_damaged_cache_is_begun_afresh(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: bytes | None
 ) -> None:
-    cache = ReplyCache(tmp_path)
+    cache = reply_cache(tmp_path)
     for number in range(200):
-        cache.put(str(number), "x" * 500)
+        cache.keep({str(number): "x" * 500})
     if damage is None:
         whole = cache.path.read_bytes()
         damage = whole[:4096] + b"\xff" * (len(whole) // 2)
     cache.path.write_bytes(damage)
     with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
-        assert cache.get("7") is None
+        assert not cache.find(["7"])
     assert "begun afresh" in caplog.text
-    cache.put("7", "new")
-    assert cache.get("7") == "new"
+    cache.keep({"7": "new"})
+    assert cache.find(["7"]) == {"7": "new"}
 
 
 @pytest.mark.parametrize("folder", ["file/folder", "x" * 300, "full"])
@@ -448,11 +448,11 @@ def test_a_cache_that_cannot_be_written_does_no_harm(
 
 
 def test_the_oldest_replies_go_first(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path, largest=200_000)
+    cache = reply_cache(tmp_path, largest=200_000)
     draw = random.Random(1)
     for number in range(100):
-        cache.put(str(number), draw.randbytes(5_000).hex())
-    kept = [number for number in range(100) if cache.get(str(number)) is not None]
+        cache.keep({str(number): draw.randbytes(5_000).hex()})
+    kept = [number for number in range(100) if cache.find([str(number)])]
     assert kept == list(range(100 - len(kept), 100))
     assert 5 < len(kept) < 40
     assert cache.path.stat().st_size < 400_000
@@ -461,9 +461,9 @@ def test_the_oldest_replies_go_first(tmp_path: Path) -> None:
 
 
 def _keep(folder: Path, first: int) -> None:
-    cache = ReplyCache(folder)
+    cache = reply_cache(folder)
     for number in range(first, first + 25):
-        cache.put(str(number), f"reply {number}")
+        cache.keep({str(number): f"reply {number}"})
 
 
 def test_processes_share_a_cache(tmp_path: Path) -> None:
@@ -474,8 +474,9 @@ def test_processes_share_a_cache(tmp_path: Path) -> None:
     for worker in workers:
         worker.join(60)
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
-    cache = ReplyCache(tmp_path)
-    assert [cache.get(str(n)) for n in range(75)] == [f"reply {n}" for n in range(75)]
+    cache = reply_cache(tmp_path)
+    written = {str(number): f"reply {number}" for number in range(75)}
+    assert cache.find(written) == written
 
 
 # --- The account ----------------------------------------------------------------------------------

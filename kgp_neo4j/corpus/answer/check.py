@@ -364,7 +364,7 @@ class _Check:
             if support.carried:
                 return self._carried(places, support.score)
         if why := evidence.unjudged(self.text):
-            return self._unjudged(why)
+            return self._refuted(why, judged=False)
         if cited:
             do = "do" if len(cited) > 1 else "does"
             return self._refuted(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
@@ -385,7 +385,7 @@ class _Check:
         if text in _YES_OR_NO:
             if not supported or len(supported) < len(reasons):
                 if why and all(reason.carried or not reason.judged for reason in reasons):
-                    return self._unjudged(why)
+                    return self._refuted(why, judged=False)
                 note = "yes and no are carried by their reasons, and not all of these are"
                 return self._refuted(note)
             least = min(reason.support for reason in supported)
@@ -396,7 +396,7 @@ class _Check:
             if holding := [at for at in tried if evidence.holds(self.text, at)][:most]:
                 return self._carried(holding, 1.0)
         if why := evidence.unjudged(self.text):
-            return self._unjudged(why)
+            return self._refuted(why, judged=False)
         return self._refuted("its words stand in no passage that it rests on")
 
     def _carried(self, places: Sequence[int], score: float) -> Statement:
@@ -407,11 +407,8 @@ class _Check:
             note = f"cited {cited}; carried by {_bracketed(places)}"
         return self._statement(places, score, note, carried=True)
 
-    def _refuted(self, note: str, score: float = 0.0) -> Statement:
-        return self._statement(self.cited, score, note, carried=False)
-
-    def _unjudged(self, note: str) -> Statement:
-        return self._statement(self.cited, 0.0, note, carried=False, judged=False)
+    def _refuted(self, note: str, score: float = 0.0, *, judged: bool = True) -> Statement:
+        return self._statement(self.cited, score, note, carried=False, judged=judged)
 
     def _statement(
         self, places: Sequence[int], score: float, note: str, *, carried: bool, judged: bool = True

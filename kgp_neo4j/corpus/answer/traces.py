@@ -110,6 +110,7 @@ def explain(database: Database, trace: str) -> Replay:
     titles = dict(zip(question["passages"], question["titles"], strict=True))
     gone = tuple(title for passage, title in titles.items() if passage not in existing)
     passages = read_passages(database, existing)
+    steps = {visit.order: visit.step for visit in all_visits}
     ranked = sorted((v for v in all_visits if v.rank is not None), key=lambda v: v.rank or 0)
     details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
     answer = Answer(
@@ -122,7 +123,12 @@ def explain(database: Database, trace: str) -> Replay:
             for v in ranked
             if v.step.passage in passages
         ),
-        paths=_paths(all_visits, ranked),
+        # A deleted step keeps its place in the paths to the retrieved passages.
+        paths=tuple(
+            ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
+            for visit in ranked
+            if visit.step.edge != GIVEN
+        ),
         seconds=question["seconds"],
         settings=json.loads(question["settings"]),
         trace=key,
@@ -193,14 +199,4 @@ def _no_trace(trace: str) -> TraceError:
     return TraceError(
         f"there is no trace {trace!r}",
         hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` stores one.",
-    )
-
-
-def _paths(all_visits: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
-    """Return the paths to the retrieved passages; a deleted step keeps its place."""
-    steps = {visit.order: visit.step for visit in all_visits}
-    return tuple(
-        ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
-        for visit in ranked
-        if visit.step.edge != GIVEN
     )

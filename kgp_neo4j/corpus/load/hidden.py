@@ -136,17 +136,13 @@ def _is_gone(tag: Tag, style: _Style, whole: Callable[[], Container[int]]) -> bo
     if not style or tag.name in ("html", "body"):  # which are often hidden until a script has run
         return closed
     is_off = style.get("display", "none" if closed else "") == "none"
-    if is_off or any(_is_away(*each) for each in style.items()):
+    if is_off or any(_AWAY.search(":".join(each)) for each in style.items()):
         return True
     appears = any(name.startswith(("animation", "transition")) for name in style)
     return _is_none(style.get("opacity", "")) and not appears and id(tag) not in whole()
 
 
 @lru_cache(maxsize=1_000)
-def _is_away(name: str, value: str) -> bool:
-    return _AWAY.search(f"{name}:{value}") is not None
-
-
 def _is_none(length: str) -> bool:
     return re.match(r"0(\.0*)?(?![\d.])", length) is not None
 

@@ -4,7 +4,6 @@ import io
 import re
 from dataclasses import replace
 from html import escape, unescape
-from itertools import chain
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zipfile import ZipFile
@@ -35,7 +34,12 @@ class _Package:
         roots = (_bare(package.read("styles.xml")), self.content)
         styles = [s for root in roots for s in (*root.iter("style"), *root.iter("page-layout"))]
         # White text is hidden where nothing in the file is filled.
-        is_bare = not any(map(_is_filled, chain.from_iterable(styles)))
+        is_bare = all(
+            part.get("background-color", "transparent") == "transparent"
+            and part.get("fill", "none") == "none"
+            for style in styles
+            for part in style
+        )
         looks: dict[str, dict[str, str]] = {}
         for style in styles * 10:  # as deep as they build on one another
             own = {name: value for part in style for name, value in part.attrib.items()}
@@ -86,11 +90,6 @@ def read_open_document(data: bytes, where: str) -> SourceDocument:
         return sheets.document(where)
     document = read_page("".join((*texts, *odf.notes)), where)
     return replace(document, left_out=(*document.left_out, *hidden_parts(odf.hidden)))
-
-
-def _is_filled(part: Element) -> bool:
-    fills = part.get("background-color", "transparent"), part.get("fill", "none")
-    return fills != ("transparent", "none")
 
 
 def _bare(data: bytes) -> Element:

@@ -39,16 +39,10 @@ _LARGEST = 10**9
 
 
 def _number_of(text: str) -> int:
-    """Return the number that `_NUMBER` matched."""
-    text = " ".join(text.casefold().split())
-    return min(int(text), _LARGEST) if text.isdigit() else _NUMBERS[text]
-
-
-def _ordinal_of(text: str) -> int:
-    """Return the number that `ORDINAL` matched; the last is -1, the one before it -2."""
+    """Return the number that `_NUMBER` or `ORDINAL` matched; the last is -1, that before it -2."""
     text = " ".join(text.casefold().split())
     digits = re.match(r"\d+", text)
-    return min(int(digits[0]), _LARGEST) if digits else _ORDINALS[text]
+    return min(int(digits[0]), _LARGEST) if digits else (_NUMBERS | _ORDINALS)[text]
 
 
 #: Words that do not show what is asked for once pages and tables are removed.
@@ -246,8 +240,8 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
         (references.columns, "COLREF", _COLUMN_LIST, _COLUMN_ORDINAL),
         (references.rows, "ROWREF", _ROW_LIST, _ROW_ORDINAL),
     ):
-        text = listed.sub(partial(_numbers, places, mark), text)
-        text = placed.sub(partial(_place, places, mark), text)
+        for named in (listed, placed):
+            text = named.sub(partial(_places, places, mark), text)
     references.plain = " ".join(_tables(references, text).split())
     return references
 
@@ -325,20 +319,16 @@ def _page_list(text: str) -> list[PageRef]:
     ]
 
 
-def _numbers(places: list[int], mark: str, match: re.Match[str]) -> str:
-    """Mark rows or columns named by number: "rows 2 and 3"."""
-    return _marked(places, mark, [*map(_number_of, re.findall(_WHOLE, match[1], _I))])
-
-
-def _place(places: list[int], mark: str, match: re.Match[str]) -> str:
-    """Mark a row or column named by its place: "the last"."""
-    return _marked(places, mark, [_ordinal_of(match[1])])
+def _places(places: list[int], mark: str, match: re.Match[str]) -> str:
+    """Mark rows or columns named by number, "rows 2 and 3", or one by its place, "the last"."""
+    named = re.findall(f"{ORDINAL}|{_WHOLE}", match[1], _I)
+    return _marked(places, mark, [*map(_number_of, named)])
 
 
 def _ordinals(match: re.Match[str]) -> list[tuple[int, ...]]:
     """Return the places that ordinals name: "the second and third", "the last two" (as one)."""
     many = min(_number_of(match[2]), _MOST) if match[2] else 1
-    places = [_ordinal_of(part) for part in re.findall(ORDINAL, match[1], _I)]
+    places = [_number_of(part) for part in re.findall(ORDINAL, match[1], _I)]
     return [
         tuple(range(1, many + 1) if place == 1 else range(place - many + 1, place + 1))
         for place in places

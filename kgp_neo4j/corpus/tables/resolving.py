@@ -122,12 +122,10 @@ def _chosen(
     by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
     if ref.number:
         wanted = _id(ref.number)
+        fit = [t for t in tables if _id(t.number or t.name.removeprefix("Table ")) == wanted]
         # A printed number is surer than a place in the order.
-        for printed in (True, False):
-            fit = [[t for t in own if _is(t, wanted, printed)][:1] for own in by_document]
-            if chosen := [table for own in fit for table in own]:
-                return chosen
-        return []
+        fit = [table for table in fit if table.number] or fit
+        return [next(own) for _, own in groupby(fit, key=lambda table: table.document)]
     if ref.ordinal is not None:
         at = ref.ordinal - 1
         places = [(at if at >= 0 else len(own) + ref.ordinal, own) for own in by_document]
@@ -140,13 +138,6 @@ def _chosen(
     if len(fitting) < 2:
         return fitting
     return by_words(library, rest, fitting, only=True) or fitting
-
-
-def _is(table: TableOutline, wanted: str, printed: bool) -> bool:
-    """Return whether a table has a number, as printed or by its place."""
-    if bool(table.number) != printed:
-        return False
-    return _id(table.number or table.name.removeprefix("Table ")) == wanted
 
 
 def _id(number: str) -> str:
