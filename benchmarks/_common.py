@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, samples, runs, tables, pictures, and what machine it was."""
+"""What the benchmarks share: data, samples, runs, tables, and what machine it was."""
 
 import argparse
 import gzip
@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
@@ -17,29 +18,36 @@ from types import ModuleType
 from typing import Any
 
 from kgp_neo4j.evaluate.questions import draw
-from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import KgpError
 
 Record = dict[str, Any]
+
+#: What a scorer is asked for.
+SCORES = ("recall@2", "recall@5", "all@5", "recall@10", "all@10", "recall@30", "all@30")
 
 
 # --- The command line ---------------------------------------------------------------------------
 
 
-def parser(
-    text: str, questions: int | None, folder: str = "holds the data sets"
-) -> argparse.ArgumentParser:
-    """Return a parser with the options that all share; `text` is a module's docstring."""
+def plain_parser(text: str, folder: str = "holds the data sets") -> argparse.ArgumentParser:
+    """Return a parser of a module's docstring `text` and of the folder that all read."""
     made = argparse.ArgumentParser(
         description=text.split("\n\n")[0],
         epilog="\n\n".join(text.split("\n\n")[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    drawn = "all" if questions is None else str(questions)
-    told = f"how many questions to draw (default: {drawn})"
+    made.add_argument("folder", type=Path, help=folder)
+    return made
+
+
+def parser(
+    text: str, questions: int | None, folder: str = "holds the data sets"
+) -> argparse.ArgumentParser:
+    """Return a parser of which questions are drawn, too; by default all or `questions`."""
+    made = plain_parser(text, folder)
+    told = f"how many questions to draw (default: {questions or 'all'})"
     made.add_argument("--questions", type=positive, default=questions, metavar="N", help=told)
     made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
-    made.add_argument("folder", type=Path, help=folder)
     return made
 
 
@@ -89,23 +97,61 @@ def kgp(*arguments: str) -> tuple[str, float]:
     return done.stdout, time.perf_counter() - began
 
 
+def connected(file: Path, corpus: str, *options: str) -> tuple[float, float, Record]:
+    """Load a file and connect it; return the seconds of each, and what `connect` reports."""
+    _, load = kgp("load", str(file), "--corpus", corpus)
+    told, connect = kgp("connect", "--corpus", corpus, "--json", *options)
+    return load, connect, json.loads(told)
+
+
+def retrieved(questions: Path, corpus: str, out: Path, score: Any, *options: str) -> Record:
+    """Retrieve for a file of questions; return the seconds, and the `SCORES` where `score` is."""
+    asked = ("retrieve", str(questions), "--corpus", corpus, "--out", str(out), "--json", *options)
+    row: Record = json.loads(kgp(*asked)[0])
+    table = score.score(str(questions), str(out))[0].values() if score else ()
+    return row | {name: 100 * mean(each[name] for each in table) for name in SCORES if table}
+
+
+def peaks() -> tuple[float, float | None]:
+    """Return the peak memory in MB of the commands run so far, and of the server on Linux."""
+    python = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    server = json.loads(kgp("server", "status", "--json")[0]).get("pid")
+    status = Path(f"/proc/{server}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    held = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
+    return python, held[0] if held else None
+
+
 # --- Data ---------------------------------------------------------------------------------------
 
 
-def read_lines(path: Path) -> list[Record]:
-    """Return the records of a .jsonl or .jsonl.gz file."""
-    if not path.is_file():
-        sys.exit(f"{path} is not there")
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.strip()]
+def read_lines(*paths: Path) -> list[Record]:
+    """Return the records of .jsonl or .jsonl.gz files."""
+    records = []
+    for path in paths:
+        if not path.is_file():
+            sys.exit(f"{path} is not there")
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8") as file:
+            records += [json.loads(line) for line in file if line.strip()]
+    return records
+
+
+def extractive(data: Path) -> list[Path]:
+    """Return the files of questions over one passage each, of many kinds of texts."""
+    return [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]
+
+
+def linked_passages(data: Path) -> list[tuple[str, str]]:
+    """Return the titles and texts of OTT-QA's passages."""
+    rows = read_lines(data / "ottqa/passages.jsonl.gz")
+    return [(row["link"].removeprefix("/wiki/").replace("_", " "), row["text"]) for row in rows]
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Write records as lines (also .gz) and return the file's path."""
+    """Write records as lines and return the file's path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "wt", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     return str(path)
 
@@ -115,15 +161,10 @@ def questions_of(path: Path, number: int | None, seed: int) -> list[Record]:
     return draw(read_lines(path), number, seed)
 
 
-def asked(record: Record) -> Question:
-    """Return what a record asks."""
-    return Question(str(record.get("id", record.get("_id"))), record["question"])
-
-
-def scorer(path: Path) -> ModuleType:
-    """Return the scorer: a module with `score(gold_file, run_file)`."""
+def scorer(path: str) -> ModuleType:
+    """Read a scorer: a module with `score(gold_file, run_file)`."""
     spec = importlib.util.spec_from_file_location("scorer", path)
-    if not path.is_file() or spec is None or spec.loader is None:
+    if not Path(path).is_file() or spec is None or spec.loader is None:
         sys.exit(f"{path} is no scorer; give one with --score FILE")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -148,21 +189,16 @@ def described() -> str:
     return f"{date.today()}, {os.cpu_count()} cores ({platform.machine()}), {memory:.1f} GiB"
 
 
-def peak_memory(process: int | str | None) -> float | None:
-    """Return the peak resident memory of a process (`self`, or its id) in MB, where Linux says."""
-    status = Path(f"/proc/{process}/status")
-    if process is None or not status.exists():
-        return None
-    line = next((x for x in status.read_text().splitlines() if x.startswith("VmHWM")), None)
-    return round(int(line.split()[1]) / 1024, 1) if line else None
+def line(cells: Iterable[object]) -> str:
+    """Return a row of a Markdown table; floats are shown with one digit, None as a dash."""
 
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; floats are shown with one digit, None as a dash."""
-
-    def cell(value: object) -> str:
+    def shown(value: object) -> str:
         text = f"{value:,.1f}" if isinstance(value, float) else str(value)
         return "-" if value is None else text.replace("|", " ").replace("\n", " ")
 
-    lines = [f"| {' | '.join(map(cell, row))} |" for row in (header, *rows)]
-    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
+    return f"| {' | '.join(map(shown, cells))} |"
+
+
+def markdown(header: Sequence[str], rows: Iterable[Iterable[object]] = ()) -> str:
+    """Return a Markdown table."""
+    return "\n".join([line(header), "|---" * len(header) + "|", *map(line, rows)])

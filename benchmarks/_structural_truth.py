@@ -1,7 +1,8 @@
 """What is on the pages and in the tables of the sample PDFs, found without this project's loader.
 
-Documents with ground truth are read from docling's JSON. For the others the facts below were read
-off the pages by eye, and words and rows are counted with pdfplumber directly.
+Documents with ground truth are read from docling's JSON. The tables of the others were read off the
+pages by eye (`structural_tables.json`, by the beginning of a file's name), and words and rows are
+counted with pdfplumber directly.
 """
 
 import json
@@ -42,14 +43,6 @@ class Facts:
     tables_counted: bool = True
 
 
-_WORD = re.compile(r"[^\W_]+")
-
-
-def squeezed(text: str) -> str:
-    """Return a text as answers are compared: letters and digits in lower case, nothing else."""
-    return "".join(_WORD.findall(text.casefold()))
-
-
 def facts_of(folder: Path) -> list[Facts]:
     """Return the facts of all documents that are there; `folder` is data/pdfs."""
     measured = sorted((folder / "docling/groundtruth").glob("*.json"))
@@ -62,6 +55,9 @@ def facts_of(folder: Path) -> list[Facts]:
 
 def _docling(file: Path) -> Facts:
     data = json.loads(file.read_text(encoding="utf-8"))
+    for cell in (cell for item in data["tables"] for cell in item["data"]["table_cells"]):
+        # Bullets that docling reads as the name of their glyph are no text.
+        cell["text"] = re.sub(r"\bSM\d{6}\b", " ", cell["text"])
     numbers = sorted(int(number) for number in data["pages"])
     texts: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for item in data["texts"]:
@@ -75,7 +71,7 @@ def _docling(file: Path) -> Facts:
     }
     words = {n: [_tokens(item["text"]) for item in body.get(n, ())] for n in numbers}
     for item in data["tables"]:
-        grid, _ = _grid(item["data"])
+        grid, _ = grid_of(item["data"])
         words[item["prov"][0]["page_no"]] += [_tokens(text) for row in grid for text in row]
     lone = [t for t in tables if sum(t.pages == other.pages for other in tables) == 1]
     return Facts(
@@ -99,7 +95,7 @@ def _table(item: dict[str, Any], captions: dict[str, str]) -> Table:
     page = item["prov"][0]["page_no"]
     caption = " ".join(captions[ref["$ref"]] for ref in item.get("captions", ()))
     number = re.match(r"Table\s+([\dA-Z][\d.A-Z-]*?)[.:]?\s", caption)
-    grid, head = _grid(item["data"])
+    grid, head = grid_of(item["data"])
     columns = [
         " / ".join(dict.fromkeys(filter(None, texts))) for texts in zip(*grid[:head], strict=True)
     ]
@@ -113,15 +109,14 @@ def _table(item: dict[str, Any], captions: dict[str, str]) -> Table:
     )
 
 
-def _grid(data: dict[str, Any]) -> tuple[list[list[str]], int]:
+def grid_of(data: dict[str, Any]) -> tuple[list[list[str]], int]:
+    """Return the rows of a table in docling's JSON, and how many of them are its header."""
     grid = [[""] * data["num_cols"] for _ in range(data["num_rows"])]
     head = 0
     for cell in data["table_cells"]:
         for row in range(cell["start_row_offset_idx"], cell["end_row_offset_idx"]):
             for column in range(cell["start_col_offset_idx"], cell["end_col_offset_idx"]):
-                # Bullets that docling reads as the name of their glyph are no text.
-                text = re.sub(r"\bSM\d{6}\b", " ", cell["text"])
-                grid[row][column] = " ".join(text.split())
+                grid[row][column] = " ".join(cell["text"].split())
         if cell.get("column_header"):
             head = max(head, cell["end_row_offset_idx"])
     return grid, head
@@ -142,38 +137,7 @@ def _tokens(text: str) -> list[str]:
 
 # --- documents without ground truth -------------------------------------------------------------
 
-_HOUR = ["1 work-hour × $85 per hour = $85", "$0", "$85", "$6,205"]
-#: The tables of each file, by the beginning of its name.
-_BY_HAND: dict[str, list[Table]] = {
-    "WARN": [
-        Table("the first table", [*range(1, 16)], "", ["Notice Date", "Effective", "Received",
-              "Company", "City", "No. Of", "Layoff/Closure"], []),
-    ],
-    "nics": [
-        Table("the table", [1], "", [], [], counted=False, known=[
-            ("Alabama", "Permit", "18,870"), ("Kentucky", "Permit", "265,982")]),
-    ],
-    "word365": [
-        Table("the table", [1], "", ["En-tête 1", "En-tête 2", "En-tête 3"], [
-            ["Ligne 1", "Alouette", "Farfadet"], ["Linge 2", "Belette", "Bibitte"]]),
-    ],
-    "pdf_structure": [
-        Table("the table", [1], "", ["Chose", "Truc"], [
-            ["Chose 1", "Truc 1"], ["Chose 2", "Truc 2"]]),
-    ],
-    "federal-register": [
-        Table("the first table", [5, 6], "", ["Action", "Labor cost", "Parts cost",
-              "Cost per product", "Cost on U.S. operators"], [
-            ["FCC OPS installation and verification", *_HOUR],
-            ["AFM revisions", *_HOUR],
-            ["MDS installation and verification, INOP marker removal", *_HOUR],
-            ["Stabilizer wiring change", "Up to 79 work-hours × $85 per hour = Up to $6,715",
-             "Up to $3,790", "Up to $10,505", "Up to $766,865"],
-            ["AOA sensor system test", "40 work-hours × $85 per hour = $3,400", "$0", "$3,400",
-             "$248,200"]]),
-    ],
-    "scotus": [],
-}  # fmt: skip
+_TABLES = Path(__file__).with_name("structural_tables.json")
 #: Those that are known to have no other tables.
 _ALL_KNOWN = ("nics", "word365", "pdf_structure", "scotus")
 #: Notices in the report of `WARN`, by the ruled rows that begin with a date.
@@ -191,8 +155,10 @@ def _by_hand(file: Path) -> Facts:
             texts[number] = "\n".join((page.extract_text() or "").split("\n")[1:-1])
             if file.name.startswith("WARN"):
                 notices += _notices(page)
-    kind = next((kind for kind in _BY_HAND if file.name.startswith(kind)), "")
-    facts = Facts(file.stem, len(words), _BY_HAND.get(kind, []), words, texts)
+    by_hand = json.loads(_TABLES.read_text(encoding="utf-8"))
+    kind = next((kind for kind in by_hand if file.name.startswith(kind)), "")
+    tables = [Table(**each) for each in by_hand.get(kind, [])]
+    facts = Facts(file.stem, len(words), tables, words, texts)
     facts.tables_counted = kind in _ALL_KNOWN
     if kind == "WARN":
         facts.tables[0].rows, facts.tables[0].counted = notices, len(notices) == _NOTICES

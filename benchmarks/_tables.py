@@ -18,17 +18,12 @@ class Asked:
 
 
 def read_questions(folder: Path, split: str) -> list[Asked]:
-    """Return the questions of a split: `dev`, `train`, or the name of a file of the folder."""
-    found = [
-        path
-        for name in (f"random-split-1-{split}.tsv", f"{split}.tsv", split)
-        for path in (folder / f"{name}.gz", folder / name)
-        if path.is_file()
-    ]
+    """Return the questions of a split: `dev`, `train`, or a file's name without `.tsv.gz`."""
+    paths = [folder / f"{begin}{split}.tsv.gz" for begin in ("random-split-1-", "")]
+    found = [path for path in paths if path.is_file()]
     if not found:
         sys.exit(f"{folder} has no questions {split}")
-    opened = gzip.open if found[0].suffix == ".gz" else open
-    with opened(found[0], "rt", encoding="utf-8", newline="\n") as file:
+    with gzip.open(found[0], "rt", encoding="utf-8", newline="\n") as file:
         lines = file.read().split("\n")[1:]
     rows = [line.split("\t") for line in lines if line]
     return [
@@ -43,10 +38,7 @@ def _unescaped(text: str) -> str:
 
 def unpack(folder: Path, to: Path, wanted: set[str]) -> list[Path]:
     """Unpack the wanted tables and return their files."""
-    archive = next((p for p in folder.glob("*.tar.gz") if "tables" in p.name), None)
-    if archive is None:
-        sys.exit(f"{folder} has no tables_csv.tar.gz")
-    with tarfile.open(archive) as packed:
+    with tarfile.open(folder / "tables_csv.tar.gz") as packed:
         members = [m for m in packed.getmembers() if m.name.removeprefix("./") in wanted]
         packed.extractall(to, members, filter="data")
     return [to / m.name for m in members]

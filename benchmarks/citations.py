@@ -2,11 +2,11 @@
 
     python benchmarks/citations.py FOLDER
 
-From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
-HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
-of them: another object of the same relation (`object`), another name of the same passage
-(`inside`), another relation that the passage does not name (`relation`), another number, a "not"
-put in; and true ones are held against another passage (`passage`).
+From the train questions of 2WikiMultihopQA (its triples) and HotpotQA (its supporting facts)
+sentences are made that a gold passage carries. False ones are made of them: another object of the
+same relation (`object`), another name of the same passage (`inside`), another relation that the
+passage does not name (`relation`), another number, a "not" put in; and true ones are held against
+another passage (`passage`).
 
 Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
 low for all others.
@@ -17,9 +17,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import _common as common
+from reading import given_passages
 
 from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.models.encoder import load_encoder
@@ -33,25 +33,12 @@ SAID = {
     "place of death": "{} died in {}.",
     "country of citizenship": "{} is from {}.",
 }
-TRUE = ("true", "verbatim")
-KINDS = (*TRUE, "object", "inside", "relation", "number", "negated", "passage")
+#: A kind, a sentence of it, and the passage that it is held against.
+Case = tuple[str, str, Passage]
+KINDS = ("true", "verbatim", "object", "inside", "relation", "number", "negated", "passage")
 NAME = re.compile(r"(?:[A-Z][a-z]+ )+[A-Z][a-z]+")
 #: Relations that hardly a passage of the sets speaks of, and words of which none may.
 UNSAID = ("murderer", "landlord", "translator", "tailor", "cousin", "sponsor", "rescuer", "rival")
-
-
-class Case(NamedTuple):
-    """A sentence, the passage that it is held against, and how it came about."""
-
-    source: str
-    kind: str
-    sentence: str
-    passage: Passage
-
-
-def passage(title: str, text: str) -> Passage:
-    """Return a passage of a title and a text."""
-    return Passage("0", "0", title, 0, 0, len(text), text)
 
 
 def negated(sentence: str) -> str:
@@ -61,25 +48,25 @@ def negated(sentence: str) -> str:
 
 
 def variants(
-    source: str, form: str, wanted: str, other: str, given: Passage, draw: random.Random
+    form: str, wanted: str, other: str, given: Passage, draw: random.Random
 ) -> Iterator[Case]:
     """Yield a true sentence and the false ones made of it; `form` has a gap for the object."""
     true = form.replace("\0", wanted)
-    yield Case(source, "true", true, given)
+    yield "true", true, given
     if other.casefold() not in given.text.casefold():
-        yield Case(source, "object", form.replace("\0", other), given)
+        yield "object", form.replace("\0", other), given
     if negated(true) != true:
-        yield Case(source, "negated", negated(true), given)
+        yield "negated", negated(true), given
     said = draw.choice(UNSAID)
     subject = re.match(r"The [\w ]+? of (.+) is \0\.$", form)
     if subject and said not in given.text.casefold():
-        yield Case(source, "relation", f"{wanted} is the {said} of {subject[1]}.", given)
+        yield "relation", f"{wanted} is the {said} of {subject[1]}.", given
     if re.search(r"\d{4}", wanted):
         year = str(int(re.findall(r"\d{4}", wanted)[0]) + draw.choice((-7, 3, 11)))
-        yield Case(source, "number", re.sub(r"\d{4}", year, true), given)
+        yield "number", re.sub(r"\d{4}", year, true), given
     names = [n for n in NAME.findall(given.text) if not set(n.split()) & set(true.split())]
     if names and not re.search(r"\d", wanted):
-        yield Case(source, "inside", form.replace("\0", draw.choice(names)), given)
+        yield "inside", form.replace("\0", draw.choice(names)), given
 
 
 def of_2wiki(folder: Path, draw: random.Random) -> Iterator[Case]:
@@ -96,45 +83,13 @@ def of_2wiki(folder: Path, draw: random.Random) -> Iterator[Case]:
             if title is None or wanted.casefold() not in texts[title].casefold():
                 continue
             form = SAID.get(relation, f"The {relation} of {{}} is {{}}.").format(subject, "\0")
-            given = passage(title, texts[title])
+            (given,) = given_passages([(title, texts[title])])
             other = draw.choice(objects[relation])
-            yield from variants("2wiki", form, wanted, other, given, draw)
+            yield from variants(form, wanted, other, given, draw)
             beside = draw.choice([t for t in texts if t != title])
             if wanted.casefold() not in texts[beside].casefold():
                 true = form.replace("\0", wanted)
-                yield Case("2wiki", "passage", true, passage(beside, texts[beside]))
-
-
-def of_musique(folder: Path, draw: random.Random) -> Iterator[Case]:
-    """Yield cases of the single-hop questions that can be turned into a sentence."""
-    records = common.read_lines(folder / "musique" / "train.jsonl.gz")
-    for record in records:
-        known: list[str] = []
-        for step in record["question_decomposition"]:
-            question, wanted = step["question"], step["answer"]
-            for number, answer in enumerate(known, 1):
-                question = question.replace(f"#{number}", answer)
-            known.append(wanted)
-            asks = re.match(
-                r"(?:who|what|which [\w ]{1,20}?) (is|was|\w+ed) (.+?)\??$", question, re.I
-            )
-            if ">>" in question:
-                subject, relation = (part.strip() for part in question.split(">>", 1))
-                form = f"The {relation} of {subject} is \0."
-            elif asks:
-                form = f"\0 {asks[1]} {asks[2].strip()}."
-            else:
-                continue
-            row = record["paragraphs"][step["paragraph_support_idx"]]
-            if wanted.casefold() not in row["paragraph_text"].casefold():
-                continue
-            given = passage(row["title"], row["paragraph_text"])
-            other = draw.choice(records)["answer"]
-            yield from variants("musique", form, wanted, other, given, draw)
-            beside = draw.choice(record["paragraphs"])
-            if wanted.casefold() not in beside["paragraph_text"].casefold():
-                held = passage(beside["title"], beside["paragraph_text"])
-                yield Case("musique", "passage", form.replace("\0", wanted), held)
+                yield "passage", true, *given_passages([(beside, texts[beside])])
 
 
 def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
@@ -148,29 +103,28 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
     for title, fact, text in facts:
         clause = re.match(r"(.{45,}?)[,;]", fact)
         said = f"{clause[1]}." if clause else fact
-        given = passage(title, text)
-        yield Case("hotpotqa", "verbatim", said, given)
+        (given,) = given_passages([(title, text)])
+        yield "verbatim", said, given
         if negated(said) != said:
-            yield Case("hotpotqa", "negated", negated(said), given)
+            yield "negated", negated(said), given
         other, _, beside = draw.choice(facts)
         if other != title:
-            yield Case("hotpotqa", "passage", said, passage(other, beside))
+            yield "passage", said, *given_passages([(other, beside)])
 
 
 def main() -> None:
     """Make the cases, check them, and print the table."""
-    given = common.parser(__doc__, 100, "holds 2wiki, musique and hotpotqa").parse_args()
+    given = common.parser(__doc__, 100, "holds 2wiki and hotpotqa").parse_args()
     draw = random.Random(given.seed)
-    cases: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
-    for source in (of_2wiki, of_musique, of_hotpotqa):
-        for case in source(given.folder, draw):
-            cases[case.source, case.kind].append(case)
+    cases: defaultdict[tuple[str, str], list[tuple[str, Passage]]] = defaultdict(list)
+    for source in (of_2wiki, of_hotpotqa):
+        for kind, sentence, held in source(given.folder, draw):
+            cases[source.__name__, kind].append((sentence, held))
     encoder = load_encoder()
     carried: defaultdict[str, list[bool]] = defaultdict(list)
     for (_, kind), of_kind in cases.items():
-        for case in draw.sample(of_kind, min(given.questions, len(of_kind))):
-            evidence = Evidence("", [case.passage], encoder)
-            carried[kind].append(evidence.support(case.sentence, [0]).carried)
+        for sentence, held in draw.sample(of_kind, min(given.questions, len(of_kind))):
+            carried[kind].append(Evidence("", [held], encoder).support(sentence, [0]).carried)
     table = [(kind, 100 * common.mean(carried[kind]), len(carried[kind])) for kind in KINDS]
     print(f"{common.described()}\n\n{common.markdown(('sentence', 'carried, %', 'cases'), table)}")
 

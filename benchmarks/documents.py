@@ -10,7 +10,6 @@ leads where it is stated or probable, and is right as in benchmarks/reading.py; 
 person sees without one: up to three sentences. Prints Markdown.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -44,8 +43,7 @@ def facts_of(answer: Answer, one: common.Record) -> tuple[bool, ...]:
 
 def main() -> None:
     """Load, ask and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path, help="holds the files that the questions are about")
+    parser = common.plain_parser(__doc__, "holds the files that the questions are about")
     parser.add_argument("--asked", type=Path, default=QUESTIONS, help="the list of questions")
     given = parser.parse_args()
     asked = json.loads(given.asked.read_text(encoding="utf-8"))

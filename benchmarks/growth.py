@@ -6,15 +6,14 @@ The first passages are the gold ones of the questions (HotpotQA's dev), then com
 three sets in seeded order, OTT-QA's, and copies of them all in which every name is another one (its
 letters move on in the alphabet), so that no two are the same; a document is one passage. Each size
 has a server of its own in --out, started empty and deleted afterwards. Questions are asked one
-after the other, then again. A row is written to `growth.jsonl` after each size, and `growth.svg`
-is drawn of all rows there (needs matplotlib).
+after the other, then again. A row is written to `growth.jsonl` after each size, and a table of all
+rows there is printed.
 """
 
 import json
 import os
 import random
 import re
-import resource
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -25,29 +24,19 @@ import _common as common
 
 _NAME, _WORD = re.compile(r"\b[A-Z]\w+"), re.compile(r"\b[a-z]+\b")
 _LETTERS = ("aeiouy", "bcdfghjklmnpqrstvwxz")
-#: The lines of the plot, by the fields of a row.
-_DRAWN = {
-    "seconds": ("load", "connect"),
-    "milliseconds of a question": ("p50", "p50 again"),
-    "MB": ("python", "server", "disk"),
-    "R@5 of HotpotQA": ("R@5",),
-}
+#: What the table has of a row: seconds, milliseconds of a question, MB, and R@5 of HotpotQA.
+_SHOWN = ("load", "connect", "p50", "p50 again", "python", "server", "disk", "R@5")
 
 
 def real_passages(data: Path, gold: set[str], seed: int) -> list[common.Record]:
     """Return the distinct passages of all sets: those of `gold` titles first, OTT-QA's last."""
-    rows = {}
-    for path in sorted(data.glob("*/corpus.jsonl.gz")):
-        for row in common.read_lines(path):
-            rows[row["title"], row["text"]] = {"title": row["title"], "text": row["text"]}
-    order = list(rows.values())
+    rows = common.read_lines(*sorted(data.glob("*/corpus.jsonl.gz")))
+    order = list({(row["title"], row["text"]): None for row in rows})
     random.Random(seed).shuffle(order)
-    order.sort(key=lambda row: row["title"] not in gold)
-    for row in common.read_lines(data / "ottqa" / "passages.jsonl.gz"):
-        title = row["link"].removeprefix("/wiki/").replace("_", " ")
-        if row["text"].strip() and (title, row["text"]) not in rows:
-            order.append({"title": title, "text": row["text"]})
-    return order
+    order.sort(key=lambda passage: passage[0] not in gold)
+    known = set(order)
+    order += [one for one in common.linked_passages(data) if one[1].strip() and one not in known]
+    return [{"title": title, "text": text} for title, text in order]
 
 
 def of_size(real: list[common.Record], size: int) -> Iterator[common.Record]:
@@ -90,49 +79,26 @@ def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.R
     try:
         # The server's start is not part of what is measured.
         common.kgp("server", "start", *(("--memory", given.memory) if given.memory else ()))
-        _, load = common.kgp("load", str(passages), "--corpus", "growth")
-        report, connect = common.kgp("connect", "--corpus", "growth", "--json")
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        load, connect, report = common.connected(passages, "growth")
+        python, _ = common.peaks()
         out = home / "run.jsonl"
-        asked = ("retrieve", str(questions), "--corpus", "growth", "--out", str(out), "--json")
-        first, again = (1000 * json.loads(common.kgp(*asked)[0])["p50"] for _ in range(2))
-        server = json.loads(common.kgp("server", "status", "--json")[0])["pid"]
-        table = common.scorer(given.score).score(str(questions), str(out))[0].values()
+        asked = [common.retrieved(questions, "growth", out, given.score) for _ in range(2)]
+        first, again = (1000 * each["p50"] for each in asked)
         row = {"load": load, "connect": connect, "p50": first, "p50 again": again}
-        row |= {"python": peak, "server": common.peak_memory(server)}
-        row |= {"R@5": 100 * common.mean(each["recall@5"] for each in table)}
-        row |= {"steps": json.loads(report)["seconds"], "on": common.described()}
+        row |= {"python": python, "server": common.peaks()[1], "R@5": asked[1]["recall@5"]}
+        row |= {"steps": report["seconds"], "on": common.described()}
     finally:
         common.kgp("server", "stop")
     files = [path for path in (home / "data" / "databases").rglob("*") if path.is_file()]
     return row | {"disk": sum(path.stat().st_size for path in files) / 1e6}
 
 
-def draw(rows: list[common.Record], file: Path) -> None:
-    """Draw what was measured against the number of passages."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(2, 2, figsize=(9, 6), layout="constrained")
-    sizes = [row["size"] for row in rows]
-    for axis, (title, names) in zip(axes.flat, _DRAWN.items(), strict=True):
-        for name in names:
-            axis.plot(sizes, [row[name] for row in rows], "o-", ms=3, lw=1, label=name)
-        axis.set(title=title, xscale="log", yscale="linear" if "R@5" in names else "log")
-        axis.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=7)
-        axis.minorticks_off()
-        axis.legend(fontsize=7)
-    axes.flat[-1].set_ylim(0, 105)
-    figure.suptitle(f"Growth; {rows[-1]['on']}", fontsize=10)
-    figure.savefig(file)
-
-
 def main() -> None:
     """Measure every size, and print the table."""
     parser = common.parser(__doc__, 200)
-    parser.add_argument("--score", type=Path, required=True, help="a scorer: score.py GOLD RUN")
+    parser.add_argument(
+        "--score", type=common.scorer, required=True, help="a scorer: score.py GOLD RUN"
+    )
     parser.add_argument("--sizes", type=common.words, default=["10000", "30000", "100000"])
     parser.add_argument("--memory", metavar="SIZE", help="of the server, as `server start` has it")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/growth"))
@@ -150,10 +116,8 @@ def main() -> None:
             lines.write(json.dumps(row) + "\n")
     shutil.rmtree(given.out / "home", ignore_errors=True)
     rows = sorted(common.read_lines(kept), key=lambda row: row["size"])
-    names = [name for names in _DRAWN.values() for name in names]
     header = ["", *(f"{row['size']:,}" for row in rows)]
-    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in names]))
-    draw(rows, given.out / "growth.svg")
+    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in _SHOWN]))
 
 
 if __name__ == "__main__":

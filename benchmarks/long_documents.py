@@ -8,9 +8,6 @@ and posts. Writes them to the folder, loads and connects each kind as a corpus, 
 for `train scorer` (`KIND/train.jsonl`) and to measure (`KIND/dev.jsonl`); none is in both.
 """
 
-from __future__ import annotations
-
-import argparse
 import ast
 import csv
 import random
@@ -28,22 +25,24 @@ from kgp_neo4j.types.corpus import Passage, Question
 from kgp_neo4j.types.settings import AgentSettings, SimilaritySettings
 
 METHODS = ("bm25", "dense", "hybrid", "kgp")
-ASKED = {
-    "Symptoms": ("What are the symptoms of {}?", "How does {} show itself?"),
-    "Causes": ("What is {}?", "What causes {}?"),
-    "Tests and procedures": ("Which tests are done for {}?", "How is {} diagnosed?"),
-    "Medications": ("Which medications are given for {}?", "How is {} treated with drugs?"),
-}
+#: Parts of the guide: the heading, the data's column, and how one asks for it.
+PARTS = (
+    ("Symptoms", "Symptom", "What are the symptoms of {}?", "How does {} show itself?"),
+    ("Causes", "reason", "What is {}?", "What causes {}?"),
+    ("Tests and procedures", "TestsAndProcedures", "Which tests are done for {}?",
+     "How is {} diagnosed?"),
+    ("Medications", "commonMedications", "Which medications are given for {}?",
+     "How is {} treated with drugs?"),
+)  # fmt: skip
 
 
 class Asked(NamedTuple):
-    """A question with the place of its answer's passage: file, start and end."""
+    """A question with its answer as it stands in a file from a place on."""
 
     question: str
     answer: str
     file: str
     start: int
-    end: int
     train: bool
 
 
@@ -70,20 +69,16 @@ def guide(data: Path, marks: tuple[str, str, str]) -> Kind:
         for at, row in enumerate(csv.DictReader(rows)):
             name = row["disease"].strip()
             kind.add(file, f"{marks[1]}{name}")
-            fields = (row["Symptom"], row["reason"], row["TestsAndProcedures"])
-            for (head, forms), text in zip(
-                ASKED.items(), (*fields, row["commonMedications"]), strict=True
-            ):
-                if text.startswith("["):
-                    text = ", ".join(ast.literal_eval(text))
+            for head, column, *forms in PARTS:
+                text = row[column].strip()
+                if row[column].startswith("["):
+                    text = ", ".join(ast.literal_eval(text)).strip()
                 if len(text.split()) < 2:
                     continue
                 kind.add(file, f"{marks[2]}{head}")
-                text = text.strip()
                 start = kind.add(file, text)
                 question = draw.choice(forms).format(name.lower())
-                asked = Asked(question, text, file, start, start + len(text), at % 2 == 0)
-                kind.asked.append(asked)
+                kind.asked.append(Asked(question, text, file, start, at % 2 == 0))
     return kind
 
 
@@ -96,8 +91,7 @@ def spans(
     `whole` all contexts are one document of that title.
     """
     kind = Kind()
-    for name in ("pool_extractive", "more"):
-        file = data / "extractive_qa" / f"{name}.jsonl.gz"
+    for file in common.extractive(data):
         for at, row in enumerate(common.read_lines(file)):
             if row["source"] not in sources:
                 continue
@@ -111,9 +105,8 @@ def spans(
             for qa in row["qas"]:
                 if qa["answers"]:
                     text, place = qa["answers"][0]
-                    begin = start + place
-                    question, end = named.format(qa["question"], said), begin + len(text)
-                    kind.asked.append(Asked(question, text, document, begin, end, train))
+                    question = named.format(qa["question"], said)
+                    kind.asked.append(Asked(question, text, document, start + place, train))
     return kind
 
 
@@ -123,8 +116,7 @@ def kinds(data: Path) -> Iterator[tuple[str, Kind]]:
     yield "guide-plain", guide(data, ("", "", ""))
     policies = {"policyqa_dev": True, "policyqa_test": False}
     yield "policies", spans(data, policies, "Privacy policy of {}", "{} ({})")
-    articles = {"squad2_train_phong": True, "squadshifts_new_wiki": False}
-    yield "articles", spans(data, articles)
+    yield "articles", spans(data, {"squad2_train_phong": True, "squadshifts_new_wiki": False})
     yield "papers", spans(data, {"covidqa_window": True})
     yield "posts", spans(data, {"squadshifts_reddit": True}, whole="Posts of a forum")
 
@@ -137,26 +129,20 @@ def questions(kind: Kind, passages: list[Passage], most: int) -> dict[str, list[
     draw = random.Random(0)
     made: dict[str, list[Any]] = {}
     for split in ("train", "dev"):
-        found, seen = [], set()
+        found: dict[str, Any] = {}
         chosen = [a for a in kind.asked if a.train == (split == "train")]
         draw.shuffle(chosen)
         for asked in chosen:
-            gold = [p for p in placed[asked.file] if p.start < asked.end and asked.start < p.end]
-            if not gold or asked.question in seen or len(found) == most:
+            end = asked.start + len(asked.answer)
+            gold = [p for p in placed[asked.file] if p.start < end and asked.start < p.end]
+            if not gold or asked.question in found or len(found) == most:
                 continue
-            seen.add(asked.question)
-            found.append(
-                {
-                    "question": asked.question,
-                    "answer": asked.answer,
-                    "paragraphs": [
-                        {"title": p.title, "paragraph_text": p.text, "is_supporting": True}
-                        for p in gold
-                    ],
-                    "gold": [p.id for p in gold],
-                }
-            )
-        made[split] = found
+            held = [
+                {"title": p.title, "paragraph_text": p.text, "is_supporting": True} for p in gold
+            ]
+            record = {"question": asked.question, "answer": asked.answer, "paragraphs": held}
+            found[asked.question] = record | {"gold": [p.id for p in gold]}
+        made[split] = list(found.values())
     return made
 
 
@@ -176,8 +162,7 @@ def measure(corpus: Corpus, asked: list[Any], method: Any, model: str | None) ->
 
 def main() -> None:
     """Make, load, connect and measure; print Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", type=Path, help="holds the data sets")
+    parser = common.plain_parser(__doc__)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/long"))
     parser.add_argument("--questions", type=int, default=200, help="most of a kind and split")
     parser.add_argument("--kinds", nargs="*", help="only these")
@@ -185,9 +170,9 @@ def main() -> None:
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
     parser.add_argument("--encoder", help="embeds everything anew (default: as connect chooses)")
     given = parser.parse_args()
-    print(f"{common.described()}\n\n| kind | passages | method | R@5 | p50 s |")
-    print("|---|---|---|---|---|")
-    for name, kind in kinds(given.data):
+    header = ("kind", "passages", "method", "R@5", "p50 s")
+    print(f"{common.described()}\n\n{common.markdown(header)}")
+    for name, kind in kinds(given.folder):
         if given.kinds and name not in given.kinds:
             continue
         folder = given.out / name / "documents"
@@ -205,7 +190,7 @@ def main() -> None:
                 common.write_lines(given.out / name / f"{split}.jsonl", found)
             for method in given.methods:
                 share, p50 = measure(corpus, asked["dev"], method, given.model)
-                print(f"| {name} | {len(rows)} | {method} | {share:.1f} | {p50:.3f} |")
+                print(common.line((name, len(rows), method, share, f"{p50:.3f}")))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import _common as common
+from reading import NAMES
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.text.values import compare
@@ -80,9 +81,8 @@ def phrase(question: str) -> str:
         for at, word in enumerate(rest[1:6], 1):
             thing, told = " ".join(rest[:at]), " ".join(rest[at:])
             if word in _DO:
-                return (
-                    f"the {thing} {before}{'which' if before else 'that'} {told.split(' ', 1)[-1]}"
-                )
+                that = f"{before}which" if before else "that"
+                return f"the {thing} {that} {told.split(' ', 1)[-1]}"
             if not before and (
                 word in _HAVE or (at == 1 and re.fullmatch(r"[a-z]{3,}(ed|[^s]s)", word))
             ):
@@ -128,17 +128,16 @@ def composed(firsts: Sequence[Asked], seconds: Sequence[Asked], draw: random.Ran
 def singles(data: Path, kept: set[str]) -> list[Asked]:
     """Return the questions over one passage: articles', and the single steps of two sets."""
     made = []
-    for name in ("pool_extractive", "more"):
-        for row in common.read_lines(data / "extractive_qa" / f"{name}.jsonl.gz"):
-            title = str(row.get("title") or "").replace("_", " ")
-            # What leads on are names; posts and policies name nothing that others ask for.
-            if re.search("squad2|new_wiki|nq", row["source"]):
-                passages = ((title, row["context"]),)
-                made += [
-                    Asked(q["question"], min((a for a, _ in q["answers"]), key=len), passages)
-                    for q in row["qas"]
-                    if q["answers"]
-                ]
+    for row in common.read_lines(*common.extractive(data)):
+        title = str(row.get("title") or "").replace("_", " ")
+        # What leads on are names; posts and policies name nothing that others ask for.
+        if re.search("squad2|new_wiki|nq", row["source"]):
+            passages = ((title, row["context"]),)
+            made += [
+                Asked(q["question"], min((a for a, _ in q["answers"]), key=len), passages)
+                for q in row["qas"]
+                if q["answers"]
+            ]
     steps = read_reading_examples([data / name / "train.jsonl.gz" for name in ("2wiki", "musique")])
     made += [Asked(e.question, e.answer, e.passages) for e in steps if e.group == "one"]
     return [one for one in made if not any(text in kept for _, text in one.passages)]
@@ -146,12 +145,8 @@ def singles(data: Path, kept: set[str]) -> list[Asked]:
 
 def development(data: Path) -> set[str]:
     """Return the texts of the passages that support a development question."""
-    several = (
-        example
-        for name in ("hotpotqa", "2wiki", "musique")
-        for example in read_reading_examples([data / name / "dev.jsonl.gz"])
-    )
-    return {text for example in several for _, text in example.passages}
+    files = [data / name / "dev.jsonl.gz" for name in NAMES]
+    return {text for example in read_reading_examples(files) for _, text in example.passages}
 
 
 def of_musique(
@@ -172,20 +167,13 @@ def of_musique(
             if text not in right and answer not in f"{title} {text}".casefold():
                 others[text] = title
         texts = [*one.passages, *((title, text) for text, title in others.items())]
-        yield {
-            "id": f"composed-{number}",
-            "question": one.question,
-            "answer": one.answer,
-            "paragraphs": [
-                {
-                    "idx": at,
-                    "title": title,
-                    "paragraph_text": text,
-                    "is_supporting": at < len(one.passages),
-                }
-                for at, (title, text) in enumerate(texts[: len(one.passages) + _BESIDE])
-            ],
-        }
+        count = len(one.passages)
+        paragraphs = [
+            {"idx": at, "title": title, "paragraph_text": text, "is_supporting": at < count}
+            for at, (title, text) in enumerate(texts[: count + _BESIDE])
+        ]
+        record = {"id": f"composed-{number}", "question": one.question, "answer": one.answer}
+        yield record | {"paragraphs": paragraphs}
 
 
 # --- Other things of the same relations ---
@@ -237,6 +225,11 @@ def things_of(row: common.Record, titles: set[str]) -> list[Thing]:
     return sorted(made, key=lambda one: named(row["question"], one.facts[0][0]) or (0, 0))
 
 
+#: The things of each relations, by title; and a question, its answer and what it names.
+_Alike = dict[tuple[str, ...], dict[str, Thing]]
+_Made = tuple[str, str, list[Thing]]
+
+
 def swapped(
     rows: Sequence[common.Record], texts: dict[str, str], number: int, draw: random.Random
 ) -> list[common.Record]:
@@ -246,7 +239,7 @@ def swapped(
         if things := things_of(row, set(texts)):
             known[row["type"]].append((row, things))
     facts = {(s, r): v for row in rows for s, r, v in row["evidences"] if s in texts}
-    by_relations: dict[tuple[str, ...], dict[str, Thing]] = defaultdict(dict)
+    by_relations: _Alike = defaultdict(dict)
     for (subject, relation), value in facts.items():
         by_relations[relation, "True"][subject] = Thing(((subject, relation, value),))
         for (other, then), end in facts.items():
@@ -258,7 +251,7 @@ def swapped(
     for _ in range(20 * number):
         row, things = draw.choice(known[draw.choice(sorted(known))])
         if made := _swapped(row, things, by_relations, draw):
-            record = _of_2wiki(made, row, texts, by_relations, draw)
+            record = _of_2wiki(made, row["type"], texts, by_relations, draw)
             found.setdefault(record["question"], record)
         if len(found) == number:
             break
@@ -266,11 +259,8 @@ def swapped(
 
 
 def _swapped(
-    row: common.Record,
-    things: Sequence[Thing],
-    by_relations: dict[tuple[str, ...], dict[str, Thing]],
-    draw: random.Random,
-) -> tuple[str, str, list[Thing]] | None:
+    row: common.Record, things: Sequence[Thing], by_relations: _Alike, draw: random.Random
+) -> _Made | None:
     """Return question, answer and other things; None where the answer cannot be worked out."""
     choices = [sorted(by_relations[thing.relations].items()) for thing in things]
     if not all(choices):
@@ -308,11 +298,7 @@ def _swapped(
 
 
 def _of_2wiki(
-    made: tuple[str, str, list[Thing]],
-    row: common.Record,
-    texts: dict[str, str],
-    by_relations: dict[tuple[str, ...], dict[str, Thing]],
-    draw: random.Random,
+    made: _Made, kind: str, texts: dict[str, str], by_relations: _Alike, draw: random.Random
 ) -> common.Record:
     """Return a record of 2WikiMultihopQA's form, with passages of other such things beside."""
     question, answer, others = made
@@ -330,15 +316,14 @@ def _of_2wiki(
         for title, _, _ in one.facts
         if title not in told and not occurrences(texts[title], answer)
     }
-    context = [*told.items(), *((title, [text]) for title, text in beside.items())]
     return {
         "_id": f"swapped-{question}",
-        "type": row["type"],
+        "type": kind,
         "question": question,
         "answer": answer,
         "evidences": facts,
         "supporting_facts": support,
-        "context": [list(pair) for pair in context],
+        "context": [*told.items(), *((title, [text]) for title, text in beside.items())],
     }
 
 
@@ -355,10 +340,10 @@ def main() -> None:
         known = singles(given.folder, kept)
         two = composed(known, known, draw)
         three = composed(two, known, draw)
-        rows = common.read_lines(given.folder / "2wiki/train.jsonl.gz")
-        rows += common.read_lines(given.folder / "2wiki/train_more.jsonl.gz")
-        corpus = common.read_lines(given.folder / "2wiki/corpus.jsonl.gz")
-        corpus += common.read_lines(given.folder / "2wiki/corpus_hipporag.jsonl.gz")
+        files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("train", "train_more")]
+        rows = common.read_lines(*files)
+        files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("corpus", "corpus_hipporag")]
+        corpus = common.read_lines(*files)
         texts = {row["title"]: row["text"] for row in corpus if row["text"] not in kept}
     made = list({one.question: one for one in [*two, *three]}.values())
     draw.shuffle(made)

@@ -33,12 +33,11 @@ _SINGLE = {
 def main() -> None:
     """Load what is missing, ask and print."""
     given = common.parser(__doc__, 60).parse_args()
-    found: dict[str, list[common.Record]] = {kind: [] for kind in _SINGLE}
-    for name in ("pool_extractive", "more"):
-        for record in common.read_lines(given.folder / "extractive_qa" / f"{name}.jsonl.gz"):
-            for kind, sources in _SINGLE.items():
-                if record["source"].startswith(sources):
-                    found[kind].append(record)
+    pool = common.read_lines(*common.extractive(given.folder))
+    found = {
+        kind: [record for record in pool if record["source"].startswith(sources)]
+        for kind, sources in _SINGLE.items()
+    }
     asked = {
         kind: [q["question"] for r in records for q in r["qas"] if q["answers"]]
         for kind, records in found.items()

@@ -15,7 +15,6 @@ FOLDER has PDF files and, in `groundtruth/`, a JSON file of the same name for ea
   that most cells agree.
 """
 
-import argparse
 import json
 import re
 import time
@@ -25,12 +24,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import _common as common
 import _pdf_readers
 import numpy as np
+from _structural_truth import grid_of
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.document import read_pdf
-from kgp_neo4j.types.tables import SourceTable
 
 Table = dict[tuple[int, int], str]
 Texts = dict[int, list[str]]
@@ -60,32 +60,22 @@ def true_texts(truth: dict[str, Any], path: Path) -> tuple[Texts, Texts]:
             if not shown.size or np.ptp(shown) > 40:
                 outside[number].append(item.get("orig") or item["text"])
     for table in truth["tables"]:
-        for place in table["prov"][:1]:
-            cells[place["page_no"]] += [cell["text"] for cell in table["data"]["table_cells"]]
+        page = table["prov"][0]["page_no"]
+        cells[page] += [cell["text"] for cell in table["data"]["table_cells"]]
     return outside, cells
 
 
 def true_tables(truth: dict[str, Any]) -> list[tuple[int, Table]]:
     """Return each table of the ground truth with its page."""
-    tables = []
-    for table in truth["tables"]:
-        cells = {
-            (row, column): text
-            for cell in table["data"]["table_cells"]
-            if (text := normal(cell["text"]))
-            for row in range(cell["start_row_offset_idx"], cell["end_row_offset_idx"])
-            for column in range(cell["start_col_offset_idx"], cell["end_col_offset_idx"])
-        }
-        if cells:
-            tables.append((table["prov"][0]["page_no"], cells))
-    return tables
+    tables = [(t["prov"][0]["page_no"], cells_of(grid_of(t["data"])[0])) for t in truth["tables"]]
+    return [(page, cells) for page, cells in tables if cells]
 
 
-def our_table(table: SourceTable) -> Table:
-    """Return a table of ours."""
+def cells_of(rows: Sequence[Sequence[str]]) -> Table:
+    """Return the cells of a table's rows that have a text."""
     return {
         (r, c): text
-        for r, texts in enumerate(table.rows)
+        for r, texts in enumerate(rows)
         for c, cell in enumerate(texts)
         if (text := normal(cell))
     }
@@ -163,7 +153,7 @@ def measured(path: Path, truth: dict[str, Any], reader: str) -> dict[str, Any]:
         true = words(" ".join(texts))
         counts["in_order"] += len(true)
         counts["ordered"] += longest_common(true, ours)
-    left = [(table.row_pages, our_table(table)) for table in document.tables]
+    left = [(table.row_pages, cells_of(table.rows)) for table in document.tables]
     counts["ours"] = len(left)
     for number, true_table in true_tables(truth):
         counts["tables"] += 1
@@ -172,13 +162,12 @@ def measured(path: Path, truth: dict[str, Any], reader: str) -> dict[str, Any]:
             (texts_ & Counter(ours_.values())).total() / len(true_table) if number in on else 0.0
             for on, ours_ in left
         ]
-        best = max(range(len(left)), key=shares.__getitem__, default=-1)
-        if best < 0 or shares[best] <= 0.5:
+        best = max(shares, default=0.0)
+        if best <= 0.5:
             continue
-        _, table = left.pop(best)
-        aligned_cells = agreeing(true_table, table)
-        cells = {"true_cells": len(true_table), "our_cells": len(table), "aligned": aligned_cells}
-        counts.update(tables_found=1, **cells)
+        _, table = left.pop(shares.index(best))
+        counts.update(tables_found=1, true_cells=len(true_table), our_cells=len(table))
+        counts["aligned"] += agreeing(true_table, table)
     return {"document": path.name, "seconds": seconds, **counts}
 
 
@@ -204,8 +193,7 @@ def figures(counts: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures of each document and of all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="PDF files, with groundtruth/*.json beside them")
+    parser = common.plain_parser(__doc__, "PDF files, with groundtruth/*.json beside them")
     parser.add_argument("--reader", choices=_pdf_readers.NAMES, default="", help="instead of ours")
     options = parser.parse_args()
     counted = []

@@ -10,9 +10,8 @@ go from the question to the answer in a running process. Prints Markdown.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import _common as common
@@ -21,14 +20,9 @@ from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
-from kgp_neo4j.types.corpus import Passage, ReasoningPath
+from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
-
-SHOWN = (
-    *("EM", "F1", "stated", "right of these, %", "AUROC", "at nine in ten, %", "error"),
-    *("reading p50, s", "in all p50, s"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +59,13 @@ def golden(record: common.Record) -> tuple[Passage, ...]:
     return given_passages([(title, text) for title, text in texts if title in titles])
 
 
-def retrieved(database: Any, name: str, records: list[common.Record]) -> list[Case]:
-    """Return the questions over what is retrieved for each."""
+def retrieved(database: Any, name: str, records: list[common.Record]) -> Iterator[Case]:
+    """Yield the questions over what is retrieved for each."""
     retriever = PassageRetriever(database, f"bench-{name}")
-    retriever.retrieve(common.asked(records[0]))  # what is loaded on first use
-    cases = []
+    retriever.retrieve(Question("", records[0]["question"]))  # what is loaded on first use
     for record in records:
-        got = retriever.retrieve(common.asked(record))
-        answers = answers_of(record)
-        cases.append(Case(record["question"], answers, got.passages, got.paths, got.seconds))
-    return cases
+        got = retriever.retrieve(Question("", record["question"]))
+        yield Case(record["question"], answers_of(record), got.passages, got.paths, got.seconds)
 
 
 def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
@@ -127,9 +118,8 @@ def main() -> None:
         "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"
     )
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
-    parser.add_argument("--score", type=Path, default="score.py", help="has normalise and f1")
+    parser.add_argument("--score", type=common.scorer, default="score.py", help="has normalise, f1")
     given = parser.parse_args()
-    scorer = common.scorer(given.score)
     with common.explained():
         reader = load_reader(given.reader)
         database = open_database(echo=common.say)
@@ -138,14 +128,14 @@ def main() -> None:
         for name in given.sets:
             path = given.folder / name / f"{given.split}.jsonl.gz"
             records = common.questions_of(path, given.questions, given.seed)
-            found = retrieved(database, name, records)
+            found = list(retrieved(database, name, records))
             gold = [Case(r["question"], answers_of(r), golden(r)) for r in records]
             reader.read(gold[0].question, gold[0].passages)  # what is loaded on first use
             for kind, cases in (("retrieved", found), ("golden", gold)):
-                got = measure(reader, cases, scorer)
-                rows.append((NAMES[name], len(records), kind, *(got[key] for key in SHOWN)))
+                got = measure(reader, cases, given.score)
+                rows.append((NAMES[name], len(records), kind, *got.values()))
     print(common.described())
-    print(f"\n{common.markdown(('set', 'questions', 'passages', *SHOWN), rows)}")
+    print(f"\n{common.markdown(('set', 'questions', 'passages', *got), rows)}")
 
 
 if __name__ == "__main__":

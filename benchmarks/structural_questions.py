@@ -13,7 +13,6 @@ written; `held_out` ones were written down before and their errors not looked at
 table count"), which was mended in the end: before that they had 95.8 where the known ones had 97.4.
 """
 
-import argparse
 import json
 import random
 import shutil
@@ -24,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import _common as common
-from _structural_truth import Facts, Table, facts_of, squeezed
+from _structural_truth import Facts, Table, facts_of
+from pdf_extraction import normal
 
-_HERE = Path(__file__).parent
+_PHRASINGS = Path(__file__).with_name("structural_phrasings.json")
 _EACH = 4
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
@@ -95,13 +95,12 @@ def _numbered(facts: Facts, doc: dict[str, Any], draw: random.Random) -> Iterato
     if len(numbered) < 2:
         return
     for one, two in [draw.sample(numbered, 2) for _ in range(3)]:
-        both = [c for c in one.columns if squeezed(c) in map(squeezed, two.columns)]
         slots = {"table": one.called, "table2": two.called, **doc}
-        if both:
+        if both := [c for c in one.columns if normal(c) in map(normal, two.columns)]:
             yield Item("common_columns_of_tables", slots, both)
-    single = Counter(squeezed(c) for table in numbered for c in table.columns)
+    single = Counter(normal(c) for table in numbered for c in table.columns)
     for table in numbered:
-        for column in [c for c in table.columns if single[squeezed(c)] == 1][:1]:
+        for column in [c for c in table.columns if single[normal(c)] == 1][:1]:
             yield Item("table_with_column", {"column": column, **doc}, [table.called])
 
 
@@ -118,10 +117,8 @@ def _within(table: Table, doc: dict[str, Any], draw: random.Random) -> Iterator[
     if table.caption:
         yield Item("caption_of_table", slots, [table.caption])
     at = draw.randint(1, len(table.columns))
-    if table.columns[at - 1]:
-        yield Item(
-            "name_of_column", {"n": at, "nth": _ORDINALS[at], **slots}, [table.columns[at - 1]]
-        )
+    if name := table.columns[at - 1]:
+        yield Item("name_of_column", {"n": at, "nth": _ORDINALS[at], **slots}, [name])
     if not table.counted:
         return
     yield Item("number_of_rows", slots, [str(len(table.rows))])
@@ -170,29 +167,22 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
 
 def main() -> None:
     """Make the questions and put the PDFs beside them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="holds docling/ and pdfplumber/")
+    parser = common.plain_parser(__doc__, "holds docling/ and pdfplumber/")
     parser.add_argument("--phrasings", choices=("known", "held_out", "all"), default="all")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--out", type=Path, required=True, help="for questions.jsonl and the PDFs")
     given = parser.parse_args()
-    phrasings = json.loads((_HERE / "structural_phrasings.json").read_text(encoding="utf-8"))
+    phrasings = json.loads(_PHRASINGS.read_text(encoding="utf-8"))
     kinds = ("known", "held_out") if given.phrasings == "all" else (given.phrasings,)
     draw = random.Random(given.seed)
-    questions = [
-        {
-            "id": f"{facts.name} {at} {kind}",
-            "text": phrasings[item.form][kind][at % len(phrasings[item.form][kind])].format(
-                **item.slots
-            ),
-            "category": item.form,
-            "pdf_url": f"{facts.name}.pdf",
-            "values": item.gold,
-        }
-        for facts in facts_of(given.folder)
-        for at, item in enumerate(items_of(facts, draw))
-        for kind in kinds
-    ]
+    questions = []
+    for facts in facts_of(given.folder):
+        for at, item in enumerate(items_of(facts, draw)):
+            for kind in kinds:
+                forms = phrasings[item.form][kind]
+                text = forms[at % len(forms)].format(**item.slots)
+                row = {"id": f"{facts.name} {at} {kind}", "text": text, "category": item.form}
+                questions.append(row | {"pdf_url": f"{facts.name}.pdf", "values": item.gold})
     common.write_lines(given.out / "questions.jsonl", questions)
     for file in given.folder.glob("*/*.pdf"):
         shutil.copy(file, given.out)

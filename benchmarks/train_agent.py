@@ -14,15 +14,12 @@ It is grown three times, which differ by their seed, and a passage's score is th
 one growth alone moves R@5 by a point and more on questions over long documents.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import _common as common
 
 from kgp_neo4j.train.scorer import scorer_json
 
@@ -49,22 +46,15 @@ def _scaled(tree: dict[str, Any], by: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run `kgp-neo4j train scorer` over the sets."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path, help="holds the folders of the three sets")
-    parser.add_argument(
-        "--long",
-        type=Path,
-        help="also train on the questions that long_documents.py has written there",
-    )
-    parser.add_argument("--out", required=True, help="the folder that is written")
+    parser = common.plain_parser(__doc__, "holds the folders of the three sets")
+    parser.add_argument("--long", type=Path, help="has long_documents.py's questions, as well")
+    parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
     parser.add_argument("--leave-out", choices=(*SETS, *LONG), action="append", default=[])
     given = parser.parse_args()
     arguments = []
     for name in SETS:
         if name not in given.leave_out:
-            arguments += ["--set", f"bench-{name}={given.data / name / 'train.jsonl.gz'}"]
+            arguments += ["--set", f"bench-{name}={given.folder / name / 'train.jsonl.gz'}"]
     for name in LONG if given.long else ():
         if name not in given.leave_out:
             arguments += ["--set", f"long-{name}={given.long / name / 'train.jsonl'}"]
@@ -72,12 +62,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for seed in SEEDS:
             out = Path(scratch, str(seed))
-            command = [sys.executable, "-m", "kgp_neo4j.cli", "train", "scorer", *arguments]
-            subprocess.run([*command, "--seed", str(seed), "--out", out], check=True)
+            more = ("--seed", str(seed), "--out", str(out))
+            common.say(common.kgp("train", "scorer", *arguments, *more)[0])
             scorers.append(json.loads((out / "scorer.json").read_text()))
-    made = Path(given.out)
-    made.mkdir(parents=True)
-    (made / "scorer.json").write_text(scorer_json(mean_of(scorers)))
+    given.out.mkdir(parents=True)
+    (given.out / "scorer.json").write_text(scorer_json(mean_of(scorers)))
 
 
 if __name__ == "__main__":

@@ -32,11 +32,9 @@ ASKED = ("hotpotqa/train", "hotpotqa/train_more", "2wiki/train", "2wiki/train_mo
 def texts_of(data: Path, seed: int) -> list[str]:
     """Return the texts to fit to: passages, parts of tables, names, sentences and questions."""
     draw = random.Random(seed)
-    passages = []
-    for row in common.read_lines(data / "ottqa/passages.jsonl.gz"):
-        passages.append((row["link"].removeprefix("/wiki/").replace("_", " "), row["text"]))
+    passages = common.linked_passages(data)
     texts = [passage_text(*passage) for passage in passages]
-    asked = [row for name in ASKED for row in common.read_lines(data / f"{name}.jsonl.gz")]
+    asked = common.read_lines(*(data / f"{name}.jsonl.gz" for name in ASKED))
     for title, sentences in (pair for row in asked for pair in row.get("context", ())):
         texts.append(passage_text(title, "".join(sentences)))
     for row in draw.sample(common.read_lines(data / "ottqa/tables.jsonl.gz"), TABLES):
@@ -45,10 +43,9 @@ def texts_of(data: Path, seed: int) -> list[str]:
         shown = "\n".join(f"| {' | '.join(line)} |" for line in lines[first : first + most])
         texts.append(passage_text(row["title"], shown))
     texts += draw.sample(sorted({re.sub(r" \(.*\)$", "", title) for title, _ in passages}), NAMES)
-    for name in ("pool_extractive", "more"):
-        # Other kinds of text are few beside Wikipedia's.
-        for row in common.read_lines(data / f"extractive_qa/{name}.jsonl.gz"):
-            texts += [passage_text(row.get("title") or "Document", row["context"])] * OTHERS
+    # Other kinds of text are few beside Wikipedia's.
+    for row in common.read_lines(*common.extractive(data)):
+        texts += [passage_text(row.get("title") or "Document", row["context"])] * OTHERS
     for _, text in draw.sample(passages, SENTENCES):
         texts.append(draw.choice(re.split(r"(?<=[.!?]) ", text)))
     return [text for text in (*texts, *(row["question"] for row in asked)) if text.strip()]

@@ -34,8 +34,7 @@ def main() -> None:
     parser = common.training_parser(__doc__, "trained/reader", "the reader to begin with")
     given = parser.parse_args()
     data: Path = given.folder
-    files = [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]
-    files += [data / "boolq/train_part.jsonl.gz"]
+    files = [*common.extractive(data), data / "boolq/train_part.jsonl.gz"]
     files += [data / name / "train.jsonl.gz" for name in NAMES]
     files += [data / "hotpotqa" / f"{name}.jsonl.gz" for name in ("train_more", "train_evidence")]
     files += [given.made / f"{name}.jsonl" for name in ("composed", "swapped")]

@@ -53,8 +53,6 @@ SINGLE, TABLES = 5400, 11_000
 KEPT = 900
 #: From this confidence on an answer is stated.
 STATED = 0.9
-#: Files of a set, where they are more than `train`.
-PARTS = {"hotpotqa": ("train", "train_more")}
 #: Shares of questions without a passage that answers, and with something changed in them.
 ABSENT, CHANGED = 0.25, 0.1
 #: Passages beside those that answer.
@@ -82,12 +80,12 @@ def examples(given: Any, draw: random.Random) -> Iterator[tuple[bool, ReadingExa
     data: Path = given.folder
     for name, most in DRAWN.items():
         made = given.made / f"{name}.jsonl"
-        own = [data / name / f"{part}.jsonl.gz" for part in PARTS.get(name, ("train",))]
+        parts = ("train", "train_more") if name == "hotpotqa" else ("train",)
+        own = [data / name / f"{part}.jsonl.gz" for part in parts]
         files = [made] if made.is_file() else own
         several = [e for e in read_reading_examples(files) if e.group == "several"]
         yield from ((made.is_file(), e) for e in draw.sample(several, min(most, len(several))))
-    files = [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]
-    single = read_reading_examples([*files, data / "boolq/train_part.jsonl.gz"])
+    single = read_reading_examples([*common.extractive(data), data / "boolq/train_part.jsonl.gz"])
     texts = list(dict.fromkeys(e.passages[0] for e in single))
     terms = TfidfVectorizer(stop_words="english", sublinear_tf=True, max_features=60_000)
     matrix = terms.fit_transform(" ".join(one) for one in texts)
