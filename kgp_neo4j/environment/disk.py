@@ -14,13 +14,10 @@ from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 _OTHER_DISK = "choose folders on another disk with KGP_NEO4J_HOME and KGP_NEO4J_CACHE."
 _REASONS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk is full",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk is full"),
     errno.EROFS: "the disk is read-only",
-    errno.EACCES: "no right to write",
-    errno.EPERM: "no right to write",
-    errno.ENOTDIR: "a file stands where a folder is needed",
-    errno.EEXIST: "a file stands where a folder is needed",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "no right to write"),
+    **dict.fromkeys((errno.ENOTDIR, errno.EEXIST), "a file stands where a folder is needed"),
 }
 
 

@@ -12,12 +12,7 @@ def open_database(*, echo: Callable[[str], object] = lambda _: None) -> Database
 
     The schema is created on first use. `echo` gets messages about steps that take long.
     """
-    return open_ready(_find_or_start(echo))
-
-
-def open_ready(connection: Connection) -> Database:
-    """Open the database of a connection as `open_database` does."""
-    return _opened(Database(connection), make_schema)
+    return _opened(Database(_find_or_start(echo)), make_schema)
 
 
 def open_to_read(*, echo: Callable[[str], object] = lambda _: None) -> Database:

@@ -123,15 +123,11 @@ class Statement:
         ]
         return self.description + (f" Configuration: {'; '.join(options)}." if options else "")
 
-    @property
-    def parts(self) -> list[str]:
-        """The statements of the file: one, or of mode SCHEMA any number."""
-        if self.mode != "SCHEMA":
-            return [self.text]
-        return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
-
     def labelled(self, values: Mapping[str, Any]) -> list[str]:
-        """Return statements with labels for :`$label`; raises QueryFileError unless plain words."""
+        """Return statements with labels for :`$label`; raises QueryFileError unless plain words.
+
+        These are the statements of the file: one, or of mode SCHEMA any number.
+        """
 
         def label(use: re.Match[str]) -> str:
             given: str = values[use[1]]
@@ -141,7 +137,8 @@ class Statement:
                 )
             return given
 
-        return [_LABEL.sub(label, part) for part in self.parts]
+        parts = f"{self.text}\n".split(";\n") if self.mode == "SCHEMA" else [self.text]
+        return [_LABEL.sub(label, part) for part in parts if part.strip()]
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values by parameter, options in `configuration`, with all defaults.

@@ -27,14 +27,10 @@ class CachedModel(ModelWrapper):
     """
 
     def __init__(
-        self,
-        model: LanguageModel,
-        cache: KeptValues[str],
-        settings: LanguageSettings,
-        identity: str,
+        self, model: LanguageModel, kept: KeptValues[str], settings: LanguageSettings, identity: str
     ) -> None:
         super().__init__(model)
-        self._cache = cache
+        self._kept = kept
         settled = (settings.temperature, settings.seed, settings.max_tokens)
         self._identity = (identity, model.name, *settled)
 
@@ -42,12 +38,12 @@ class CachedModel(ModelWrapper):
         """Return the cached reply, which has no tokens, or the model's."""
         request = json.dumps([*self._identity, options.get("tokens", 1024), task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
-        text = self._cache.find([key]).get(key)
+        text = self._kept.find([key]).get(key)
         if text is not None:
             if on_text := options.get("on_text"):
                 on_text(text)
             return Reply(text, cached=True)
         reply = self._model.reply(task, prompt, **options)
         if reply.finish == "stop":
-            self._cache.keep({key: reply.text})
+            self._kept.keep({key: reply.text})
         return reply

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.listing import corpora
@@ -19,27 +20,21 @@ from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import ServeSettings
 
 
+@dataclass(eq=False, kw_only=True)
 class Service:
     """What all handlers share, made once; files wait in `folder` while they are loaded."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        settings: ServeSettings | None = None,
-        folder: Path | None = None,
-        tokens: Tokens | None = None,
-        model: LanguageModel | None = None,
-    ) -> None:
-        self.database = database
-        self.settings = settings or ServeSettings()
-        self.folder = folder or Folders.from_environment().home / "uploads"
-        self.tokens = tokens
-        self.model = model
+    database: Database = field(kw_only=False)
+    settings: ServeSettings = field(default_factory=ServeSettings)
+    folder: Path = field(default_factory=lambda: Folders.from_environment().home / "uploads")
+    tokens: Tokens | None = None
+    model: LanguageModel | None = None
+
+    def __post_init__(self) -> None:
         threads = self.settings.threads or os.cpu_count() or 1
-        self.questions = Work("questions", database, threads, self.settings.queue)
+        self.questions = Work("questions", self.database, threads, self.settings.queue)
         # Loading takes minutes: it must not hold up questions, nor take all cores from them.
-        self.loads = Work("loads", database, 1, self.settings.queue)
+        self.loads = Work("loads", self.database, 1, self.settings.queue)
         self.metrics = Metrics((self.questions, self.loads))
 
     def warm(self) -> None:

@@ -8,14 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
-from kgp_neo4j.show.marks import (
-    from_structure,
-    marked_html,
-    marked_passages,
-    marked_sentence,
-    marks_of,
-    rests_on,
-)
+from kgp_neo4j.show import marks
 from kgp_neo4j.show.pictures import STATUS_COLOURS, draw_mind_map, draw_paths
 from kgp_neo4j.show.templates import render
 from kgp_neo4j.text.safe import cut
@@ -27,22 +20,22 @@ from kgp_neo4j.types.tables import ShownQuery
 def answer_page(answer: Answer) -> str:
     """Return an answer as one HTML page with everything needed to check it, and nothing to load."""
     passages = {passage.id: passage for passage in answer.passages}
-    marked = [passages[p] for p in marked_passages(answer)] or list(answer.passages[:1])
+    marked = [passages[p] for p in marks.marked_passages(answer)] or list(answer.passages[:1])
     structural = answer.structural
     link = answer.browser or ""
     return render(
         "answer.html",
         title=answer.question,
         answer=answer,
-        by_structure=from_structure(answer),
-        supporting=rests_on(answer),
+        by_structure=marks.from_structure(answer),
+        supporting=marks.rests_on(answer),
         numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
-        sentences=[(s, marked_sentence(answer, s)) for s in answer.shown_sentences],
+        sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],
         made_by=_made_by(answer),
         # A link of another kind (javascript:) would run something.
         link=link if urlsplit(link).scheme in ("http", "https") else "",
         structure_queries=_queries(structural.queries) if structural else [],
-        marked=[(passage, marked_html(passage, marks_of(answer, passage))) for passage in marked],
+        marked=[(each, marks.marked_html(each, marks.marks_of(answer, each))) for each in marked],
         picture=draw_paths(answer),
         paged=any(passage.page is not None for passage in answer.passages),
         paths={path.last: path for path in answer.paths},
@@ -56,7 +49,7 @@ def _made_by(answer: Answer) -> list[str]:
     if answer.reading is not None:
         reading = answer.reading
         kind = "not in these documents" if reading.kind == "none" else reading.kind
-        words = f" {cut(reading.text, 90)!r}" if from_structure(answer) else ""
+        words = f" {cut(reading.text, 90)!r}" if marks.from_structure(answer) else ""
         parts.append(f"reader: {kind}{words}, confidence {reading.confidence:.0%}")
     if answer.usage is not None:
         usage = answer.usage

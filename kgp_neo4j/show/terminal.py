@@ -282,7 +282,12 @@ def print_mind_map(answer: MindMap, show: int) -> None:
         page.line(textwrap.indent(answer.inference, "  "))
     if answer.edges:
         page.heading("Mind map")
-        _print_tree(page, answer, show)
+        roots = [entity.name for entity in answer.reasoning.entities if entity.id]
+        lines = mind_map_lines(answer.edges, roots)
+        for line in lines[:show]:
+            page.line(Text("  ").append_text(line))
+        if len(lines) > show:
+            page.line(f"  … {len(lines) - show} more lines (--show)", "dim")
     rejected = answer.reply.edges if answer.reply and answer.reply.problem else ()
     if rejected:
         page.heading("What the model drew instead")
@@ -291,7 +296,12 @@ def print_mind_map(answer: MindMap, show: int) -> None:
             words = f"  {edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {mark}".rstrip()
             note = f"  {edge.note}" if edge.note else ""
             page.line(Text.assemble((words, _STATUS_STYLES.get(edge.status, "")), note))
-    page.line(f"\n{_summary(answer)}", "dim")
+    share = answer.carried
+    carried = f"{share.grounded} of {share.edges} edges are carried by the graph"
+    if own := share.edges - share.grounded - share.contradicted:
+        carried += f", {own} the model's own"
+    evidence = len(answer.reasoning.triples)
+    page.line(f"\n{carried}; {evidence} triples of evidence, {answer.seconds:.2f} s", "dim")
     page.link(answer.browser)
 
 
@@ -304,15 +314,6 @@ def _print_entities(page: _Page, answer: MindMap) -> None:
         page.line(Text.assemble(f"  {entity.surface} → {to}", (also, "dim")))
     if not answer.reasoning.entities:
         page.line("  none was found in the graph")
-
-
-def _print_tree(page: _Page, answer: MindMap, show: int) -> None:
-    roots = [entity.name for entity in answer.reasoning.entities if entity.id]
-    lines = mind_map_lines(answer.edges, roots)
-    for line in lines[:show]:
-        page.line(Text("  ").append_text(line))
-    if len(lines) > show:
-        page.line(f"  … {len(lines) - show} more lines (--show)", "dim")
 
 
 def mind_map_lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Text]:
@@ -343,13 +344,3 @@ def _branch(branch: Branch) -> Text:
     name = f"{plain(branch.name)} {STATUS_MARKS[edge.status]}".rstrip()
     again = (" ↑" if branch.again else "", "dim")
     return Text.assemble(ends[0], relation, ends[1], (name, style), again)
-
-
-def _summary(answer: MindMap) -> str:
-    share = answer.carried
-    own = share.edges - share.grounded - share.contradicted
-    carried = f"{share.grounded} of {share.edges} edges are carried by the graph"
-    if own:
-        carried += f", {own} the model's own"
-    evidence = len(answer.reasoning.triples)
-    return f"{carried}; {evidence} triples of evidence, {answer.seconds:.2f} s"

@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.open import open_ready
+from kgp_neo4j.graphdb.install import make_schema
 from kgp_neo4j.graphdb.server import jars, supervise
 from kgp_neo4j.graphdb.server.lines import line_of
 
@@ -53,7 +53,8 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="module")
 def opened(bare: Connection) -> Iterator[Database]:
-    with open_ready(bare) as made:
+    with Database(bare) as made:
+        make_schema(made)
         yield made
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_given_has_its_default(place: Path, literal: str, value: obj
 
 def test_a_schema_has_several_statements(place: Path) -> None:
     text = "// schema.find() :: ()\n// Keys.\n// mode: SCHEMA\n\n// One.\nCREATE A;\nCREATE\n B;\n"
-    first, second = _read(place, procedures_find=text).parts
+    first, second = _read(place, procedures_find=text).labelled({})
     assert first.endswith("// One.\nCREATE A")
     assert second == "CREATE\n B"
 

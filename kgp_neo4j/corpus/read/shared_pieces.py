@@ -22,10 +22,8 @@ _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
 _SATURATION, _LENGTH, _LATER = 1.2, 0.75, 0.1
 
 
-def nearest_sentences(
-    question: str, passages: Sequence[Passage], most: int = 3
-) -> tuple[SupportingSentence, ...]:
-    """Return at most `most` sentences that have pieces of the question's words, the best first.
+def nearest_sentences(question: str, passages: Sequence[Passage]) -> tuple[SupportingSentence, ...]:
+    """Return at most three sentences that have pieces of the question's words, the best first.
 
     The score, from 0 to 1, is Okapi BM25 (Robertson and Zaragoza 2009) over the sentences of these
     passages, whose terms are runs of characters, so that other forms of a word count too. A heading
@@ -47,7 +45,7 @@ def nearest_sentences(
     ranked.sort(key=lambda one: (-one[0], *one[1:]))
     return tuple(
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
-        for score, at, start, end in ranked[:most]
+        for score, at, start, end in ranked[:3]
     )
 
 

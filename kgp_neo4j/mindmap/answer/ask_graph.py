@@ -9,13 +9,8 @@ from typing import Any
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
-from kgp_neo4j.mindmap.answer.compose import (
-    answer_by_path,
-    composed_edges,
-    composed_text,
-    rank_candidates,
-)
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
@@ -149,10 +144,11 @@ def answer_from(
     between: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
 ) -> MindMap:
     """Answer from a reasoning graph; `between` returns the whole graph's triples between names."""
-    candidates = rank_candidates(reasoning)
-    edges = composed_edges(candidates, reasoning)
-    text = composed_text(question, reasoning, candidates)
-    if not is_han(question) and (by_path := answer_by_path(question, reasoning, candidates)):
+    candidates = compose.rank_candidates(reasoning)
+    edges = compose.composed_edges(candidates, reasoning)
+    text = compose.composed_text(question, reasoning, candidates)
+    by_path = None if is_han(question) else compose.answer_by_path(question, reasoning, candidates)
+    if by_path:
         text, edges = by_path[0], by_path[1] or edges
     slips = [f"{e.surface} → {e.name}" for e in reasoning.entities if e.id and e.by == "spelling"]
     answer = MindMap(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -110,27 +110,21 @@ UNKNOWN, SLANTED = "\ufffd", 45
 _LETTERS = dict.fromkeys("\xad\u2010\u2011", "-")
 
 
-@dataclass(slots=True, eq=False)
 class Line:
     """Words side by side, from left to right."""
 
-    words: list[Word]
-    x0: float = field(init=False)
-    top: float = field(init=False)
-    x1: float = field(init=False)
-    bottom: float = field(init=False)
-    size: float = field(init=False)
+    __slots__ = ("bottom", "size", "top", "words", "x0", "x1")
 
-    def __post_init__(self) -> None:
-        self.words.sort(key=lambda word: (word.x0, word.x1))
+    def __init__(self, words: list[Word]) -> None:
+        self.words = words = sorted(words, key=lambda word: (word.x0, word.x1))
         sizes: Counter[float] = Counter()
-        for word in self.words:
+        for word in words:
             sizes[round(word.size, 1)] += len(word.text)
         self.size = sizes.most_common(1)[0][0]
         most = max(_TALL * self.size, 1.0)
-        usual = [word for word in self.words if word.size <= most]
-        self.x0, self.top, self.x1, self.bottom = Box.around(self.words)
-        if len(usual) < len(self.words):
+        usual = [word for word in words if word.size <= most]
+        self.x0, self.top, self.x1, self.bottom = Box.around(words)
+        if len(usual) < len(words):
             _, self.top, _, self.bottom = Box.around(usual)
 
     @property
