@@ -120,7 +120,7 @@ class SimilaritySettings:
     """The encoder, the neighbours of each passage (the paper's k), and if it embeds all again."""
 
     encoder: str | None = setting(
-        None, "all-MiniLM-L6-v2, its -quick form (the default from 5,000 passages on), or a "
+        None, "all-MiniLM-L6-v2, its -quick form (the default from 10,000 passages on), or a "
         "sentence-transformers name or folder.", metavar="NAME",
     )  # fmt: skip
     neighbours: int = setting(10, "As for keywords.")

@@ -273,7 +273,7 @@ def test_a_large_corpus_gets_quick_vectors(database: Database, corpus: str, tmp_
     load_records(database, corpus, tmp_path, *FILMS)
     assert choose_encoder(database, corpus, SimilaritySettings()).name == DEFAULT_ENCODER
     rows(
-        database, "UNWIND range(1, 5000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=corpus
+        database, "UNWIND range(1, 10000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=corpus
     )
     large = choose_encoder(database, corpus, SimilaritySettings()).name
     assert large == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)

@@ -21,7 +21,7 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 #: better for the vector index, which gets a segment from each.
 _BATCH = 2_000
 #: Passages from which on the full encoder would take minutes.
-_LARGE = 5_000
+_LARGE = 10_000
 #: From this many on, it is worth while to find the encoder's quickest network.
 _MANY = 1_000
 #: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
