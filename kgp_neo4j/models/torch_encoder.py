@@ -1,12 +1,10 @@
 """Sentence encoders by sentence-transformers: any of its models, and all of them on a GPU."""
 
 import ctypes
-import hashlib
 import logging
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,9 @@ class TorchTransformer:
     bfloat16 on a CPU where they are faster.
     """
 
+    #: Its vectors are not kept: there may be other weights under its name tomorrow.
+    form: str | None = None
+
     def __init__(self, model: Any) -> None:
         self._model = model
         self.dimension = int(model.get_embedding_dimension())
@@ -39,15 +40,6 @@ class TorchTransformer:
         self.tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
-
-    @cached_property
-    def form(self) -> str:
-        """The checksum of its modules, settings and weights."""
-        digest = hashlib.sha256(str(self._model).encode())
-        for name, values in self._model.state_dict().items():
-            digest.update(f"{name} {values.dtype}".encode())
-            digest.update(values.cpu().float().contiguous().numpy())
-        return f"{digest.hexdigest()} {self._model.device.type}"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""

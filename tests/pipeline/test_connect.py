@@ -342,6 +342,8 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
 class _Failing(Encoder):
     """An encoder of three dimensions that fails after so many texts."""
 
+    form = None
+
     def __init__(self, most: int) -> None:
         self.name, self.dimension = "failing", 3
         self.texts: list[str] = []
