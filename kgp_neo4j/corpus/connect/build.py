@@ -1,18 +1,16 @@
 """One graph of a corpus while `connect` makes it: its state, its steps, rows in batches."""
 
 import json
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
 from kgp_neo4j.environment.job import ahead
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
-from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 
@@ -21,8 +19,7 @@ class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
     With `anew` everything is written again, not only what differs from what is stored. `seconds`
-    gets the duration of each step. Graphs that are made at once share `writing`, so that they do
-    not wait for each other's passages in the server, and `stopped`, which ends them.
+    gets the duration of each step.
     """
 
     database: Database
@@ -31,8 +28,6 @@ class GraphBuild:
     settings: KeywordSettings | EntitySettings
     seconds: dict[str, float]
     anew: bool = False
-    writing: threading.Lock = field(default_factory=threading.Lock)
-    stopped: threading.Event = field(default_factory=threading.Event)
 
     def _made_of(self) -> str:
         """Return what a graph of the same documents depends on: settings, this version's rules."""
@@ -73,10 +68,7 @@ class GraphBuild:
     ) -> None:
         """Write rows in batches of `size`, one transaction each; the next is made meanwhile."""
         for batch in ahead(in_batches(rows, size)):
-            with self.writing:
-                if self.stopped.is_set():
-                    raise StoppedError("connect was interrupted")
-                self.database.write(path, corpus=self.corpus, rows=batch, **values)
+            self.database.write(path, corpus=self.corpus, rows=batch, **values)
             if progress:
                 progress.update(len(batch))
 

@@ -1,9 +1,7 @@
 """Connects the passages of a corpus: makes the graphs that `--edges` names."""
 
-import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypedDict, Unpack, get_args
 
@@ -11,7 +9,6 @@ from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
-from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -28,8 +25,6 @@ EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 _GRAPHS = get_args(GraphName)
 
 
-#: Passages of the largest corpus whose words and mentions are in memory at once.
-_AT_ONCE = 100_000
 #: What a report counts: the graph and the column of `connect/counts`.
 _COUNTS = {
     "keywords": ("keywords", "nodes"),
@@ -89,24 +84,11 @@ def connect(
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
             encoder = choose_encoder(database, corpus, similarity)
-    stopped = threading.Event()
-    build = partial(
-        GraphBuild, database, corpus, seconds=seconds, anew=anew,
-        writing=threading.Lock(), stopped=stopped,
-    )  # fmt: skip
-    made = []
+    build = partial(GraphBuild, database, corpus, seconds=seconds, anew=anew)
     if "tfidf" in edges:
-        made.append(partial(connect_keywords, build("keywords", keywords), keywords))
+        connect_keywords(build("keywords", keywords), keywords)
     if "entity" in edges:
-        made.append(partial(connect_entities, build("entities", entities), entities))
-    (state,) = database.read("inspect/corpus", corpus=corpus)
-    with ThreadPoolExecutor(2 if state["passages"] <= _AT_ONCE else 1) as beside:
-        try:
-            for finished in [beside.submit(in_context(each)) for each in made]:
-                finished.result()
-        except KeyboardInterrupt:
-            stopped.set()
-            raise
+        connect_entities(build("entities", entities), entities)
     if encoder:
         report["embedded"] = connect_nearest(
             database, corpus, encoder, similarity, seconds, anew=anew
