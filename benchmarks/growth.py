@@ -6,8 +6,8 @@ The first passages are the gold ones of the questions (HotpotQA's dev), then com
 three sets in seeded order, OTT-QA's, and copies of them all in which every name is another one (its
 letters move on in the alphabet), so that no two are the same; a document is one passage. Each size
 has a server of its own in --out, started empty and deleted afterwards. Questions are asked one
-after the other, then again. A row is written to `growth.jsonl` after each size, and a table of all
-rows there is printed.
+after the other, then again. A row is written to `growth.jsonl` after each size; all rows there are
+printed as a table and drawn in `growth.svg` (matplotlib).
 """
 
 import json
@@ -24,8 +24,13 @@ import _common as common
 
 _NAME, _WORD = re.compile(r"\b[A-Z]\w+"), re.compile(r"\b[a-z]+\b")
 _LETTERS = ("aeiouy", "bcdfghjklmnpqrstvwxz")
-#: What the table has of a row: seconds, milliseconds of a question, MB, and R@5 of HotpotQA.
-_SHOWN = ("load", "connect", "p50", "p50 again", "python", "server", "disk", "R@5")
+#: What is shown of a row, by its unit.
+_SHOWN = {
+    "seconds": ("load", "connect"),
+    "ms of a question": ("p50", "p50 again"),
+    "MB": ("python", "server", "disk"),
+    "R@5 of HotpotQA": ("R@5",),
+}
 
 
 def real_passages(data: Path, gold: set[str], seed: int) -> list[common.Record]:
@@ -53,22 +58,16 @@ def of_size(real: list[common.Record], size: int) -> Iterator[common.Record]:
 def varied(row: common.Record, copy: int, common_words: set[str]) -> common.Record:
     """Return a passage whose names are others; the same name becomes the same one everywhere."""
 
+    letters = "".join(_LETTERS)
+    moved = "".join(each[copy % len(each) :] + each[: copy % len(each)] for each in _LETTERS)
+    table = str.maketrans(letters + letters.upper(), moved + moved.upper())
+
     def renamed(found: re.Match[str]) -> str:
-        word = found[0]
-        return word if word.lower() in common_words else "".join(moved(c, copy) for c in word)
+        return found[0] if found[0].lower() in common_words else found[0].translate(table)
 
     title, text = (_NAME.sub(renamed, row[key]) for key in ("title", "text"))
     # A title of common words and numbers alone gets one more number.
     return {"title": title if title != row["title"] else f"{title} {copy + 1}", "text": text}
-
-
-def moved(letter: str, by: int) -> str:
-    """Return the letter so many places on among the vowels, or among the consonants."""
-    for letters in _LETTERS:
-        if (at := letters.find(letter.lower())) >= 0:
-            new = letters[(at + by) % len(letters)]
-            return new.upper() if letter.isupper() else new
-    return letter
 
 
 def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.Record:
@@ -91,6 +90,20 @@ def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.R
         common.kgp("server", "stop")
     files = [path for path in (home / "data" / "databases").rglob("*") if path.is_file()]
     return row | {"disk": sum(path.stat().st_size for path in files) / 1e6}
+
+
+def draw(rows: list[common.Record], file: Path) -> None:
+    """Draw what was measured against the number of passages."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(_SHOWN), figsize=(14, 3.5), layout="constrained")
+    for axis, (unit, names) in zip(axes, _SHOWN.items(), strict=True):
+        for name in names:
+            axis.plot([row["size"] for row in rows], [row[name] for row in rows], "o-", label=name)
+        axis.set(title=unit, xlabel="passages", xscale="log", ylim=(0, None))
+        axis.legend()
+    figure.suptitle(rows[-1]["on"])
+    figure.savefig(file)
 
 
 def main() -> None:
@@ -117,7 +130,9 @@ def main() -> None:
     shutil.rmtree(given.out / "home", ignore_errors=True)
     rows = sorted(common.read_lines(kept), key=lambda row: row["size"])
     header = ["", *(f"{row['size']:,}" for row in rows)]
-    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in _SHOWN]))
+    shown = [name for names in _SHOWN.values() for name in names]
+    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in shown]))
+    draw(rows, given.out / "growth.svg")
 
 
 if __name__ == "__main__":

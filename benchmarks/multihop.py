@@ -23,26 +23,20 @@ def main() -> None:
     parser.add_argument("--score", type=common.scorer, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs"))
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
-    parser.add_argument("--encoder", help="embeds the passages, of a corpus of its own")
     parser.add_argument("--only-connect", action="store_true", help="retrieve nothing")
     parser.add_argument("--only-retrieve", action="store_true", help="the corpus is connected")
     told = f"of {','.join(RUNS)} (default: all)"
     parser.add_argument("--runs", type=common.words, default=list(RUNS), metavar="A,B", help=told)
     given = parser.parse_args()
-    name = f"{'encoding' if given.encoder else 'bench'}-{given.folder.name}"
+    name = f"bench-{given.folder.name}"
     given.out.mkdir(parents=True, exist_ok=True)
     common.kgp("doctor")  # the server's start is not part of what is measured
     if not given.only_retrieve:
         if any(c["name"] == name for c in json.loads(common.kgp("corpora", "--json")[0])):
             common.kgp("delete", "--corpus", name, "--yes")
-        encoder = ("--encoder", given.encoder) if given.encoder else ()
-        corpus = given.folder / "corpus.jsonl.gz"
-        load, connect, report = common.connected(corpus, name, *encoder)
-        seconds = report["seconds"]
-        rate = report["embedded"] / seconds["embed"]
-        print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s")
-        print(f"embedded {rate:.1f} passages a second\n")
-        print(common.markdown(("step of connect", "seconds"), seconds.items()))
+        load, connect, report = common.connected(given.folder / "corpus.jsonl.gz", name)
+        print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s\n")
+        print(common.markdown(("step of connect", "seconds"), report["seconds"].items()))
         python, server = common.peaks()
         print(f"\npeak memory: Python {python:,.0f} MB, server {server or 0:,.0f} MB")
     header = (f"{given.folder.name} {given.split}", *common.SCORES, "p50 s", "p95 s")

@@ -1,6 +1,6 @@
 """How much of PDF files' text, tables and cells the loader gets, against docling's ground truth.
 
-    python benchmarks/pdf_extraction.py FOLDER [--reader NAME]
+    python benchmarks/pdf_extraction.py FOLDER
 
 FOLDER has PDF files and, in `groundtruth/`, a JSON file of the same name for each. Measured are
 
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import _common as common
-import _pdf_readers
 import numpy as np
 from _structural_truth import grid_of
 from pypdfium2 import PdfDocument
@@ -136,10 +135,10 @@ def agreeing(true: Table, ours: Table) -> int:
     return max(strict, sum(scores[i][j] for i, j in aligned(scores).items()))
 
 
-def measured(path: Path, truth: dict[str, Any], reader: str) -> dict[str, Any]:
+def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
     """Return all counts of one document."""
     began = time.monotonic()
-    document = _pdf_readers.read(reader, path) if reader else read_pdf(path, path.read_bytes())
+    document = read_pdf(path, path.read_bytes())
     seconds = time.monotonic() - began
     counts: Counter[str] = Counter(pages=len(document.pages))
     outside, in_tables = true_texts(truth, path)
@@ -194,14 +193,13 @@ def figures(counts: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Print the figures of each document and of all."""
     parser = common.plain_parser(__doc__, "PDF files, with groundtruth/*.json beside them")
-    parser.add_argument("--reader", choices=_pdf_readers.NAMES, default="", help="instead of ours")
     options = parser.parse_args()
     counted = []
     for path in sorted(options.folder.rglob("*.pdf")):
         truth = path.parent / "groundtruth" / f"{path.stem}.json"
         if truth.is_file():
             known = json.loads(truth.read_text(encoding="utf-8"))
-            counted.append(measured(path, known, options.reader))
+            counted.append(measured(path, known))
     if not counted:
         parser.error(f"no PDF file in {options.folder} has a JSON file in groundtruth/ beside it")
     total: Counter[str] = Counter()
