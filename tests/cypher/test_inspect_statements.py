@@ -50,7 +50,7 @@ def _path(made: Statement) -> str:
 def test_explain(database: Database, made: Statement) -> None:
     """Each plans, returns the columns it declares, and reads or writes as it says."""
     values = {p.name: _SAMPLES[p.type] for p in made.inputs}
-    for text in made.parts:
+    for text in made.labelled(values):
         with database.driver.session() as session:
             result = session.run(f"EXPLAIN {LANGUAGE}{text}", values)
             columns = result.keys()
