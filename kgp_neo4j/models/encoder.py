@@ -22,8 +22,6 @@ from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, KgpError, first_line
 
-#: Texts that are encoded between two updates of a progress bar.
-_CHUNK = 256
 #: Short texts whose vectors are cached at most: words and names of relations come again.
 _CACHE_SIZE = 20_000
 _cache: dict[tuple[str, str], NDArray[np.float32]] = {}
@@ -38,6 +36,8 @@ class Encoder:
 
     #: The first digits of its weights' SHA-256, for the MDR encoder alone.
     fingerprint: str | None = None
+    #: Texts that are encoded between two updates of a progress bar.
+    _chunk = 256
 
     def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
         self.name = name
@@ -66,8 +66,8 @@ class Encoder:
         # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(order), _CHUNK):
-            chunk = order[start : start + _CHUNK]
+        for start in range(0, len(order), self._chunk):
+            chunk = order[start : start + self._chunk]
             vectors[chunk] = transform([texts[at] for at in chunk])
             if done:
                 done(len(chunk))
@@ -86,6 +86,9 @@ class QuickEncoder(Encoder):
 
     Both lie in one space, so that a question can be compared with either.
     """
+
+    # Of few texts the threads of numpy's products wait for each other, beside other work for long.
+    _chunk = 2048
 
     @property
     def form(self) -> None:

@@ -7,7 +7,7 @@ rarity, here also by position, and with a hidden layer above.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 from tokenizers import Tokenizer
 
-from kgp_neo4j.models.engine import thread_count
+from kgp_neo4j.models.engine import thread_count, token_id
 
 FILE = Path(__file__).with_name("quick_encoder") / "model.safetensors"
 #: Texts of similar length that are computed at once: their pieces' vectors fit into the cache.
@@ -25,6 +25,8 @@ _BATCH = 64
 LONGEST = 254
 #: Words whose pieces are remembered at most: cutting words into pieces would take most of the time.
 _MOST_WORDS = 500_000
+#: Words that are cut at once, and what stands between them, a piece of its own.
+_AT_ONCE, _BETWEEN = 200, "[SEP]"
 
 
 class StaticNetwork:
@@ -40,6 +42,7 @@ class StaticNetwork:
         names = ("linear", "linear_bias", "hidden", "hidden_bias", "output")
         self._layers = [arrays[name].astype(np.float32) for name in names]
         self._tokenizer = tokenizer
+        self._between = np.int32(token_id(tokenizer, _BETWEEN) or 0)
         #: The pieces of each word as the bytes of their numbers, which are joined in no time.
         self._known: dict[str, bytes] = {}
         self._lock = threading.Lock()
@@ -67,12 +70,26 @@ class StaticNetwork:
             if len(self._known) > _MOST_WORDS:
                 self._known.clear()
             new = list(set().union(*words).difference(self._known))
-            for word, cut in zip(
-                new, self._tokenizer.encode_batch(new, add_special_tokens=False), strict=True
-            ):
-                self._known[word] = np.array(cut.ids, np.int32).tobytes()
+            self._known.update(zip(new, self._cut(new), strict=True))
             get = self._known.__getitem__
             return [b"".join(map(get, each))[: 4 * LONGEST] for each in words]
+
+    def _cut(self, words: Sequence[str]) -> Iterator[bytes]:
+        """Yield the pieces of each word; many are cut at once, which takes half the time."""
+        parts = [words[start : start + _AT_ONCE] for start in range(0, len(words), _AT_ONCE)]
+        joined = self._tokenizer.encode_batch_fast(
+            [f" {_BETWEEN} ".join(part) for part in parts], add_special_tokens=False
+        )
+        for part, cut in zip(parts, joined, strict=True):
+            ids = np.array(cut.ids, np.int32)
+            ends = [*np.flatnonzero(ids == self._between).tolist(), len(ids)]
+            if len(ends) == len(part):
+                for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False):
+                    yield ids[start:end].tobytes()
+            else:  # one of the words contains what stands between them
+                for word in part:
+                    alone = self._tokenizer.encode(word, add_special_tokens=False)
+                    yield np.array(alone.ids, np.int32).tobytes()
 
     def _means(self, read: Sequence[bytes]) -> NDArray[np.float32]:
         """Return both weighted means of the vectors of each text's pieces, side by side."""

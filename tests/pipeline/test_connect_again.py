@@ -144,9 +144,14 @@ def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
     database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
 ) -> None:
     path, settings = changed
-    stages = ("connect/keywords", "connect/shared", "connect/mentions", "connect/join")
-    for failing in stages:
+    stages = {
+        "connect/keywords": "tfidf",
+        "connect/shared": "tfidf",
+        "connect/mentions": "entity",
+        "connect/join": "knn-st",
+    }
+    for failing, graph in stages.items():
         with Watched(database, failing) as watched, pytest.raises(DatabaseError):
-            connect(watched, corpus, similarity=settings)
+            connect(watched, corpus, edges=[graph], similarity=settings)
     connect(database, corpus, similarity=settings)
     _same_as_a_first_run(database, corpus, path, settings)

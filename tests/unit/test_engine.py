@@ -18,6 +18,7 @@ from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_
 from kgp_neo4j.models.engine import thread_count
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER
+from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -45,6 +46,10 @@ def test_quick_vectors_lie_where_those_of_the_full_encoder_do(encoder: Encoder) 
     assert np.allclose(found, alone, atol=1e-5)
     assert quick.encode_passages([]).shape == (0, 384)
     assert np.isfinite(quick.encode_passages([("", "")])).all()
+    # The words of a text are whole whatever stands in another one.
+    network = StaticNetwork(encoder.tokenizer)
+    beside = network(["[SEP] a[SEP]b", _TEXTS[1]])[1:]
+    assert np.allclose(beside, StaticNetwork(encoder.tokenizer)(_TEXTS[1:2]), atol=1e-5)
     # Questions are encoded by the full network.
     assert np.allclose(quick.encode(_TEXTS[:1]), encoder.encode(_TEXTS[:1]), atol=1e-3)
 

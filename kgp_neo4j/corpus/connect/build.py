@@ -1,16 +1,18 @@
 """One graph of a corpus while `connect` makes it: its state, its steps, rows in batches."""
 
 import json
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 from kgp_neo4j.environment.job import ahead
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
+from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 
@@ -19,7 +21,8 @@ class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
     With `anew` everything is written again, not only what differs from what is stored. `seconds`
-    gets the duration of each step.
+    gets the duration of each step. Graphs that are made at once share `statements` and `stopped`,
+    which ends them.
     """
 
     database: Database
@@ -28,6 +31,8 @@ class GraphBuild:
     settings: KeywordSettings | EntitySettings
     seconds: dict[str, float]
     anew: bool = False
+    statements: threading.Lock = field(default_factory=threading.Lock)
+    stopped: threading.Event = field(default_factory=threading.Event)
 
     def _made_of(self) -> str:
         """Return what a graph of the same documents depends on: settings, this version's rules."""
@@ -54,9 +59,22 @@ class GraphBuild:
             settings=json.dumps(asdict(self.settings), sort_keys=True), madeOf=self._made_of(),
         )  # fmt: skip
 
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let the block run statements while no other graph of the same run does.
+
+        A passage's relationships cannot be read while others of it are written. Raises StoppedError
+        where the run has ended.
+        """
+        with self.statements:
+            if self.stopped.is_set():
+                raise StoppedError("connect has stopped")
+            yield
+
     def read(self, path: str, **values: Any) -> list[Row]:
         """Return the rows of a statement."""
-        return self.database.read(path, corpus=self.corpus, **values)
+        with self.turn():
+            return self.database.read(path, corpus=self.corpus, **values)
 
     def write_rows(
         self,
@@ -68,7 +86,8 @@ class GraphBuild:
     ) -> None:
         """Write rows in batches of `size`, one transaction each; the next is made meanwhile."""
         for batch in ahead(in_batches(rows, size)):
-            self.database.write(path, corpus=self.corpus, rows=batch, **values)
+            with self.turn():
+                self.database.write(path, corpus=self.corpus, rows=batch, **values)
             if progress:
                 progress.update(len(batch))
 

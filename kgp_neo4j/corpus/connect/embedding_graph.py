@@ -57,9 +57,8 @@ def choose_encoder(
 
 
 def _default(database: Database, corpus: str) -> str:
-    (found,) = database.read("inspect/corpus", corpus=corpus)
-    (state,) = database.read("inspect/state", corpus=corpus)
-    is_large = found["passages"] >= _LARGE and state["language"] == DEFAULT_LANGUAGE
+    (made,) = database.read("connect/made", corpus=corpus)
+    is_large = made["passages"] >= _LARGE and made["language"] == DEFAULT_LANGUAGE
     return QUICK_ENCODER if is_large and not gpu_is_usable() else DEFAULT_ENCODER
 
 

@@ -1,7 +1,9 @@
 """Connects the passages of a corpus: makes the graphs that `--edges` names."""
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
 from typing import TypedDict, Unpack, get_args
 
@@ -9,6 +11,7 @@ from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
+from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -24,7 +27,8 @@ EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 #: All graphs that `--edges` accepts; `knn-mdr` is made only where it is named.
 _GRAPHS = get_args(GraphName)
 
-
+#: Passages of the largest corpus whose words and mentions are in memory at once.
+_AT_ONCE = 100_000
 #: What a report counts: the graph and the column of `connect/counts`.
 _COUNTS = {
     "keywords": ("keywords", "nodes"),
@@ -71,7 +75,8 @@ def connect(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(_GRAPHS)}.",
         )
-    if not database.read("connect/made", corpus=corpus):
+    made = database.read("connect/made", corpus=corpus)
+    if not made:
         raise no_corpus(corpus)
     keywords = settings.get("keywords") or KeywordSettings()
     entities = settings.get("entities") or EntitySettings()
@@ -84,11 +89,24 @@ def connect(
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
             encoder = choose_encoder(database, corpus, similarity)
-    build = partial(GraphBuild, database, corpus, seconds=seconds, anew=anew)
+    stopped = threading.Event()
+    build = partial(
+        GraphBuild, database, corpus, seconds=seconds, anew=anew,
+        statements=threading.Lock(), stopped=stopped,
+    )  # fmt: skip
+    graphs: list[Callable[[], None]] = []
     if "tfidf" in edges:
-        connect_keywords(build("keywords", keywords), keywords)
+        graphs.append(partial(connect_keywords, build("keywords", keywords), keywords))
     if "entity" in edges:
-        connect_entities(build("entities", entities), entities)
+        graphs.append(partial(connect_entities, build("entities", entities), entities))
+    with ThreadPoolExecutor(2 if made[0]["passages"] <= _AT_ONCE else 1) as beside:
+        try:
+            running = [beside.submit(in_context(each)) for each in graphs]
+            for finished in wait(running, return_when=FIRST_EXCEPTION).done:
+                finished.result()
+        except BaseException:
+            stopped.set()
+            raise
     if encoder:
         report["embedded"] = connect_nearest(
             database, corpus, encoder, similarity, seconds, anew=anew
