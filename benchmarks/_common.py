@@ -23,7 +23,7 @@ from kgp_neo4j.types.errors import KgpError
 Record = dict[str, Any]
 
 #: What a scorer is asked for.
-SCORES = ("recall@2", "recall@5", "all@5", "recall@10", "all@10", "recall@30", "all@30")
+SCORES = "recall@2 recall@5 precision@5 all@5 recall@10 all@10 recall@30 all@30".split()
 
 
 # --- The command line ---------------------------------------------------------------------------

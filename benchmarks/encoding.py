@@ -35,12 +35,14 @@ def main() -> None:
             rate = report["embedded"] / report["seconds"]["embed"]
             with tempfile.NamedTemporaryFile() as run:
                 asked = partial(common.retrieved, questions, corpus, Path(run.name), given.score)
-                found = [asked("--method", method)["recall@5"] for method in ("dense", "kgp")]
+                scores = [asked("--method", method) for method in ("dense", "kgp")]
+            found = [each[score] for each in scores for score in ("recall@5", "precision@5")]
             weights = [FILE] if encoder == QUICK_ENCODER else stored.glob(f"{encoder}-*.bin")
             size = sum(file.stat().st_size for file in weights) / 1e6
             rows.append((name, encoder, rate, seconds, size, *found))
             common.kgp("delete", "--corpus", corpus, "--yes")
-    header = ("", "encoder", "passages a second", "connect, s", "MB", "R@5 by vectors", "agent")
+    header = ("", "encoder", "passages a second", "connect, s", "MB")
+    header += ("recall@5 by vectors", "precision", "recall@5 of the agent", "precision")
     print(f"{common.described()}\n\n{common.markdown(header, rows)}")
 
 
