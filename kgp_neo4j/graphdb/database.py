@@ -6,9 +6,8 @@ import random
 import re
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -269,10 +268,19 @@ class Database:
                 raise DatabaseError(row["wrong"], where=query.path)
 
 
-def in_batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    """Yield items in lists of `size`, each to be written in one transaction."""
-    remaining = iter(items)
-    while batch := list(islice(remaining, size)):
+def in_batches(
+    items: Iterable[_T], size: int, weigh: Callable[[_T], int] = lambda _: 1
+) -> Iterator[list[_T]]:
+    """Yield items in lists that weigh `size` or just above it, each written in one transaction."""
+    batch: list[_T] = []
+    weight = 0
+    for item in items:
+        batch.append(item)
+        weight += weigh(item)
+        if weight >= size:
+            yield batch
+            batch, weight = [], 0
+    if batch:
         yield batch
 
 

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -82,10 +82,11 @@ class GraphBuild:
         rows: Iterable[Any],
         size: int,
         progress: Progress | None = None,
+        weigh: Callable[[Any], int] = lambda _: 1,
         **values: Any,
     ) -> None:
         """Write rows in batches of `size`, one transaction each; the next is made meanwhile."""
-        for batch in ahead(in_batches(rows, size)):
+        for batch in ahead(in_batches(rows, size, weigh)):
             with self.turn():
                 self.database.write(path, corpus=self.corpus, rows=batch, **values)
             if progress:

@@ -1,7 +1,7 @@
 """Makes the TF-IDF graph: keywords of each passage, and edges between passages that share them."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from kgp_neo4j.corpus.connect.pairs import (
     write_pairs,
 )
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Row
+from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.types.settings import KeywordSettings
 
 #: The edges between passages, as `connect/shared` takes them.
 _EDGE = {"type": "SHARES_KEYWORD", "items": "keywords", "marks": "sharedKeywordMarks"}
+#: Links of keywords that are written in one transaction: titles are in up to all passages.
+_LINKS = 30_000
 #: A title shared by more documents than this names none of them.
 _MOST_OWNERS = 20
 
@@ -77,7 +79,7 @@ def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) 
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
     with bar("write keywords", len(keywords.texts), "keywords") as progress:
         changes = _keyword_rows(keywords, [row["node"] for row in rows], changed, unused)
-        build.write_rows("connect/keywords", changes, 5000, progress)
+        build.write_rows("connect/keywords", changes, _LINKS, progress, _links_of)
     marks = (
         {"id": rows[at]["id"], "marks": {"inKeywordGraph": True, "keywordMarks": marks}}
         for at, marks in changed.items()
@@ -92,7 +94,10 @@ def _keyword_rows(
     changed: Collection[int],
     stored: dict[str, tuple[int, bool]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield keywords that differ from `stored` or changed; leave there those that none has."""
+    """Yield keywords that differ from `stored` or changed; leave there those that none has.
+
+    One that very many passages have comes in parts.
+    """
     touched = np.zeros(len(nodes), bool)
     touched[list(changed)] = True
     places = np.flatnonzero(touched[keywords.passage])
@@ -104,12 +109,13 @@ def _keyword_rows(
     columns = (keywords.texts, keywords.frequency.tolist(), keywords.named.tolist(), sizes)
     for text, frequency, named, size in zip(*columns, strict=True):
         if stored.pop(text, None) != (frequency, named) or size:
-            yield {
-                "text": text,
-                "frequency": frequency,
-                "named": named,
-                "links": list(itertools.islice(links, size)),
-            }
+            own = in_batches(itertools.islice(links, size), _LINKS) if size else [[]]
+            for part in own:
+                yield {"text": text, "frequency": frequency, "named": named, "links": part}
+
+
+def _links_of(row: Mapping[str, Any]) -> int:
+    return 1 + len(row["links"])
 
 
 def _naming_pairs(keywords: Keywords) -> Pairs:
