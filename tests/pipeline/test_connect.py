@@ -11,7 +11,7 @@ from connected import Watched, connected_graph
 from graphs import load_records, rows
 from small_graphs import FILMS, edges
 
-from kgp_neo4j.corpus.connect import embedding_graph
+from kgp_neo4j.corpus.connect import embedding_graph, keyword_graph
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
@@ -45,7 +45,9 @@ def _state(database: Database, corpus: str) -> dict[str, Any]:
 # --- The keyword graph ----------------------------------------------------------------------------
 
 
-def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
+def test_keyword_graph(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load_records(database, corpus, tmp_path, *FILMS)
     report = connect(database, corpus, edges=["tfidf"])
     assert _named_edges(database, corpus) == {
@@ -69,6 +71,10 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     assert frequency == []
     assert _state(database, corpus)["connected"] == ["keywords"]
     assert _state(database, corpus)["unconnected"] == 0
+    # In many transactions, with a keyword's links in several, it is the same.
+    monkeypatch.setattr(keyword_graph, "_LINKS", 2)
+    connect(database, corpus, edges=["tfidf"], anew=True)
+    assert connected_graph(database, corpus) == made
 
 
 def test_other_settings_leave_no_stale_edges(
