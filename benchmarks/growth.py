@@ -57,7 +57,6 @@ def of_size(real: list[common.Record], size: int) -> Iterator[common.Record]:
 
 def varied(row: common.Record, copy: int, common_words: set[str]) -> common.Record:
     """Return a passage whose names are others; the same name becomes the same one everywhere."""
-
     letters = "".join(_LETTERS)
     moved = "".join(each[copy % len(each) :] + each[: copy % len(each)] for each in _LETTERS)
     table = str.maketrans(letters + letters.upper(), moved + moved.upper())

@@ -11,8 +11,8 @@ are all from Wikipedia. Prints Markdown.
 
 import json
 import random
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import _common as common
@@ -56,8 +56,7 @@ def main() -> None:
     rows = []
     reader = load_reader()
     for kind, own in asked.items():
-        scratch = tempfile.TemporaryDirectory()
-        with common.explained(), scratch as folder, Corpus(f"bench-{kind}") as corpus:
+        with common.explained(), TemporaryDirectory() as folder, Corpus(f"bench-{kind}") as corpus:
             if kind in found:
                 held = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
                 corpus.load([common.write_lines(Path(folder) / f"{kind}.jsonl", held)])

@@ -24,6 +24,7 @@ from kgp_neo4j.models.quick import LONGEST
 
 #: Of a piece, the two means and the hidden layer.
 SIZE, HIDDEN, POSITIONS = 256, 512, 64
+EPOCHS, RATE, DROP = 4, 2e-3, 0.1
 TABLES, NAMES, SENTENCES, OTHERS = 8_000, 40_000, 20_000, 4
 ASKED = ("hotpotqa/train", "hotpotqa/train_more", "2wiki/train", "2wiki/train_more",
          "musique/train", "musique/train_decompositions", "strategyqa/train")  # fmt: skip
@@ -52,9 +53,9 @@ def texts_of(data: Path, seed: int) -> list[str]:
 
 
 class Network(torch.nn.Module):
-    """The network of `kgp_neo4j.models.quick`, to be trained; `drop` leaves out pieces of texts."""
+    """The network of `kgp_neo4j.models.quick`, to be trained; pieces of texts are left out."""
 
-    def __init__(self, pieces: NDArray[Any], share: NDArray[Any], drop: float) -> None:
+    def __init__(self, pieces: NDArray[Any], share: NDArray[Any]) -> None:
         super().__init__()
         centred = pieces - share @ pieces
         axes = np.linalg.svd(centred * np.sqrt(share)[:, None], full_matrices=False)[2][:SIZE]
@@ -70,7 +71,6 @@ class Network(torch.nn.Module):
             self.linear.weight.zero_()
             self.linear.weight[:, :SIZE] = torch.from_numpy(axes.T)
             self.output.weight.zero_()
-        self.drop = drop
 
     def forward(self, texts: list[NDArray[Any]]) -> torch.Tensor:
         """Return the vectors of texts that are given as the numbers of their pieces."""
@@ -80,7 +80,7 @@ class Network(torch.nn.Module):
         place = torch.arange(len(ids)) - starts.repeat_interleave(lengths)
         text = torch.arange(len(texts)).repeat_interleave(lengths)
         # Of a name of few pieces none may be missing.
-        lost = self.drop * ((lengths - 3) / 20).clamp(0, 1).repeat_interleave(lengths)
+        lost = DROP * ((lengths - 3) / 20).clamp(0, 1).repeat_interleave(lengths)
         kept = (torch.rand(len(ids)) >= lost).float()
         means = []
         for position in self.position:
@@ -97,14 +97,9 @@ def store(network: Network, file: Path) -> None:
     state = {name: value.numpy() for name, value in network.state_dict().items()}
     pieces = state["pieces.weight"]
     scale = np.abs(pieces).max(1) / 127 + 1e-9
-    matrices = {
-        "position": state["position"],
-        "linear": state["linear.weight"].T,
-        "linear_bias": state["linear.bias"],
-        "hidden": state["hidden.weight"].T,
-        "hidden_bias": state["hidden.bias"],
-        "output": state["output.weight"].T,
-    }
+    matrices = {"position": state["position"]}
+    matrices |= {f"{name}_bias": state[f"{name}.bias"] for name in ("linear", "hidden")}
+    matrices |= {name: state[f"{name}.weight"].T for name in ("linear", "hidden", "output")}
     arrays = {name: np.ascontiguousarray(of.astype(np.float16)) for name, of in matrices.items()}
     arrays |= {"pieces": np.round(pieces / scale[:, None]).astype(np.int8)}
     save_file(arrays | {"scale": scale, "weight": state["weight"]}, file)
@@ -114,9 +109,6 @@ def main() -> None:
     """Encode the texts, fit the network, and store it."""
     parser = common.parser(__doc__, None)
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
-    parser.add_argument("--epochs", type=common.positive, default=4)
-    parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--drop", type=float, default=0.1)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     encoder, texts = load_encoder(), texts_of(given.folder, given.seed)
@@ -130,10 +122,10 @@ def main() -> None:
     count = np.bincount(np.concatenate(ids), minlength=len(words))
     alone = encoder.encode([word.removeprefix("##") for word in words])
     torch.manual_seed(given.seed)
-    network = Network(alone, count / count.sum(), given.drop)
-    optimizer = torch.optim.Adam(network.parameters(), lr=given.rate)
-    steps = given.epochs * len(ids) // 512
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, given.rate, steps, pct_start=0.02)
+    network = Network(alone, count / count.sum())
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    steps = EPOCHS * len(ids) // 512
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, steps, pct_start=0.02)
     for step in range(steps):
         batch = torch.randint(len(ids), (512,))
         near = torch.cosine_similarity(network([ids[at] for at in batch]), wanted[batch])
