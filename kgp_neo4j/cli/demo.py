@@ -1,7 +1,7 @@
 """`kgp-neo4j demo`: load, connect and ask, on documents that come with the package."""
 
 import shlex
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 
 import click
 
@@ -38,10 +38,11 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     from kgp_neo4j.show.terminal import print_answer
 
     asked = demo.QUESTION if question is None else question
-    pool = ThreadPoolExecutor(1)  # where it fails, who needs a model first says why
+    pool = ThreadPoolExecutor(1)
     models = [pool.submit(load) for load in (load_encoder, load_reader)]
     with open_database(echo=say) as database:
-        wait(models)
+        for each in models:
+            each.result()
         prepared = demo.prepare(database, corpus)
         demo.prepare_graph(database, corpus)
         answer = make_pipeline(database, corpus, settings=demo.SETTINGS).ask(asked)

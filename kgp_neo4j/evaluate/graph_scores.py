@@ -78,8 +78,7 @@ class Holdings:
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Return whether a span of a text is not part of a longer word in letters."""
     borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
-    letters = (all(c.isalnum() and ord(c) < 0x2E80 for c in pair) for pair in borders)
-    return not any(inside and len(pair) == 2 for inside, pair in zip(letters, borders, strict=True))
+    return not any(len(p) == 2 and all(c.isalnum() and ord(c) < 0x2E80 for c in p) for p in borders)
 
 
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:

@@ -35,7 +35,8 @@ def measure_room(database: Database, server: ServerStatus | None = None, machine
     )
     encoders: dict[str, list[str]] = {}
     for row in rows:
-        encoders.setdefault(row["encoder"], []).append(row["name"])
+        name = row["name"] if row["corpus"] else f"graph {row['name']}"
+        encoders.setdefault(row["encoder"], []).append(name)
     if server is None:
         return Room(vectors, None, (), encoders)
     short = []

@@ -3,7 +3,8 @@
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from kgp_neo4j.models.pretrained import (
 )
 from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
-from kgp_neo4j.types.errors import EncoderError, KgpError, first_line
+from kgp_neo4j.types.errors import EncoderError, first_line
 
 #: Short texts whose vectors are cached at most: words and names of relations come again.
 _CACHE_SIZE = 20_000
@@ -115,14 +116,14 @@ def encode_kept(
 ) -> NDArray[np.float32]:
     """Return what `encode_passages` does, from the cache folder what any run encoded before.
 
-    Equal passages are encoded once.
+    That is unit vectors, (passages, dimension). Equal passages are encoded once.
     """
     if encoder.form is None:
         return encoder.encode_passages(passages, done=done)
     own = f"{encoder.name}\0{encoder.form}\0"
     texts = [f"{own}{title}\0{text}".encode(errors="surrogatepass") for title, text in passages]
     keys = [hashlib.sha256(text).hexdigest() for text in texts]
-    file = KeptValues(Folders.from_environment().cache / "vectors" / "vectors.db", bytes, _LARGEST)
+    file = _kept(Folders.from_environment().cache / "vectors" / "vectors.db")
     kept = {key: np.frombuffer(data, "<f4") for key, data in file.find(set(keys)).items()}
     kept = {key: vector for key, vector in kept.items() if len(vector) == encoder.dimension}
     new = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in kept}
@@ -131,8 +132,13 @@ def encode_kept(
     if made:
         file.keep({key: vector.astype("<f4").tobytes() for key, vector in made.items()})
     kept |= made
-    vectors = [kept[key] for key in keys]
-    return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
+    return np.array([kept[key] for key in keys], np.float32).reshape(-1, encoder.dimension)
+
+
+@cache
+def _kept(file: Path) -> KeptValues[bytes]:
+    """Return the passages' vectors in a file; made once, it warns once."""
+    return KeptValues(file, bytes, _LARGEST)
 
 
 def choose_network(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> Encoder:
@@ -146,7 +152,7 @@ def choose_network(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> Encod
     own = PRETRAINED[DEFAULT_ENCODER]
     try:
         transformer = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
-    except (KgpError, RuntimeError):  # the encoder there is does as well
+    except Exception:  # of any type are the engine's errors; the encoder there is does as well
         return encoder
     in_bytes = Encoder(encoder.name, transformer)
     seconds, vectors = zip(*(_try(each, sample) for each in (encoder, in_bytes)), strict=True)
@@ -173,7 +179,7 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
     for text, vector in zip(new, encoder.encode(new) if new else (), strict=True):
         _cache[encoder.name, text] = vector
     vectors = [_cache[encoder.name, text] for text in texts]
-    return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
+    return np.array(vectors, np.float32).reshape(-1, encoder.dimension)
 
 
 @lru_cache(maxsize=3)

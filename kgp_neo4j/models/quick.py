@@ -23,8 +23,8 @@ FILE = Path(__file__).with_name("quick_encoder") / "model.safetensors"
 _BATCH = 64
 #: Word pieces of a text that are read, as many as the full encoder reads.
 LONGEST = 254
-#: Words whose pieces are remembered at most: cutting words into pieces would take most of the time.
-_MOST_WORDS = 500_000
+#: Letters of the words whose pieces are remembered: cutting words would take most of the time.
+_MOST_LETTERS = 5_000_000
 #: Words that are cut at once, and what stands between them, a piece of its own.
 _AT_ONCE, _BETWEEN = 200, "[SEP]"
 
@@ -45,6 +45,7 @@ class StaticNetwork:
         self._between = np.int32(token_id(tokenizer, _BETWEEN) or 0)
         #: The pieces of each word as the bytes of their numbers, which are joined in no time.
         self._known: dict[str, bytes] = {}
+        self._letters = 0
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -65,11 +66,13 @@ class StaticNetwork:
 
     def _ids(self, texts: Sequence[str]) -> list[bytes]:
         """Return the word pieces of texts; words, between spaces, are cut into pieces once."""
-        words = [text.split() for text in texts]
+        words = [text.split(None, LONGEST)[:LONGEST] for text in texts]
         with self._lock:
-            if len(self._known) > _MOST_WORDS:
+            if self._letters > _MOST_LETTERS:
                 self._known.clear()
+                self._letters = 0
             new = list(set().union(*words).difference(self._known))
+            self._letters += sum(map(len, new))
             self._known.update(zip(new, self._cut(new), strict=True))
             get = self._known.__getitem__
             return [b"".join(map(get, each))[: 4 * LONGEST] for each in words]

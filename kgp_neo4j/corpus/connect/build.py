@@ -21,8 +21,8 @@ class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
     With `anew` everything is written again, not only what differs from what is stored. `seconds`
-    gets the duration of each step. Graphs that are made at once share `statements` and `stopped`,
-    which ends them.
+    gets the duration of each step, with what it waited for another graph's statements. Graphs that
+    are made at once share `statements` and `stopped`, which ends them.
     """
 
     database: Database
@@ -49,7 +49,8 @@ class GraphBuild:
 
         It can be asked meanwhile, and counts as made of what its documents are unless these change.
         """
-        begun = self.database.write("connect/begin", corpus=self.corpus, graph=self.graph)
+        with self.turn():
+            begun = self.database.write("connect/begin", corpus=self.corpus, graph=self.graph)
         yield
         # Where another run makes the graph too, `run` is None, since the result is of both. There
         # is no row where the corpus was deleted just now: nothing is found, and nothing written.
@@ -72,7 +73,7 @@ class GraphBuild:
             yield
 
     def read(self, path: str, **values: Any) -> list[Row]:
-        """Return the rows of a statement."""
+        """Return the rows of a statement; raises StoppedError where the run has ended."""
         with self.turn():
             return self.database.read(path, corpus=self.corpus, **values)
 
@@ -85,7 +86,10 @@ class GraphBuild:
         weigh: Callable[[Any], int] = lambda _: 1,
         **values: Any,
     ) -> None:
-        """Write rows in batches of `size`, one transaction each; the next is made meanwhile."""
+        """Write rows in batches that weigh `size`, one transaction each; makes the next meanwhile.
+
+        Raises StoppedError where the run has ended.
+        """
         for batch in ahead(in_batches(rows, size, weigh)):
             with self.turn():
                 self.database.write(path, corpus=self.corpus, rows=batch, **values)

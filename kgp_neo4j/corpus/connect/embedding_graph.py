@@ -58,8 +58,9 @@ def choose_encoder(
 
 def _default(database: Database, corpus: str) -> str:
     (made,) = database.read("connect/made", corpus=corpus)
-    is_large = made["passages"] >= _LARGE and made["language"] == DEFAULT_LANGUAGE
-    return QUICK_ENCODER if is_large and not gpu_is_usable() else DEFAULT_ENCODER
+    is_english = made["language"] == DEFAULT_LANGUAGE and 2 * made["cjk"] < made["passages"]
+    is_quick = made["passages"] >= _LARGE and is_english and not gpu_is_usable()
+    return QUICK_ENCODER if is_quick else DEFAULT_ENCODER
 
 
 def connect_nearest(

@@ -24,16 +24,20 @@ _BATCH = 1000
 _LINKER = "titles"
 
 
-def connect_entities(build: GraphBuild, settings: EntitySettings) -> None:
-    """Link a corpus's passages and make its shared-entity edges; only what differs is written.
+def aliases_of(build: GraphBuild, settings: EntitySettings) -> dict[str, list[str]]:
+    """Return the other names of documents by title; raises InputError for an invalid file."""
+    if not settings.aliases:
+        return {}
+    titles = {row["title"] for row in build.read("connect/titles")}
+    return read_aliases(settings.aliases, titles)
 
-    Raises InputError for a file of aliases that is invalid, before anything is changed.
-    """
-    aliases: dict[str, list[str]] = {}
-    if settings.aliases:
-        titles = {row["title"] for row in build.read("connect/titles")}
-        aliases = read_aliases(settings.aliases, titles)
-    elif build.is_current():  # a file of the same name may say something else each time
+
+def connect_entities(
+    build: GraphBuild, settings: EntitySettings, aliases: Mapping[str, Sequence[str]]
+) -> None:
+    """Link a corpus's passages and make its shared-entity edges; only what differs is written."""
+    # A file of aliases of the same name may say something else each time.
+    if not settings.aliases and build.is_current():
         return
     with build.making():
         with timed(build.seconds, "read passages"):

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
-from kgp_neo4j.corpus.connect.entity_graph import connect_entities
+from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
@@ -98,15 +98,14 @@ def connect(
     if "tfidf" in edges:
         graphs.append(partial(connect_keywords, build("keywords", keywords), keywords))
     if "entity" in edges:
-        graphs.append(partial(connect_entities, build("entities", entities), entities))
-    with ThreadPoolExecutor(2 if made[0]["passages"] <= _AT_ONCE else 1) as beside:
-        try:
-            running = [beside.submit(in_context(each)) for each in graphs]
-            for finished in wait(running, return_when=FIRST_EXCEPTION).done:
-                finished.result()
-        except BaseException:
-            stopped.set()
-            raise
+        linking = build("entities", entities)
+        aliases = aliases_of(linking, entities)
+        graphs.append(partial(connect_entities, linking, entities, aliases))
+    if made[0]["passages"] > _AT_ONCE:
+        for make in graphs:
+            make()
+    else:
+        _make_at_once(graphs, stopped)
     if encoder:
         report["embedded"] = connect_nearest(
             database, corpus, encoder, similarity, seconds, anew=anew
@@ -123,3 +122,21 @@ def connect(
         report[name] = counts[graph][column] if graph in counts else 0
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def _make_at_once(graphs: Sequence[Callable[[], None]], stopped: threading.Event) -> None:
+    """Make graphs in a thread each; sets `stopped` where one fails or the user interrupts."""
+    beside, ends = ThreadPoolExecutor(2), True
+    try:
+        running = {beside.submit(in_context(each)) for each in graphs}
+        while running:
+            # Without a limit, waiting cannot be interrupted on Windows.
+            finished, running = wait(running, 1.0, FIRST_EXCEPTION)
+            for each in finished:
+                each.result()
+    except KeyboardInterrupt:
+        ends = False  # what they compute until their next statement may take long
+        raise
+    finally:
+        stopped.set()
+        beside.shutdown(wait=ends)

@@ -1,7 +1,7 @@
 """Makes the TF-IDF graph: keywords of each passage, and edges between passages that share them."""
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,9 @@ def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) 
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
     with bar("write keywords", len(keywords.texts), "keywords") as progress:
         changes = _keyword_rows(keywords, [row["node"] for row in rows], changed, unused)
-        build.write_rows("connect/keywords", changes, _LINKS, progress, _links_of)
+        build.write_rows(
+            "connect/keywords", changes, _LINKS, progress, lambda row: 1 + len(row["links"])
+        )
     marks = (
         {"id": rows[at]["id"], "marks": {"inKeywordGraph": True, "keywordMarks": marks}}
         for at, marks in changed.items()
@@ -112,10 +114,6 @@ def _keyword_rows(
             own = in_batches(itertools.islice(links, size), _LINKS) if size else [[]]
             for part in own:
                 yield {"text": text, "frequency": frequency, "named": named, "links": part}
-
-
-def _links_of(row: Mapping[str, Any]) -> int:
-    return 1 + len(row["links"])
 
 
 def _naming_pairs(keywords: Keywords) -> Pairs:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, ranges
+from kgp_neo4j.environment.disk import disk_error, private_folder
+from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -223,9 +225,14 @@ def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the values in a temporary file, which the system reads when needed, if large."""
     if values.nbytes < _LARGE:
         return values
-    with tempfile.TemporaryFile() as file:
-        values.tofile(file)
-        return np.memmap(file, np.int32, "r")
+    folder = Folders.from_environment().cache  # other temporary files are often in memory
+    private_folder(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            values.tofile(file)
+            return np.memmap(file, np.int32, "r")
+    except OSError as error:
+        raise disk_error(error, folder, "The words could not be set aside") from error
 
 
 class _Grams:
@@ -296,7 +303,8 @@ class _Grams:
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
         places = [np.zeros(0, np.int64)]
         for at, grams in self._levels:
-            here = slice(*np.searchsorted(at, (begin, end)))
+            # Of one type: numpy would make all places of it anew each time.
+            here = slice(*np.searchsorted(at, np.array((begin, end), at.dtype)))
             passage = low + np.searchsorted(ends[low:high], at[here], side="right")
             places.append(passage * self.number + grams[here])
         pairs, count = np.unique(np.concatenate(places), return_counts=True)

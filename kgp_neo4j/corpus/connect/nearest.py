@@ -114,7 +114,9 @@ def _nearest_in_cells(
     order //= near
     ends = np.bincount(cells.ravel(), minlength=len(centres)).cumsum()
     for cell, among in enumerate(np.split(order, ends[:-1])):
-        yield from _nearest(vectors, at[cells[at, 0] == cell], min(most, among.size - 1), among)
+        # A cell with too few is one of passages that stand alone.
+        enough = among if among.size > most else None
+        yield from _nearest(vectors, at[cells[at, 0] == cell], most, enough)
 
 
 def _centres(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -142,7 +142,6 @@ def _is_gone(tag: Tag, style: _Style, whole: Callable[[], Container[int]]) -> bo
     return _is_none(style.get("opacity", "")) and not appears and id(tag) not in whole()
 
 
-@lru_cache(maxsize=1_000)
 def _is_none(length: str) -> bool:
     return re.match(r"0(\.0*)?(?![\d.])", length) is not None
 

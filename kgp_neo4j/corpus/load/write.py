@@ -1,19 +1,16 @@
 """Write documents with their passages, many in a transaction, each completely or not at all."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
 from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
 from kgp_neo4j.corpus.load.sources import place
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, in_batches
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
-
-_T = TypeVar("_T")
 
 #: Characters that a load keeps in memory, and those that each document counts for besides its own.
 _CHARACTERS, _DOCUMENT = 4_000_000, 4_000
@@ -37,7 +34,7 @@ def batches(
                 seen.add(bytes.fromhex(id_))
                 yield id_, document
 
-    return map(dict, _groups(new(), lambda each: _DOCUMENT + len(each[1].text), _CHARACTERS))
+    return map(dict, in_batches(new(), _CHARACTERS, lambda each: _DOCUMENT + len(each[1].text)))
 
 
 def write(
@@ -71,7 +68,7 @@ def write(
         for id_, document in changed.items()
     )
     told = {"corpus": corpus, "scope": corpus_scope(corpus), "language": language}
-    for group in _groups(rows, lambda row: len(row["passages"]), _PASSAGES):
+    for group in in_batches(rows, _PASSAGES, lambda row: len(row["passages"])):
         results += database.write("load/documents", **told, rows=group)
     make_own_indexes(database, corpus)
     _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
@@ -117,7 +114,7 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         for order, table in enumerate(document.tables, 1)
         for row in table_rows(id_, order, table)
     )
-    for group in _groups(rows, lambda row: len(row["cells"]), _CELLS):
+    for group in in_batches(rows, _CELLS, lambda row: len(row["cells"])):
         database.write("load/table_rows", corpus=corpus, rows=group)
     for row in database.write("load/finish_tables", ids=list(documents)):
         document = documents[row["id"]]
@@ -147,17 +144,3 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     if document.whole and len(document.text) <= split.WHOLE_LIMIT:
         return None
     return split.DEFAULT_SIZE
-
-
-def _groups(items: Iterable[_T], size: Callable[[_T], int], limit: int) -> Iterator[list[_T]]:
-    """Gather items until their sizes together reach a limit."""
-    held: list[_T] = []
-    total = 0
-    for item in items:
-        held.append(item)
-        total += size(item)
-        if total >= limit:
-            yield held
-            held, total = [], 0
-    if held:
-        yield held

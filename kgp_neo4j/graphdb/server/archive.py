@@ -68,7 +68,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
 
 
 def _make(java: str, archive: Path, home: Path) -> None:
-    """Make the archive, when it is time to; raises where another process is about to."""
+    """Make the archive, when it is time to; raises filelock.Timeout where another is about to."""
     with FileLock(archive.with_suffix(".lock"), timeout=0):
         _wait(home)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
@@ -96,7 +96,9 @@ def _seconds(home: Path) -> float | None:
     state = read_state(home)
     if state is None or not is_ours(home, state):
         return None
-    return float(sum(psutil.Process(state.pid).cpu_times()[:2]))
+    with contextlib.suppress(psutil.Error):
+        return float(sum(psutil.Process(state.pid).cpu_times()[:2]))
+    return None
 
 
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
