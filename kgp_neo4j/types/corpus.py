@@ -193,7 +193,7 @@ class CorpusSummary:
 
 @dataclass(frozen=True, slots=True)
 class ConnectReport:
-    """The result of `connect`: counts after the run, and seconds per step."""
+    """The result of `connect`: counts after the run, and seconds per step, some of them at once."""
 
     corpus: str
     keywords: int = 0
