@@ -96,14 +96,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No settings and no database of the user's, and no replies from an earlier run."""
+    """No settings of the user's, and no replies from an earlier run."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("KGP_NEO4J_LLM")]:
             patch.delenv(name)
         for name in ("COLUMNS", "LINES"):  # a worker has them, of no terminal
             patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        patch.setenv("KGP_NEO4J_HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
         patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
         yield
