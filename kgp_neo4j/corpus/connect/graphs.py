@@ -125,7 +125,7 @@ def connect(
 
 
 def _make_at_once(graphs: Sequence[Callable[[], None]], stopped: threading.Event) -> None:
-    """Make graphs in a thread each; sets `stopped` where one fails or the user interrupts."""
+    """Make graphs in a thread each; none runs a statement after that, since `stopped` is set."""
     beside, ends = ThreadPoolExecutor(2), True
     try:
         running = {beside.submit(in_context(each)) for each in graphs}

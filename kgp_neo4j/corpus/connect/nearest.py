@@ -114,7 +114,7 @@ def _nearest_in_cells(
     order //= near
     ends = np.bincount(cells.ravel(), minlength=len(centres)).cumsum()
     for cell, among in enumerate(np.split(order, ends[:-1])):
-        # A cell with too few is one of passages that stand alone.
+        # Where a cell has too few passages, all passages are looked at.
         enough = among if among.size > most else None
         yield from _nearest(vectors, at[cells[at, 0] == cell], most, enough)
 
