@@ -42,7 +42,8 @@ class Caller:
         """Answer with what is looked up, within the time and the queue of a question."""
         job = self.service.question_job(self.request.state.id)
         waiting = self.service.questions.begin(job, work)
-        return json_response(await while_connected(self.request, waiting))
+        found = await while_connected(self.request, waiting)
+        return found if isinstance(found, Response) else json_response(found)
 
     async def change(self, work: Callable[[], Any]) -> Response:
         """Do what changes a corpus, after the loads that were there before, and to its end."""

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request, Response
 
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
+from kgp_neo4j.corpus.load.kept_files import forget_files, keep_file
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
@@ -63,6 +64,9 @@ async def upload(
             folder.mkdir(mode=0o700, exist_ok=True)
             file.replace(place)
             report = load(service.database, [place], corpus, strict=True)
+            if not service.settings.forget_uploads:
+                keep_file(service.database, corpus, place)
+            forget_files(service.database, corpus)
             tell("loaded", lambda: _report_record(report, folder))
             seconds = make_graphs(service.database, corpus).seconds["all"] if connect else None
         finally:

@@ -97,8 +97,9 @@ class SourceDocument:
     the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
     the text of a document that has pages; `tables` and `sections` are in the order of the text.
     `left_out` lists in a few words each what of the file could not be used (a scanned page, a
-    locked sheet), `notes` what was kept and is worth telling (a guessed encoding). Of a title over
-    300 characters, also a section's, the beginning is kept, since passages have it.
+    locked sheet), `notes` what was kept and is worth telling (a guessed encoding). `file_hash` is
+    the SHA-256 of a PDF file's bytes. Of a title over 300 characters, also a section's, the
+    beginning is kept, since passages have it.
     """
 
     title: str
@@ -111,6 +112,7 @@ class SourceDocument:
     left_out: tuple[str, ...] = ()
     sections: tuple[SourceSection, ...] = ()
     notes: tuple[str, ...] = ()
+    file_hash: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", _short_title(self.title))

@@ -204,4 +204,7 @@ class ServeSettings(Checked):
         64, "The size of an uploaded file at most.", bounds=(1, 100_000),
         option="max-upload", metavar="MB",
     )  # fmt: skip
+    forget_uploads: bool = setting(
+        False, "Keep no uploaded PDF file: its pages are shown as text.", option="forget-uploads"
+    )
     log_questions: bool = setting(False, "Write questions into the log.", option="log-questions")

@@ -378,7 +378,8 @@ def test_the_page_of_the_graph_names_what_is_there(
         name,
     )
     # What a load sets of some files only (a page that is a picture) need not be in this corpus.
-    written = "".join(statement(f"load/{name}").text for name in ("documents", "place_sources"))
+    names = ("documents", "file_hashes", "place_sources")
+    written = "".join(statement(f"load/{name}").text for name in names)
     absent = _table(nodes) - stored
     assert _table(nodes) == stored | (absent & {*_set_by(written), ("DocumentSource", "id")})
     listed = _table(relationships.split("## Indexes")[0])

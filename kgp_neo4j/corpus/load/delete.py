@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgp_neo4j.corpus.load.kept_files import forget_files
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.own_indexes import drop_indexes, drop_own_indexes
 from kgp_neo4j.environment.files import absolute
@@ -33,6 +34,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     drop_own_indexes(database, corpus)
     done = _delete_content(database, corpus)
     database.write("load/delete_corpus", corpus=corpus)
+    forget_files(database, corpus)
     return Deleted(corpus, done["documents"], done["passages"])
 
 
@@ -69,6 +71,7 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     ids = [row["id"] for row in found if row not in shared]
     database.write_in_batches("load/remove_structure", documents=ids)
     done = database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids)
+    forget_files(database, corpus)
     return Deleted(corpus, done["documents"], done["passages"], len(shared))
 
 

@@ -78,6 +78,8 @@ def write(
     if placed.deserted:
         gone = list(placed.deserted)
         database.write_in_batches("load/delete_documents", corpus=corpus, ids=gone)
+    if hashes := {id_: each.file_hash for id_, each in documents.items() if each.file_hash}:
+        database.write("load/file_hashes", hashes=hashes)
     for row in results:
         document = documents[row["id"]]
         _check_stored(row["characters"], len(document.text), "characters", document)

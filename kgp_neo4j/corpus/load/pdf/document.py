@@ -8,6 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         tables=tuple(assembly.tables),
         left_out=(*left_out, *told),
         sections=sections,
+        file_hash=sha256(data).hexdigest(),
     )
 
 

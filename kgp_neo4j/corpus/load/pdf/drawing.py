@@ -103,26 +103,26 @@ def _draw_note(note: Any, interpreter: PDFPageInterpreter, device: _Device) -> N
 #: The least difference in a colour's light (of 255) that is seen, and the most dots of a picture.
 _SEEN, _DOTS = 8, 8e6
 #: PDFium does one thing at a time.
-_DRAWING = Lock()
+DRAWING = Lock()
 
 
 @contextmanager
 def open_shown(pdf: Any, data: bytes, password: str) -> Iterator[None]:
     """Open a file in PDFium, as `pdf.shown`, and close it; None where PDFium cannot read it."""
     pdf.shown = None
-    with _DRAWING, suppress(Exception):
+    with DRAWING, suppress(Exception):
         pdf.shown = PdfDocument(data, password or None)
     try:
         yield
     finally:
-        with _DRAWING:
+        with DRAWING:
             if pdf.shown is not None:
                 pdf.shown.close()
 
 
 def picture_of(page: Any, scale: float) -> Any:
     """Return a page as rows of dots in three colours, `scale` a point, fewer for large pages."""
-    with _DRAWING:
+    with DRAWING:
         side = page.pdf.shown[page.number - 1]
         width, height = side.get_size()
         scale = min(scale, (_DOTS / max(width * height, 1)) ** 0.5)
