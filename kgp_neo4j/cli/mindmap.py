@@ -8,7 +8,6 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import (
-    FILE,
     graph_option,
     html_option,
     mermaid_option,
@@ -43,7 +42,6 @@ Graphs are loaded by `kgp-neo4j load-kg`.
 @chat_url_option
 @mermaid_option
 @html_option
-@click.option("--svg", type=FILE, help="Write the picture alone to this file.")
 @settings_options(mining=MiningSettings, exploration=ExplorationSettings)
 @show_option(40, "Lines of the mind map")
 @json_option
@@ -55,7 +53,6 @@ def command(
     chat_url: str | None,
     as_mermaid: bool,
     html: Path | None,
-    svg: Path | None,
     show: int,
     as_json: bool,
     mining: MiningSettings,
@@ -73,7 +70,6 @@ def command(
     from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph, read_turns
     from kgp_neo4j.show.mermaid import mind_map_mermaid
     from kgp_neo4j.show.pages import mind_map_page
-    from kgp_neo4j.show.pictures import draw_mind_map
     from kgp_neo4j.show.terminal import print_mind_map
 
     text = sys.stdin.read() if question == "-" else question
@@ -85,8 +81,6 @@ def command(
         answer = ask_graph(database, graph, asked, settings=settings, write=write)
     if html is not None:
         write_file(html, mind_map_page(answer))
-    if svg is not None:
-        write_file(svg, draw_mind_map(answer))
     if as_mermaid:
         click.echo(mind_map_mermaid(answer.edges), nl=False)
     else:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
 from kgp_neo4j.show import marks
-from kgp_neo4j.show.pictures import STATUS_COLOURS, draw_mind_map, draw_paths
 from kgp_neo4j.show.templates import render
+from kgp_neo4j.show.trees import map_tree, path_tree
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
@@ -36,7 +36,7 @@ def answer_page(answer: Answer) -> str:
         link=link if urlsplit(link).scheme in ("http", "https") else "",
         structure_queries=_queries(structural.queries) if structural else [],
         marked=[(each, marks.marked_html(each, marks.marks_of(answer, each))) for each in marked],
-        picture=draw_paths(answer),
+        paths_tree=path_tree(answer),
         paged=any(passage.page is not None for passage in answer.passages),
         paths={path.last: path for path in answer.paths},
         queries=_queries(answer.queries or queries_of(answer)),
@@ -84,7 +84,6 @@ def mind_map_page(answer: MindMap) -> str:
         "mindmap.html",
         title=answer.question,
         answer=answer,
-        picture=draw_mind_map(answer),
+        map=map_tree(answer),
         rejected=answer.reply.edges if answer.reply and answer.reply.problem else (),
-        colours=STATUS_COLOURS,
     )

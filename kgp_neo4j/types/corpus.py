@@ -306,6 +306,20 @@ class Passage:
         return f"{self.name} > {self.section}" if self.section else self.name
 
 
+#: What an edge says, with the reason that its step has.
+_EDGE_WORDS = {
+    "seed": "found by {}",
+    "given": "found without a path",
+    "gone": "no longer in the corpus",
+    "SHARES_ENTITY": "both mention {}",
+    "MENTIONS": "both mention {}",
+    "SHARES_KEYWORD": "share the words {}",
+    "SIMILAR_ST": "say nearly the same ({})",
+    "SIMILAR_MDR": "say nearly the same ({})",
+    "NEXT": "next in the document",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a reasoning path: the passage reached, the edge taken, and the score.
@@ -327,6 +341,15 @@ class Step:
     def score(self) -> float:
         """Return the score for ranking: the judgement, or the sum of match and inherited score."""
         return self.match + self.inherited if self.judged is None else self.judged
+
+    @property
+    def why(self) -> str:
+        """Return in words what led here: "both mention Sula Grey", "found by words, title"."""
+        reason = self.reason.replace(" + ", ", ")
+        words = _EDGE_WORDS.get(self.edge)
+        if words is None:
+            return f"{self.edge.lower().replace('_', ' ')} {reason}".rstrip()
+        return words.format(reason) if reason else words.partition("{")[0].rstrip(" (:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+"""Reasoning paths and mind maps as trees, which every page draws from left to right.
+
+One template and one style sheet (`templates/tree.html`, `templates/tree.css`) draw them in the
+pages for a file and in notebooks; the service's page draws the same record with the same style.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from kgp_neo4j.corpus.answer.visits import visits
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.answer.forest import Branch, forest
+from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
+from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.mindmap import MindMap
+
+#: Passages that are shown at first, with what led to them, where an answer rests on fewer.
+_FIRST = 4
+#: Characters of an answer that stands behind the passage that says it.
+_ANSWER = 80
+#: Levels of a mind map: what a longer chain leads to stands beside its last entity.
+_DEEPEST = 40
+
+
+@dataclass(slots=True, eq=False)
+class TreeNode:
+    """A passage or an entity, and what led to it.
+
+    `why` is the edge in words, `note` what else is known of the node, `number` the place of the
+    passage among those found. `kinds` say how it is drawn: `question`, `way` (to what the answer
+    rests on), `cited`, `answer`; of a mind map `asked`, the status of the edge, `path` or
+    `neighbour` (the evidence it comes from), `again` (drawn elsewhere). `more` are children that
+    are folded into a count at first, `hidden` is that count.
+    """
+
+    title: str
+    why: str = ""
+    note: str = ""
+    kinds: tuple[str, ...] = ()
+    number: int | None = None
+    passage: str = ""
+    children: list["TreeNode"] = field(default_factory=list)
+    more: list["TreeNode"] = field(default_factory=list)
+    DERIVED: ClassVar = ("hidden",)
+
+    @property
+    def hidden(self) -> int:
+        """How many nodes are folded below this one."""
+        return sum(1 + _below(each) for each in self.more)
+
+
+def _below(node: TreeNode) -> int:
+    return sum(1 + _below(each) for each in (*node.children, *node.more))
+
+
+def path_tree(answer: Answer) -> TreeNode | None:
+    """Return the reasoning paths of an answer from its question on; None without passages.
+
+    What led to the passages that the answer rests on, and to the best ones, is shown at first.
+    """
+    supporting = rests_on(answer)
+    passages = {passage.id: (n, passage) for n, passage in enumerate(answer.passages, 1)}
+    all_visits = visits(answer)
+    ends = sorted(
+        (visit for visit in all_visits if visit.rank is not None),
+        key=lambda visit: (visit.step.passage not in supporting, visit.rank),
+    )
+    cited = [visit for visit in ends if visit.step.passage in supporting]
+    ways = {order for visit in cited for order in visit.path}
+    shown = {order for visit in ends[: max(_FIRST, len(cited))] for order in visit.path}
+    root = TreeNode(answer.question, kinds=("question",))
+    nodes: dict[int | None, TreeNode] = {None: root}
+    for visit in all_visits:
+        step = visit.step
+        number, passage = passages.get(step.passage, (None, None))
+        on_way = ("way",) if visit.order in ways else ()
+        node = TreeNode(
+            passage.cited if passage else "A passage on the way",
+            step.why,
+            f"page {passage.page}" if passage and passage.page is not None else "",
+            (*on_way, "cited") if step.passage in supporting and visit.rank else on_way,
+            number,
+            step.passage,
+        )
+        nodes[visit.order] = node
+        before = nodes[visit.before]
+        folded = visit.order not in shown and (visit.before is None or visit.before in shown)
+        (before.more if folded else before.children).append(node)
+    said = answer.tier in ("stated", "probable") and len(answer.text) <= _ANSWER
+    if cited and answer.text and said:
+        leaf = TreeNode(answer.text, "says", kinds=("way", "answer"))
+        nodes[cited[0].order].children.insert(0, leaf)
+    for node in nodes.values():
+        node.children.sort(key=lambda child: "way" not in child.kinds)
+    return root if answer.passages else None
+
+
+def map_tree(mind_map: MindMap) -> TreeNode | None:
+    """Return a mind map from its question on, over the entities that it names; None if empty."""
+    reasoning = mind_map.reasoning
+    linked = {entity.name: entity for entity in reasoning.entities if entity.id}
+    types = {entity.name: entity.type for entity in linked.values()}
+    for triple in reasoning.triples:
+        types |= {triple.head: triple.head_type, triple.tail: triple.tail_type}
+    evidence = {
+        triple.id: graph.kind
+        for graph in sorted(reasoning.evidence, key=lambda graph: graph.kind == "path")
+        for triple in graph.triples
+    }
+    root = TreeNode(mind_map.question, kinds=("question",))
+
+    def node(branch: Branch) -> TreeNode:
+        made = TreeNode(branch.name, note=readable(types.get(branch.name, "")))
+        if branch.edge is None:
+            asked = linked.get(branch.name)
+            made.why = f"“{asked.surface}”" if asked and asked.surface != asked.name else ""
+            made.kinds = ("asked",) if asked else ()
+            return made
+        edge = branch.edge
+        relation = readable(edge.relation)
+        way = f"← {relation}" if branch.inward else f"{relation} →"
+        told = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
+        made.why = f"{way} {told}".rstrip()
+        # A triple on a path is often beside another entity, too.
+        how = {evidence[each] for each in edge.triples if each in evidence}
+        made.kinds = (edge.status, *sorted(how)[-1:], *(("again",) if branch.again else ()))
+        return made
+
+    left = [(branch, root, 0) for branch in forest(mind_map.edges, linked)]
+    for branch, before, depth in left:
+        made = node(branch)
+        before.children.append(made)
+        below = made if depth < _DEEPEST else before
+        left += [(child, below, depth + 1) for child in branch.children]
+    return root if root.children else None
