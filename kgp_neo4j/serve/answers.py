@@ -6,6 +6,7 @@ from typing import Any
 from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.integrations.records import structural_record
 from kgp_neo4j.show.marks import marks_of, rests_on
+from kgp_neo4j.show.trees import map_tree, path_tree
 from kgp_neo4j.types.corpus import Answer, Document, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph
@@ -21,7 +22,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
 def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
     """Return passages, best first, each with the path that led to it."""
     paths = {path.last: path.steps for path in retrieval.paths}
-    names = ("passage", "edge", "reason", "score")
+    names = ("passage", "edge", "reason", "why", "score")
     return [
         passage_record(passage)
         | {"path": [parts(step, *names) for step in paths.get(passage.id, ())]}
@@ -40,7 +41,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     """Return an answer with its passages, and what it marks in them.
 
     `by` says who answered; `cited` are the ids of the passages that it rests on; `marks` has by id
-    the intervals of a passage's text that are the answer's words, and those of its sentences.
+    the intervals of a passage's text that are the answer's words, and those of its sentences;
+    `tree` is how it was found, to be drawn.
     """
     marks = {passage.id: marks_of(answer, passage) for passage in answer.passages}
     return {
@@ -55,6 +57,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "passages": passage_records(answer),
         "marks": {key: parts(each, "answer", "sentences") for key, each in marks.items() if each},
         "structural": structural_record(answer.structural),
+        "tree": path_tree(answer),
         **parts(answer, "usage", "notes", "trace", "seconds"),
     }
 
@@ -71,4 +74,5 @@ def reasoning_record(reasoning: ReasoningGraph) -> dict[str, Any]:
 def map_record(mind_map: MindMap) -> dict[str, Any]:
     """Return a mind map with the evidence that it was checked against."""
     names = ("question", "graph", "text", "by", "edges", "notices", "seconds")
-    return parts(mind_map, *names) | {"evidence": reasoning_record(mind_map.reasoning)}
+    drawn = {"evidence": reasoning_record(mind_map.reasoning), "tree": map_tree(mind_map)}
+    return parts(mind_map, *names) | drawn

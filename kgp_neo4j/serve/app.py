@@ -96,7 +96,8 @@ def make_app(service: Service) -> ASGIApp:
     app.state.health_asked, app.state.healthy = float("-inf"), False
     for each in (router, questions.router, documents.router, uploads.router):
         app.include_router(each)
-    app.mount("/static", StaticFiles(packages=[("kgp_neo4j.serve", "page")]))
+    shared = ("kgp_neo4j.show", "templates")  # the style of trees
+    app.mount("/static", StaticFiles(packages=[("kgp_neo4j.serve", "page"), shared]))
     app.router.routes.append(Route("/mcp", tools))
     return Guard(app, service.tokens, service.metrics)
 

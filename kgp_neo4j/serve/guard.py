@@ -24,8 +24,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: What anybody may see: no page and no list has data in it.
 _OPEN = ("/", "/healthz", "/docs", "/openapi.json")
 _SECURE = {
-    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; object-src 'none'",
+    "content-security-policy": "default-src 'self'; img-src 'self' blob:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; object-src 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",

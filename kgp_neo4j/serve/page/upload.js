@@ -2,8 +2,8 @@
 import { headers, parser, refusal } from "./api.js";
 import { make } from "./text.js";
 
-/** Load files; `list` gets a line for each. Resolves when all are stored or refused. */
-export async function uploadAll(files, corpus, list) {
+/** Load files; `list` gets a line for each, a refused one with `retry`. Resolves after the last. */
+export async function uploadAll(files, corpus, list, retry) {
   for (const [at, file] of [...files].entries()) {
     const said = make("span", {}, "is sent");
     const bar = make("progress", { max: "100", value: "0", "aria-label": `Loading ${file.name}` });
@@ -18,6 +18,11 @@ export async function uploadAll(files, corpus, list) {
     } catch (error) {
       line.className = "failed";
       said.textContent = error.message;
+      const again = () => {
+        line.remove();
+        retry(file);
+      };
+      line.append(" ", make("button", { type: "button", class: "quiet", "aria-label": `Load ${file.name} again`, onclick: again }, "Try again"));
     }
     bar.remove();
   }
