@@ -48,7 +48,7 @@ async def ask(body: Ask, caller: Reads) -> Response:
         answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
         reply.close()
         service.metrics.count_usage(caller.access.name, body.corpus, answer.usage)
-        if body.trace or not service.settings.forget:
+        if body.trace or not service.settings.forget_questions:
             answer = with_trace(service.database, answer)
         return answer_record(answer)
 

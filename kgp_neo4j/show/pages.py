@@ -36,7 +36,7 @@ def answer_page(answer: Answer) -> str:
         link=link if urlsplit(link).scheme in ("http", "https") else "",
         structure_queries=_queries(structural.queries) if structural else [],
         marked=[(each, marks.marked_html(each, marks.marks_of(answer, each))) for each in marked],
-        paths_tree=path_tree(answer),
+        drawn=path_tree(answer),
         paged=any(passage.page is not None for passage in answer.passages),
         paths={path.last: path for path in answer.paths},
         queries=_queries(answer.queries or queries_of(answer)),
@@ -84,6 +84,6 @@ def mind_map_page(answer: MindMap) -> str:
         "mindmap.html",
         title=answer.question,
         answer=answer,
-        map=map_tree(answer),
+        drawn=map_tree(answer),
         rejected=answer.reply.edges if answer.reply and answer.reply.problem else (),
     )

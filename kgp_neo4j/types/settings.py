@@ -208,4 +208,6 @@ class ServeSettings(Checked):
         False, "Keep no uploaded PDF file: its pages are shown as text.", option="forget-uploads"
     )
     log_questions: bool = setting(False, "Write questions into the log.", option="log-questions")
-    forget: bool = setting(False, "Keep no question for the page's history.")
+    forget_questions: bool = setting(
+        False, "Keep no questions: the page has no history.", option="forget-questions"
+    )

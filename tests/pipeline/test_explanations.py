@@ -1,12 +1,10 @@
 """The page, the picture and the diagram of an answer: right, whole, and safe to open."""
 
-import random
 import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import pytest
 from asking import ask
@@ -19,7 +17,7 @@ from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
-from kgp_neo4j.show.pictures import draw_paths
+from kgp_neo4j.show.trees import path_tree
 from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import (
     Answer,
@@ -92,13 +90,6 @@ def _read(answer: Answer, n: int = 1) -> Answer:
 
 def _soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser")
-
-
-def _drawn(answer: Answer) -> ElementTree.Element:
-    return ElementTree.fromstring(draw_paths(answer))
-
-
-_SVG = "{http://www.w3.org/2000/svg}"
 
 
 # --- The words in their passages ------------------------------------------------------------------
@@ -189,8 +180,8 @@ def test_the_evidence_is_listed_whole() -> None:
     listed = _soup(answer_page(made)).select("tr[id]")
     assert len(listed) == 30
     first = listed[0].get_text("|")
-    assert re.sub(r"\W+", " ", first).startswith("1 Title 1 7 2 10 95 0 99 seed words")
-    assert "from [1] by" in listed[4].text
+    assert re.sub(r"\W+", " ", first).startswith("1 Title 1 7 2 10 95 0 99 found by words")
+    assert "from [1]: both mention Ada Stone" in listed[4].text
     assert "/home/user" not in answer_page(made)
 
 
@@ -225,7 +216,7 @@ def test_the_reader_does_not_speak_for_pages_and_tables() -> None:
     assert [p.text for p in soup.select("p.said")] == ["41 m"]
     assert soup.select("mark.a") == []
     assert "reader: span 'Ada Stone', confidence 83%" in soup.text
-    assert not [g for g in _drawn(made).iter(f"{_SVG}g") if g.get("class") == "m"]
+    assert soup.select(".tree .cited, .tree .answer") == []
     unsure = replace(made, text="Ada Stone", structural=replace(structural, sure=False))
     assert [m.text for m in _soup(answer_page(unsure)).select("mark.a")] == ["Ada Stone"]
 
@@ -234,8 +225,7 @@ def test_an_answer_without_evidence() -> None:
     made = _answer(text="", passages=())
     soup = _soup(answer_page(made))
     assert "Nothing in the corpus matches" in soup.text
-    assert soup.select("svg, table, pre") == []
-    assert draw_paths(made) == ""
+    assert soup.select(".tree, table, pre") == []
     assert paths_mermaid(made).splitlines()[0] == "flowchart LR"
     assert len(answer_page(replace(made, question=""))) < 4000
 
@@ -276,59 +266,58 @@ def test_nothing_in_a_page_runs_or_is_fetched(text: str) -> None:
     heading = soup.select_one("h1")
     assert heading is not None
     assert heading.text == printable(text)
-    ElementTree.fromstring(draw_paths(made))
 
 
 def test_the_link_into_browser_is_the_only_address() -> None:
     link = "http://127.0.0.1:7474/browser/?cmd=edit&arg=CALL%20x%28%27a%27%29"
     html = answer_page(replace(_read(_answer(_path(1))), browser=link))
     addresses = set(re.findall(r"https?://[^\"'<\s]+", html))
-    assert addresses == {link.replace("&", "&amp;"), "http://www.w3.org/2000/svg"}
+    assert addresses == {link.replace("&", "&amp;")}
 
 
-# --- The picture ----------------------------------------------------------------------------------
+# --- The tree -------------------------------------------------------------------------------------
 
 
-def test_the_picture_shows_seeds_hops_edges_and_scores() -> None:
-    made = _read(_answer(_path(1), _path(1, 2), _path(1, 2, 3, edge="NEXT", reason="")))
-    drawn = _drawn(made)
-    texts = ["".join(t.itertext()) for t in drawn.iter(f"{_SVG}text")]
-    assert {"Seeds", "Hop 1", "Hop 2", "seed", "SHARES_ENTITY", "NEXT", "Ada Stone"} <= set(texts)
-    assert texts.count("Title 1") == 1  # a step that paths share stands there once
-    assert "[2] score 0.60" in texts
-    marked = [g for g in drawn.iter(f"{_SVG}g") if g.get("class") == "m"]
-    assert ["".join(g.itertext()) for g in marked] == ["Title 1Title 1[1] score 0.90"]
+def _ways(html: str) -> list[tuple[str, str, str]]:
+    """Return why, title and kinds of each box of the tree in a page."""
+    boxes = _soup(html).select(".tree .box")
+    return [
+        (
+            "".join(each.text for each in box.select(".why")),
+            "".join(" ".join(each.text.split()) for each in box.select(".title")),
+            " ".join(box.parent.get_attribute_list("class") if box.parent else []).strip(),
+        )
+        for box in boxes
+    ]
 
 
-def test_no_two_boxes_lie_on_each_other() -> None:
-    rng = random.Random(3)
-    paths = [_path(n) for n in range(1, 6)]
-    for n in range(6, 25):
-        before = rng.choice(paths)
-        step = Step(f"{n:032x}", rng.choice(("NEXT", "SIMILAR_ST")), 0.5, reason=str(n))
-        paths.append(before.then(step))
-    drawn = _drawn(_answer(*paths))
-    places: dict[float, list[float]] = {}
-    most_right, most_low = (float(drawn.get(side, "")) for side in ("width", "height"))
-    for box in drawn.iter(f"{_SVG}rect"):
-        x, y, width, height = (float(box.get(n, "")) for n in ("x", "y", "width", "height"))
-        places.setdefault(x, []).append(y)
-        assert x + width <= most_right
-        assert y + height <= most_low
-    assert sum(map(len, places.values())) == 24
-    for ys in places.values():
-        assert all(b - a >= 36 for a, b in pairwise(sorted(ys)))
+def test_the_tree_says_in_words_why_each_passage_was_found() -> None:
+    made = _answer(_path(1), _path(1, 2), _path(1, 2, 3, edge="NEXT", reason=""))
+    assert _ways(answer_page(_read(made, n=2))) == [
+        ("", "Who designed the bridge?", "question"),
+        ("found by words", "[1] Title 1", "way"),
+        ("both mention Ada Stone", "[2] Title 2", "way cited"),
+        ("says", "Ada Stone", "way answer"),
+        ("next in the document", "[3] Title 3", ""),
+    ]
 
 
-def test_what_a_picture_cannot_show_is_said() -> None:
-    made = _read(_answer(*(_path(n) for n in range(1, 31))), n=30)
-    drawn = _drawn(made)
-    texts = ["".join(t.itertext()) for t in drawn.iter(f"{_SVG}text")]
-    assert len(list(drawn.iter(f"{_SVG}rect"))) == 24
-    assert "… and 6 more passages" in texts
-    assert "Title 30" in texts  # what the answer rests on is shown
-    assert "Title 29" not in texts
-    assert "%% 1 further passages" not in paths_mermaid(made)
+def test_what_did_not_lead_to_the_answer_is_folded_into_counts() -> None:
+    made = _read(_answer(*(_path(n) for n in range(1, 31))), n=29)
+    soup = _soup(answer_page(made))
+    (folded,) = soup.select(".tree details")
+    assert folded.select("summary")[0].text == "26 more"
+    assert len(folded.select(".box")) == 26
+    shown = [box.text for box in soup.select(".tree .box") if box not in folded.select(".box")]
+    assert [text for text in shown if "Title 29" in text]
+    assert path_tree(replace(made, passages=())) is None
+
+
+def test_a_passage_that_two_paths_pass_stands_there_once() -> None:
+    shown = _ways(answer_page(_answer(_path(1, 2), _path(1, 3))))
+    assert [title for _, title, _ in shown if "Title 1" in title or "way" in title] == [
+        "A passage on the way"
+    ]
 
 
 # --- Mermaid --------------------------------------------------------------------------------------

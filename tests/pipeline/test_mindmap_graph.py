@@ -160,14 +160,14 @@ def test_the_command_prints_a_tree(given: dict[str, str]) -> None:
 
 
 def test_pictures_are_written(given: dict[str, str], tmp_path: Path) -> None:
-    html, svg = tmp_path / "answer.html", tmp_path / "answer.svg"
-    line = ("mindmap", _QUESTION, "--html", str(html), "--svg", str(svg), "--mermaid")
+    html = tmp_path / "answer.html"
+    line = ("mindmap", _QUESTION, "--html", str(html), "--mermaid")
     shown = prints(*line, **given)
     assert shown.startswith("flowchart LR\n")
     assert '["Pale tide"]' in shown
     page = html.read_text(encoding="utf-8")
-    assert svg.read_text(encoding="utf-8").strip() in page
-    assert "Pale tide" in page
+    assert '<span class="why" dir="auto">← has symptom</span>' in page
+    assert '<span class="note" dir="auto">disease</span>' in page
     assert "<script" not in page
     wrong = ("mindmap", _QUESTION, "--html", str(tmp_path / "none" / "a.html"))
     assert "cannot be written" in refuses(*wrong, **given)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from xml.etree import ElementTree
 
 import pytest
 
@@ -14,7 +13,6 @@ from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import mind_map_page
-from kgp_neo4j.show.pictures import draw_mind_map
 from kgp_neo4j.show.terminal import mind_map_lines
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.mindmap import (
@@ -372,17 +370,12 @@ def _hostile() -> MindMap:
 
 def test_pictures_hold_no_markup_of_others() -> None:
     answer = _hostile()
-    drawn = draw_mind_map(answer)
-    root = ElementTree.fromstring(drawn)
-    texts = [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
-    assert "B & C" in texts
-    assert not [e for e in root.iter() if e.tag.rpartition("}")[2] not in
-                {"svg", "title", "rect", "g", "path", "text"}]  # fmt: skip
     html = mind_map_page(answer)
+    assert '<span class="title" dir="auto">B &amp; C</span>' in html
     assert "<script" not in html
     assert "default-src 'none'" in html
     assert not re.search(r"(?:src|href|url)\s*[=(]", html)
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", html)
+    assert not re.search(r"https?://", html)
     assert "\x1b" not in "".join(_lines(answer.edges))
 
 

@@ -75,13 +75,13 @@ function overlay(told) {
     made.append(...children);
     return made;
   };
-  const box = ([x0, y0, x1, y1], kind, title) => {
-    const made = svg("rect", { x: x0, y: y0, width: Math.max(0, x1 - x0), height: Math.max(0, y1 - y0), class: kind });
+  const box = ([x0, top, x1, bottom], kind, title) => {
+    const made = svg("rect", { x: x0, y: top, width: x1 - x0, height: bottom - top, class: kind });
     if (title) made.append(svg("title", {}, title));
     return made;
   };
-  const marks = told.marks.flatMap(({ kind, boxes }) => boxes.map((each) => box(each, kind)));
-  const parts = (told.parts ?? []).flatMap(({ kind, boxes, text: words }) => boxes.map((each) => box(each, `part ${kind}`, `${kind}: ${words ?? ""}`)));
+  const marks = told.marks.flatMap(({ words, boxes }) => boxes.map((each) => box(each, words ? "words" : "whole")));
+  const parts = told.parts.flatMap(({ kind, boxes }) => boxes.map((each) => box(each, `part ${kind}`, kind)));
   return svg("svg", { viewBox: `0 0 ${told.width} ${told.height}`, "aria-hidden": "true" }, ...parts, ...marks);
 }
 
