@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kgp_neo4j.environment.job import working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.mcp import make_server
-from kgp_neo4j.serve import documents, questions, uploads
+from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
 from kgp_neo4j.serve.guard import Guard
@@ -94,7 +94,7 @@ def make_app(service: Service) -> ASGIApp:
     )
     app.state.service = service
     app.state.health_asked, app.state.healthy = float("-inf"), False
-    for each in (router, questions.router, documents.router, uploads.router):
+    for each in (router, questions.router, completions.router, documents.router, uploads.router):
         app.include_router(each)
     shared = ("kgp_neo4j.show", "templates")  # the style of trees
     app.mount("/static", StaticFiles(packages=[("kgp_neo4j.serve", "page"), shared]))

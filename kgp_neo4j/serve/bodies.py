@@ -1,6 +1,6 @@
 """What requests may hold: read strictly by FastAPI, and described in the OpenAPI document."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -55,6 +55,24 @@ class Map(_Question):
 
     graph: _Name
     model: bool = Field(True, description="Use the service's language model, if it has one.")
+
+
+class ChatMessage(BaseModel):
+    """A message of OpenAI's protocol; of its other fields nothing is used."""
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+
+class Chat(BaseModel):
+    """A conversation of OpenAI's protocol; fields that are not listed are accepted, not used."""
+
+    model: _Name = Field(description="`corpus/NAME` or `graph/NAME`.")
+    messages: list[ChatMessage] = Field(
+        min_length=1, max_length=1000, description="The last one is the question."
+    )
+    stream: bool = Field(False, description="Answer with chunks as server-sent events.")
+    n: int | None = 1
 
 
 class _Error(BaseModel):

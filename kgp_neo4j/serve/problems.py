@@ -98,6 +98,16 @@ def _invalid(error: RequestValidationError) -> ProblemError:
 
 
 async def respond(request: Request, error: Exception) -> JSONResponse:
-    """Return the response to a request that failed."""
+    """Return the response to a request that failed, in OpenAI's form under `/v1`."""
     problem = problem_of(error)
-    return JSONResponse(problem.record(), problem.status_code, headers=problem.headers)
+    by_openai = request.url.path.startswith("/v1/")
+    record = openai_record(problem) if by_openai else problem.record()
+    return JSONResponse(record, problem.status_code, headers=problem.headers)
+
+
+def openai_record(problem: ProblemError) -> dict[str, Any]:
+    """Return what a response says to a client of OpenAI's protocol."""
+    status = problem.status_code
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    message = f"{problem.detail}. {problem.hint}".rstrip(". ")
+    return {"error": {"message": message, "type": kind, "param": None, "code": str(status)}}

@@ -47,13 +47,16 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def event_response(events: AsyncGenerator[tuple[str, Any]]) -> Response:
-    """Return server-sent events of names and values; what is raised is the last one, `error`."""
+def event_response(events: AsyncGenerator[tuple[str | None, Any]]) -> Response:
+    """Return server-sent events of names and values; what is raised is the last one, `error`.
+
+    A name may be None; the value None is OpenAI's sign of the end.
+    """
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
 
 
-async def _lines(events: AsyncGenerator[tuple[str, Any]]) -> AsyncGenerator[bytes]:
+async def _lines(events: AsyncGenerator[tuple[str | None, Any]]) -> AsyncGenerator[bytes]:
     # The next event is awaited in a task of its own: a comment sent meanwhile must not cancel it.
     following = asyncio.ensure_future(anext(events, None))
     try:
@@ -70,7 +73,7 @@ async def _lines(events: AsyncGenerator[tuple[str, Any]]) -> AsyncGenerator[byte
                 return
             following = asyncio.ensure_future(anext(events, None))
             name, value = event
-            data = to_json(value).encode(errors="replace").decode()
+            data = "[DONE]" if value is None else to_json(value).encode(errors="replace").decode()
             yield format_sse_event(event=name, data_str=data)
     finally:
         following.cancel()

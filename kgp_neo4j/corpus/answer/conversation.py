@@ -1,6 +1,6 @@
 """Answers the turns of a conversation over a corpus, with follow-up questions resolved."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.answer.check import marked
@@ -39,12 +39,15 @@ class Conversation:
 
     The pipeline's language model rewrites follow-up questions (one call) and answers them
     (another); without one, rules rewrite them. With `trace` the traversal of each turn is stored in
-    the graph. `sources` are the passages that support the answers, each once: their numbers, from
-    1, stay the same for the whole conversation.
+    the graph. `history` are turns before the first one. `sources` are the passages that support the
+    answers, each once: their numbers, from 1, stay the same for the whole conversation.
     """
 
-    def __init__(self, pipeline: Pipeline, *, trace: bool = False) -> None:
+    def __init__(
+        self, pipeline: Pipeline, *, trace: bool = False, history: Sequence[Said] = ()
+    ) -> None:
         self._pipeline = pipeline
+        self._history = list(history)
         self.corpus = pipeline.corpus
         self._trace = trace
         self.turns: list[Turn] = []
@@ -52,7 +55,7 @@ class Conversation:
 
     def ask(self, text: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
         """Answer the next text; a turn that raises an error is not part of the conversation."""
-        history = [_past_turn(turn) for turn in self.turns]
+        history = [*self._history, *map(_past_turn, self.turns)]
         model = self._pipeline.meter
         question = by_rules(text, history) if model is None else by_model(text, history, model)
         answer = self._pipeline.ask(question, on_text=on_text)
