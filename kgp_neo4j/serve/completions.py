@@ -30,12 +30,14 @@ from kgp_neo4j.serve.stream import event_response
 from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.corpus import Answer, Passage, Usage
+from kgp_neo4j.types.corpus import Answer, Passage
+from kgp_neo4j.types.language import Usage
 
 router = APIRouter(tags=["OpenAI's protocol"], prefix="/v1")
 
 #: A source in an earlier answer of ours: its number, its title, its page.
 _SOURCE = regex.compile(r"^- \[\d+\] \[((?:[^\]\\]|\\.)+)\]\(", regex.MULTILINE)
+_SIGNS = regex.compile(r"([\\`*_\[\]<>#|!])")
 _MARKUP = regex.compile(r"\[\d+\]|[*>\\]")
 #: Passages that an answer's Markdown lists, and characters of a piece of a streamed one.
 _SOURCES, _PIECE = 20, 200
@@ -196,7 +198,7 @@ def _link(text: str, address: str, at: dict[str, str]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text on one line, none of it Markdown or HTML."""
-    return regex.sub(r"([\\`*_\[\]<>#|!])", r"\\\1", plain(text))
+    return _SIGNS.sub(r"\\\1", plain(text))
 
 
 def _completion(key: str, model: str, content: str, usage: Usage | None) -> dict[str, Any]:
