@@ -1,11 +1,12 @@
 """Pages of PDF files as they look: pictures of them, and where words stand on them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import c_int
+from functools import cached_property
 from io import BytesIO
 from os import environ
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import normalize
 
 import pypdfium2.raw as pdfium
@@ -14,7 +15,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
-from kgp_neo4j.corpus.load.pdf.letters import Box
+from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of, segments
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
 
@@ -22,6 +23,8 @@ from kgp_neo4j.types.errors import CorpusError
 _DOTS = 8e6
 #: Letters that the shortest run of words has to have, and the share of all that runs have to cover.
 _SHORTEST, _SHARE = 6, 0.5
+#: The gap that parts two boxes of a line, in sizes of its letters; and parts of a point told apart.
+_GAP, _FINE = 1.0, 100
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _TABLE = regex.compile(r"(?:^\|.*\n?)+", regex.MULTILINE)
 
@@ -49,21 +52,14 @@ def draw_page(data: bytes, number: int, scale: float) -> bytes:
     return made.getvalue()
 
 
-class _Letter(NamedTuple):
-    """A letter or digit, its place, and whether it is the first and the last one of its word."""
-
-    text: str
-    box: Box
-    first: bool
-    last: bool
-
-
 class _Order:
     """The letters of a page in one order."""
 
-    def __init__(self, letters: Sequence[_Letter]) -> None:
+    def __init__(self, letters: Sequence[Word]) -> None:
         self.letters = letters
         self.text = "".join(letter.text for letter in letters)
+        self._ends = {-1, *(at for at, letter in enumerate(letters) if letter.spaced)}
+        self._ends.add(len(letters) - 1)
 
     def places(self, text: str) -> list[range]:
         """Return where some letters are, only as whole words if they are anywhere."""
@@ -72,16 +68,14 @@ class _Order:
         while at >= 0:
             places.append(range(at, at + len(text)))
             at = self.text.find(text, at + 1)
-        letters = self.letters
-        whole = [p for p in places if letters[p[0]].first and letters[p[-1]].last]
+        whole = [p for p in places if {p[0] - 1, p[-1]} <= self._ends]
         return whole or places
 
     def best(self, places: Sequence[range], near: Sequence[Box], share: float) -> range:
         """Return the place that is nearest to one of some boxes, else to a share of the page."""
         if not near or len(places) == 1:
             return min(places, key=lambda place: abs(place[0] - share * len(self.letters)))
-        first = [(place, self.letters[place[0]].box) for place in places]
-        return min(first, key=lambda each: min(_apart(each[1], box) for box in near))[0]
+        return min(places, key=lambda p: min(_apart(self.letters[p[0]], box) for box in near))
 
     def runs(self, words: Sequence[str]) -> list[str]:
         """Return the longest runs of words that the page has, but for very short ones."""
@@ -94,29 +88,31 @@ class _Order:
         return [run for run in runs if len(run) >= _SHORTEST]
 
     def boxes(self, places: Iterable[range]) -> list[Box]:
-        """Return the boxes of some letters, with those joined that are side by side."""
-        joined: list[Box] = []
-        last: Box | None = None
-        for box in (self.letters[at].box for place in places for at in place):
-            if last is not None and _is_beside(last, box):
-                joined[-1] = Box.around([joined[-1], box])
-            else:
-                joined.append(box)
-            last = box
-        return joined
+        """Return the boxes of some letters, one for those that are side by side."""
+        letters = {at: self.letters[at] for place in places for at in place}
+        return [box for line in lines_of(letters.values()) for box in segments(line, _GAP)]
 
 
 class PageLetters:
     """The letters and digits of a page, to find a text on it by these alone.
 
     `width` and `height` and all boxes are in points, from the top left corner of the page as it is
-    shown.
+    shown. `letters` are in the order of the file, with `spaced` where a word ends.
     """
 
-    def __init__(self, width: float, height: float, letters: Sequence[_Letter]) -> None:
+    def __init__(self, width: float, height: float, letters: Sequence[Word]) -> None:
         self.width, self.height = width, height
-        # As in the file, and from line to line: some files draw their tables column by column.
-        self._orders = _Order(letters), _Order(_by_lines(letters))
+        self._order = _Order(letters)
+
+    def _orders(self) -> Iterator[_Order]:
+        """Yield the order of the file, and that of lines: some draw a table column by column."""
+        yield self._order
+        yield self._level
+
+    @cached_property
+    def _level(self) -> _Order:
+        lines = lines_of(self._order.letters)
+        return _Order([letter for line in lines for letter in line.words])
 
     def locate(self, text: str, near: Sequence[Box] = (), share: float = 0.0) -> list[Box]:
         """Return the boxes of a text, one for each piece of a line; none where it is not found.
@@ -128,37 +124,23 @@ class PageLetters:
         words = [word for word in map(plain_letters, _WORD.findall(text)) if word]
         if not words:
             return []
-        for order in self._orders:
+        for order in self._orders():
             if places := order.places("".join(words)):
                 return order.boxes([order.best(places, near, share)])
-        runs, order = max(
-            ((order.runs(words), order) for order in self._orders),
-            key=lambda found: sum(map(len, found[0])) - len(found[0]),
-        )
-        if not runs or sum(map(len, runs)) < _SHARE * sum(map(len, words)):
+        found = [(order.runs(words), order) for order in self._orders()]
+        runs, order = max(found, key=lambda each: sum(map(len, each[0])) - len(each[0]))
+        if sum(map(len, runs)) < _SHARE * sum(map(len, words)):
             return []
-        found: set[tuple[int, int]] = set()
+        chosen: list[range] = []
         for run in sorted(runs, key=len, reverse=True):
-            place = order.best(order.places(run), near, share)
-            found.add((place.start, place.stop))
-            near = near or order.boxes([place])
-        return order.boxes(range(*place) for place in sorted(found))
+            chosen.append(order.best(order.places(run), near, share))
+            near = near or order.boxes(chosen)
+        return order.boxes(chosen)
 
     def places(self, text: str) -> list[Box]:
         """Return a box around each place of a text."""
-        letters, order = plain_letters(text), self._orders[0]
+        letters, order = plain_letters(text), self._order
         return [Box.around(order.boxes([p])) for p in order.places(letters)] if letters else []
-
-
-def _by_lines(letters: Sequence[_Letter]) -> list[_Letter]:
-    """Return letters from line to line, and in each from left to right."""
-    lines: list[list[_Letter]] = []
-    for letter in sorted(letters, key=lambda each: each.box.top + each.box.bottom):
-        if lines and _is_level(lines[-1][0].box, letter.box):
-            lines[-1].append(letter)
-        else:
-            lines.append([letter])
-    return [letter for line in lines for letter in sorted(line, key=lambda each: each.box.x0)]
 
 
 def describe_page(
@@ -225,57 +207,34 @@ def plain_letters(text: str) -> str:
     return "".join(filter(str.isalnum, normalize("NFKD", text).casefold()))
 
 
-def _apart(one: Box, other: Box) -> tuple[float, float]:
+def _apart(one: Placed, other: Placed) -> tuple[float, float]:
     """Return how far two boxes are from each other: in height, and from side to side."""
     upright = max(0.0, one.top - other.bottom, other.top - one.bottom)
     return upright, max(0.0, one.x0 - other.x1, other.x0 - one.x1)
-
-
-def _is_level(one: Box, other: Box) -> bool:
-    """Return whether two boxes are beside each other in a line."""
-    common = min(one.bottom, other.bottom) - max(one.top, other.top)
-    return common > 0.5 * min(one.height, other.height)
-
-
-def _is_beside(last: Box, box: Box) -> bool:
-    """Return whether a letter is next to the last one of its line, also in text that is turned."""
-    upright, aside = _apart(last, box)
-    if _is_level(last, box):
-        return aside < 1.5 * max(last.height, box.height)
-    common = min(last.x1, box.x1) - max(last.x0, box.x0)
-    return common > 0.5 * min(last.width, box.width) and upright < max(last.width, box.width)
 
 
 def read_letters(data: bytes, number: int) -> PageLetters:
     """Return the letters of a page of a file; raises CorpusError where PDFium cannot read it."""
     with _opened(data, number) as page:
         width, height = page.get_size()
-        text, place = page.get_textpage(), _placing(page, width, height)
-        codes = (pdfium.FPDFText_GetUnicode(text, at) for at in range(text.count_chars()))
-        plain = ["", *(plain_letters(chr(code)) for code in codes), ""]
-        letters: list[_Letter] = []
-        for at, (before, own, after) in enumerate(zip(plain, plain[1:], plain[2:], strict=False)):
+        size = round(width * _FINE), round(height * _FINE)
+        text, letters = page.get_textpage(), list[Word]()
+        for at in range(text.count_chars()):
+            own = plain_letters(chr(pdfium.FPDFText_GetUnicode(text, at)))
             if own:  # a ligature is several letters in one place
-                box = place(*text.get_charbox(at, loose=True))
-                inside = [_Letter(letter, box, False, False) for letter in own]
-                inside[0] = inside[0]._replace(first=not before)
-                inside[-1] = inside[-1]._replace(last=not after)
-                letters += inside
+                box = _shown(page, size, text.get_charbox(at, loose=True))
+                letters += [Word(letter, *box, size=box.height) for letter in own]
+            elif letters:
+                letters[-1].spaced = True
     return PageLetters(width, height, letters)
 
 
-def _placing(page: Any, width: float, height: float) -> Callable[..., Box]:
-    """Return what turns a box of the file into one of the page as shown: cropped and turned."""
-    fine = 100
-
-    def shown(x: float, y: float) -> tuple[float, float]:
-        right, down = c_int(), c_int()
-        size = round(width * fine), round(height * fine)
-        pdfium.FPDF_PageToDevice(page, 0, 0, *size, 0, x, y, right, down)
-        return right.value / fine, down.value / fine
-
-    def place(left: float, low: float, right: float, high: float) -> Box:
-        (a, b), (c, d) = shown(left, low), shown(right, high)
-        return Box(min(a, c), min(b, d), max(a, c), max(b, d))
-
-    return place
+def _shown(page: Any, size: Sequence[int], box: Sequence[float]) -> Box:
+    """Return the place of a box of the file on the page as shown: cropped and turned."""
+    ends = []
+    for x, y in (box[:2], box[2:]):
+        across, down = c_int(), c_int()
+        pdfium.FPDF_PageToDevice(page, 0, 0, *size, 0, x, y, across, down)
+        ends.append((across.value / _FINE, down.value / _FINE))
+    (a, b), (c, d) = ends
+    return Box(min(a, c), min(b, d), max(a, c), max(b, d))
