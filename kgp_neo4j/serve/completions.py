@@ -198,7 +198,8 @@ def _link(text: str, address: str, at: dict[str, str]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text on one line, none of it Markdown or HTML."""
-    return _SIGNS.sub(r"\\\1", plain(text))
+    escaped: str = _SIGNS.sub(r"\\\1", plain(text))
+    return escaped
 
 
 def _completion(key: str, model: str, content: str, usage: Usage | None) -> dict[str, Any]:

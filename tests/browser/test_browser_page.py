@@ -60,6 +60,12 @@ def _ask(page: Page, source: str, question: str) -> None:
     page.keyboard.press("Enter")
 
 
+def _check_access(page: Page) -> None:
+    """Fail where axe-core finds that a rule of accessibility is broken."""
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
 def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     chromium: Browser, served: Serving
 ) -> None:
@@ -82,10 +88,14 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
         "button", name="Annual Report 1889"
     ).first.click()
     reader = page.get_by_role("dialog")
-    expect(reader.get_by_role("heading", name="Page 2")).to_be_visible()
-    here = reader.locator(".here")
-    expect(here).to_be_in_viewport()
-    expect(here.get_by_role("cell", name="Ardfin")).to_be_visible()
+    expect(reader.locator("#reader-page")).to_have_text("Page 2 of 3")
+    expect(reader.get_by_role("img", name="Page 2")).to_be_visible()
+    expect(reader.locator("rect.words").first).to_be_in_viewport()
+    reader.get_by_label("How it was read").check()
+    expect(reader.locator("rect.table")).to_have_count(1)
+    expect(reader.locator("rect.heading")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(reader.locator("#reader-page")).to_have_text("Page 3 of 3")
     page.keyboard.press("Escape")
     expect(reader).to_be_hidden()
 
@@ -93,9 +103,13 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     page.locator(".answer").get_by_role("button", name="Passage").first.click()
     expect(page.locator("ol.passages > li:focus mark.word")).to_have_text("3 February 1890")
     page.locator("ol.passages > li:focus").get_by_role("button").click()
+    expect(reader.get_by_role("img", name="Page 1")).to_be_visible()
+    expect(reader.locator("rect.words")).to_have_count(2)
+    _check_access(page)
+    _picture(page, "serve-document.png")
+    reader.get_by_role("button", name="Text").click()
     expect(reader.locator(".here mark.word")).to_be_in_viewport()
     expect(reader.get_by_role("heading", name="Page 1")).to_be_visible()
-    _picture(page, "serve-document.png")
     assert page.console == []  # type: ignore[attr-defined]
 
 
@@ -117,12 +131,6 @@ def test_a_corpus_typed_before_the_list_is_there_stays(
     page.get_by_label("Corpus or knowledge graph").select_option(f"graph {demo_graph}")
     page.get_by_label("Corpus or knowledge graph").select_option(f"corpus {demo_graph}")
     expect(into).to_have_value(demo_graph)
-
-
-def _check_access(page: Page) -> None:
-    """Fail where axe-core finds that a rule of accessibility is broken."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_tree_says_how_it_was_found_and_leads_to_the_passages(
