@@ -1,6 +1,7 @@
 // kgp.aroundTable(table :: ANY, configuration = {} :: MAP) :: (passage :: NODE, place :: STRING)
 // The passages that hold a table (a node or its id), and those before and after.
 // mode: READ
+// task: pages and tables
 // check: configuration, table
 // option: count = 1 :: INT (0 to 1000), how many passages before and after
 // example: MATCH (t:Table {corpus: 'demo'}) WITH t LIMIT 1 CALL custom.kgp.aroundTable(t, {count: 1}) YIELD passage, place RETURN passage, place

@@ -1,6 +1,7 @@
 // kgp.cells(table :: ANY, configuration = {} :: MAP) :: (cell :: NODE, rowTitle :: STRING, columnTitle :: STRING, text :: STRING, value :: FLOAT)
 // The cells of a table (a node or its id) where a row and a column meet.
 // mode: READ
+// task: pages and tables
 // check: configuration, table
 // option: row = '' :: STRING, the number of a row or the text of a cell in it; all rows when empty
 // option: column = '' :: STRING, the number of a column, its name or a part of it; all columns when empty

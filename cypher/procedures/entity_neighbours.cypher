@@ -3,6 +3,7 @@
 // fewest of, and the neighbours that have fewest relationships, so that a hub shows some of everything.
 // At most 20,000 relationships are looked at.
 // mode: READ
+// task: knowledge graphs
 // check: configuration, graph, entity
 // option: relations = [] :: LIST OF STRING, the relationship types to follow; all when empty
 // option: limit = 25 :: INT (0 to 20000), how many neighbours at most

@@ -6,6 +6,7 @@
 // further gathers a share of all that leads to it. `kind` is `path` where a row lies between two of the
 // entities.
 // mode: READ
+// task: knowledge graphs
 // check: configuration, graph, entities
 // option: limit = 30 :: INT (1 to 10000), how many rows at most
 // option: vector = [] :: LIST OF FLOAT, the question's embedding

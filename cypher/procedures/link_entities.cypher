@@ -4,6 +4,7 @@
 // characters with it (`by` is words, `score` a share of the best). Python links word forms, slips and
 // meanings too.
 // mode: READ
+// task: knowledge graphs
 // check: configuration, graph
 // option: limit = 10 :: INT (0 to 10000), how many at most
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')

@@ -1,6 +1,7 @@
 // kgp.passageNeighbours(passage :: ANY, configuration = {} :: MAP) :: (neighbour :: NODE, score :: FLOAT, edge :: RELATIONSHIP, reason :: STRING)
 // The neighbours of a passage (a node or its id), with the edge that says most about each, and the reason.
 // mode: READ
+// task: find passages
 // check: configuration, edges, passage
 // option: edges = [] :: LIST OF STRING, the types of edges to follow; all when empty
 // option: limit = 10 :: INT (0 to 10000), how many at most

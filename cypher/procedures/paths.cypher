@@ -5,6 +5,7 @@
 // length the ones whose inner entities touch most of the given ones: `score` is one more than these,
 // divided by the hops. Entities are nodes, ids or names; the first twelve count.
 // mode: READ
+// task: knowledge graphs
 // check: configuration, graph, entities
 // option: maxHops = 5 :: INT (1 to 10), how long a segment between two entities may be
 // option: limit = 10 :: INT (1 to 1000), how many paths at most, and shortest paths of each pair

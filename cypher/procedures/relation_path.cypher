@@ -3,6 +3,7 @@
 // `relations` are relationship types in the order in which they are followed; one is followed along its
 // direction, or against it where it begins with `<`.
 // mode: READ
+// task: knowledge graphs
 // check: configuration, relations, graph, entity
 // option: relations = [] :: LIST OF STRING, the relationship types in order, one to four; without them all that are one step away
 // option: limit = 25 :: INT (0 to 10000), how many ends at most

@@ -3,6 +3,7 @@
 // titles, then hop by hop the neighbours that share most words with the question. `path` holds the
 // passages that led to the passage, and the passage itself.
 // mode: READ
+// task: find passages
 // check: configuration, corpus
 // option: budget = TraversalSettings.budget :: INT (1 to 1000), how many passages to return
 // option: seeds = TraversalSettings.seeds :: INT (1 to 1000), how many passages to start from

@@ -1,6 +1,7 @@
 // kgp.seedsByVector(vector :: LIST OF FLOAT, corpus :: STRING, configuration = {} :: MAP) :: (passage :: NODE, score :: FLOAT)
 // The passages of a corpus nearest to a vector by cosine similarity, best first.
 // mode: READ
+// task: find passages
 // check: configuration, corpus
 // option: limit = 10 :: INT (0 to 10000), how many at most
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH p.embedding AS v LIMIT 1 CALL custom.kgp.seedsByVector(v, 'demo', {limit: 5}) YIELD passage, score RETURN passage, score

@@ -3,6 +3,7 @@
 // them, entities with what joins them, documents with their pages and what is on these, pages likewise,
 // tables with their columns and first rows.
 // mode: READ
+// task: see
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH collect(p)[..5] AS passages CALL custom.kgp.show(passages) YIELD node, edge, neighbour RETURN node, edge, neighbour
 WITH $nodes AS ids
 CALL (ids) {

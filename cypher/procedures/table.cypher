@@ -2,6 +2,7 @@
 // A table as rows, header rows (numbered 0 and less) first: the table with that printed number, or,
 // where none has it, the one at that place in the document.
 // mode: READ
+// task: pages and tables
 // check: corpus, document, table_number
 // example: MATCH (d:Document {corpus: 'demo'})-[:HAS_TABLE]->(t) WITH d, t LIMIT 1 CALL custom.kgp.table(d.title, toString(t.order), 'demo') YIELD number, pageNumber, cells RETURN number, pageNumber, cells
 MATCH (c:Corpus {name: $corpus})

@@ -1,6 +1,7 @@
 // kgp.tables(document :: STRING, corpus :: STRING) :: (table :: NODE, name :: STRING, caption :: STRING, pageNumbers :: LIST OF INT, rows :: INT, columns :: LIST OF STRING)
 // The tables of a document given by its id, title or source, in their order.
 // mode: READ
+// task: pages and tables
 // check: corpus, document
 // example: MATCH (d:Document {corpus: 'demo'})-[:HAS_TABLE]->() WITH d.title AS title LIMIT 1 CALL custom.kgp.tables(title, 'demo') YIELD table, name, caption, pageNumbers, rows, columns RETURN table, name, caption, pageNumbers, rows, columns
 MATCH (c:Corpus {name: $corpus})

@@ -3,6 +3,7 @@
 // passages in the order in which they were visited, each with the other one before it on its path and the
 // edge between the two, where there is one. `ask --trace` stores them.
 // mode: READ
+// task: see
 // check: trace
 // example: MATCH (q:Question {corpus: 'demo'}) WITH q.id AS id LIMIT 1 CALL custom.kgp.trace(id) YIELD question, visit, passage, edge, neighbour RETURN question, visit, passage, edge, neighbour
 MATCH (q:Question)

@@ -51,6 +51,7 @@ _HEADER = re.compile(
 )
 _CHECK_LINE = re.compile(r"^// check: (.*)$", re.MULTILINE)
 _OPTION_LINE = re.compile(r"^// option: (.*)$", re.MULTILINE)
+_TASK_LINE = re.compile(r"^// task: (.*)$", re.MULTILINE)
 _EXAMPLE_LINE = re.compile(r"^// example: (.*)$", re.MULTILINE)
 _INCLUDE = re.compile(r"^(?P<indent> *)// include: (?P<name>\w+)$", re.MULTILINE)
 _COMMENT_LINES = re.compile(r"\A(?:(?!// include:)//.*\n)*")
@@ -106,6 +107,7 @@ class Statement:
     signature: str
     description: str
     mode: str
+    task: str
     example: str
     inputs: tuple[Parameter, ...]
     outputs: tuple[Parameter, ...]
@@ -204,6 +206,7 @@ def _headed(path: str) -> Statement:
             line.removeprefix("//").strip() for line in header["description"].splitlines()
         ),
         mode=header["mode"],
+        task="".join(_TASK_LINE.findall(text)),
         example="".join(_EXAMPLE_LINE.findall(text)),
         inputs=_parameters(header["inputs"].split(", "), _FIELD, where),
         outputs=_parameters(header["outputs"].split(", "), _FIELD, where),
@@ -268,7 +271,8 @@ def _catalogue() -> str:
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     rows = [
-        f"{{name: {quoted(f'custom.{made.name}')}, signature: {quoted(f'custom.{made.signature}')},"
+        f"{{task: {quoted(made.task)}, name: {quoted(f'custom.{made.name}')},"
+        f"\n  signature: {quoted(f'custom.{made.signature}')},"
         f"\n  description: {quoted(made.documentation)},\n  example: {quoted(made.example)}}}"
         for made in map(_headed, _paths("procedures"))
     ]

@@ -16,6 +16,9 @@ from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.tables import ShownQuery
 
+#: Lines of a statement's header that describe it to programs.
+_HEADERS = ("// mode:", "// task:", "// example:")
+
 
 def answer_page(answer: Answer) -> str:
     """Return an answer as one HTML page with everything needed to check it, and nothing to load."""
@@ -71,7 +74,7 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
         words = [
             line[2:].strip()
             for line in query.cypher.splitlines()[1:]
-            if line.startswith("//") and not line.startswith(("// mode:", "// example:"))
+            if line.startswith("//") and not line.startswith(_HEADERS)
         ]
         lines = "\n".join(browser_lines(query)).strip()
         shown.append({"name": query.name, "description": " ".join(words), "lines": lines})

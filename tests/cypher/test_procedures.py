@@ -52,7 +52,8 @@ def _hop(database: Database, corpus: str, *frontier: dict[str, Any], **more: Any
 
 def test_help(database: Database) -> None:
     found = database.read("procedures/help")
-    assert found == sorted(found, key=lambda row: row["procedure"])
+    assert found == sorted(found, key=lambda row: (row["task"], row["procedure"]))
+    assert all(row["task"] for row in found)
     row = next(row for row in found if row["procedure"] == "custom.kgp.seeds")
     assert row["description"].startswith("The passages of a corpus nearest to a question")
     assert row["signature"].startswith("custom.kgp.seeds(question :: STRING, corpus :: STRING")
