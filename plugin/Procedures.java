@@ -117,12 +117,14 @@ public final class Procedures {
     }
 
     public static final class HelpRow {
+        public final String task;
         public final String procedure;
         public final String description;
         public final String signature;
         public final String example;
 
         HelpRow(Map<String, Object> row) {
+            task = (String) row.get("task");
             procedure = (String) row.get("procedure");
             description = (String) row.get("description");
             signature = (String) row.get("signature");
@@ -131,7 +133,7 @@ public final class Procedures {
     }
 
     @Procedure(name = "custom.kgp.help", mode = Mode.READ)
-    @Description("What custom.kgp.* offers: every procedure with its description, signature and an example.")
+    @Description("What custom.kgp.* offers: every procedure, by what it is for, with description, signature, example.")
     public Stream<HelpRow> help() {
         return Statements.run(transaction, "help")
                 .map(HelpRow::new);
@@ -416,7 +418,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "666d740be62fdcbc";
+        public final String statements = "e2f7c10a8b892a0d";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)
