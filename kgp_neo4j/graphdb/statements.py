@@ -10,10 +10,9 @@ A file begins with its signature, then its description, then the statement:
     // example: CALL custom.kgp.neighbours('4f0c', {limit: 5})
     MATCH ...
 
-The signature's parameters are compared with the `$parameters` of the statement when the file is
-read, so that a misspelt one is found before any query runs. Files under `procedures/` are those of
-our plugin, `custom.<name>`; the driver runs the same text. A file of mode SCHEMA may have several
-statements, each ended by a semicolon.
+The signature's parameters are those of the statement, as the house's tests see to. Files under
+`procedures/` are those of our plugin, `custom.<name>`; the driver runs the same text. A file of
+mode SCHEMA may have several statements, each ended by a semicolon.
 
 Each name after `check:` is a statement of `cypher/check/`, whose rows say in a sentence what is
 wrong with the parameters: Cypher alone cannot raise an error. Plugin and driver run them before.
@@ -60,13 +59,9 @@ _OPTION = re.compile(
     r"(?: \((?P<range>[\d.]+ to [\d.]+)\))?, (?P<description>.+)"
 )
 _FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
-_PARAMETER_USE = re.compile(r"\$(\w+)")
 _LABEL = re.compile(r"`\$(\w+)`")
 _SETTING = re.compile(r"\bTraversalSettings\.(\w+)")
 _OPTION_USE = re.compile(r"\$configuration\.(\w+)")
-_COMMENTS_AND_STRINGS = re.compile(
-    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
-)
 #: The `valueType` of values that an option of this type accepts.
 _VALUE_TYPES = {
     "BOOLEAN": "BOOLEAN",
@@ -170,12 +165,9 @@ class Statement:
 
 @cache
 def statement(path: str) -> Statement:
-    """Return the statement of the file `cypher/<path>.cypher`, checked against its header."""
+    """Return the statement of the file `cypher/<path>.cypher`."""
     made = _headed(path)
     text = _expanded(path)
-    bare = _COMMENTS_AND_STRINGS.sub(" ", text)
-    _check_same(set(_PARAMETER_USE.findall(bare)), made.inputs, "$", made.path)
-    _check_same(set(_OPTION_USE.findall(text)), made.options, "$configuration.", made.path)
     named = ", ".join(_CHECK_LINE.findall(text)).split(", ")
     checks = [_with_options(_included(f"check/{name}"), made.options) for name in named if name]
     return replace(
@@ -311,17 +303,6 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
             ) from error
         parameters.append(parameter)
     return tuple(parameters)
-
-
-def _check_same(used: set[str], declared: tuple[Parameter, ...], sign: str, where: str) -> None:
-    """Raise QueryFileError unless the names used in a statement are those its header declares."""
-    if different := used ^ {parameter.name for parameter in declared}:
-        raise QueryFileError(
-            "declared and used parameters differ: "
-            + ", ".join(f"{sign}{name}" for name in sorted(different)),
-            where=where,
-            hint="Bring the header and the statement together.",
-        )
 
 
 # --- Rows in one record ---------------------------------------------------------------------------

@@ -23,6 +23,9 @@ _FOLDERS = sorted(
     if place.is_dir() and place.name != "include" and not place.name.startswith("_")
 )
 _FILES = [made for name in _FOLDERS for made in folder(name)]
+_COMMENTS_AND_STRINGS = re.compile(
+    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
+)
 _SAMPLES: dict[str, Any] = {
     "ANY": "x",
     "STRING": "x",
@@ -74,6 +77,10 @@ def test_header(made: Statement) -> None:
     if made.path.startswith("cypher/procedures/"):
         assert made.name.startswith("kgp.")
         assert f"custom.{made.name}(" in made.example
+    used = re.findall(r"\$(\w+)", _COMMENTS_AND_STRINGS.sub(" ", made.text))
+    assert set(used) == {parameter.name for parameter in made.inputs}
+    options = re.findall(r"\$configuration\.(\w+)", made.text)
+    assert set(options) == {option.name for option in made.options}
 
 
 def test_rows_in_one_record(database: Database, corpus: str) -> None:

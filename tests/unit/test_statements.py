@@ -88,18 +88,6 @@ def test_options_are_given_by_name_or_together(place: Path) -> None:
         ("procedures_find", "MATCH (n)", "procedures/find", "the header is no signature"),
         ("procedures_find", _HEADER + "// include: no\n", "include/no", "no such statement"),
         (
-            "include_scope",
-            "// A condition.\nWHERE c.scope = $scope",
-            "procedures/find",
-            r"declared and used parameters differ: \$scope",
-        ),
-        (
-            "procedures_find",
-            _HEADER + _BODY.replace(".limit", ".most"),
-            "procedures/find",
-            r"differ: \$configuration\.limit, \$configuration\.most",
-        ),
-        (
             "procedures_find",
             _HEADER.replace("(1 to 50)", "1 to 50") + _BODY,
             "procedures/find",
