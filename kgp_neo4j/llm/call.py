@@ -4,8 +4,6 @@ A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FOLDER` (
 transformers runs, or its hub name), or `none`.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,20 +11,18 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
+from kgp_neo4j.llm.cache import CachedModel, reply_cache
+from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.llm.local import LocalModel
+from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage
 
-if TYPE_CHECKING:
-    from kgp_neo4j.llm.chat import ChatModel
-    from kgp_neo4j.llm.local import LocalModel
-
 _THREADS = 4
-
-#: Tokens of the chat format besides its texts, and of the separator between two passages.
-CHAT_TOKENS = 16
+#: Tokens of the separator between two passages.
 _SEPARATOR_TOKENS = 2
 
 
@@ -38,19 +34,9 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     kind, name = _kind_and_name(settings.model or "none")
     if kind == "none":
         return None
-    model: ChatModel | LocalModel
-    if kind == "local":
-        from kgp_neo4j.llm.local import LocalModel
-
-        model = LocalModel(name, settings)
-    else:
-        from kgp_neo4j.llm.chat import ChatModel
-
-        model = ChatModel(name, settings)
+    model = (LocalModel if kind == "local" else ChatModel)(name, settings)
     if settings.cache is None:
         return model
-    from kgp_neo4j.llm.cache import CachedModel, reply_cache
-
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 

@@ -11,9 +11,8 @@ from typing import Any, Unpack
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.llm.call import CHAT_TOKENS
 from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
-from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import CHAT_TOKENS, ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import Reply, ReplyOptions

@@ -36,6 +36,8 @@ _FRAME = re.compile(
     r"<\|begin_of_solution\|>)|<\|(?:return|end|END_RESPONSE|end_of_solution)\|>\s*\Z"
 )
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+#: Tokens of the chat format besides its texts.
+CHAT_TOKENS = 16
 #: The end of a text that may become a special token.
 _PARTIAL_MARK = re.compile(r"<\|?\w*\|?\Z")
 _WORD = re.compile(r"[A-Za-z]+")
