@@ -1,13 +1,11 @@
 """Loads files or a stored graph into a knowledge graph: reads, writes and embeds."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import regex
 
@@ -19,13 +17,11 @@ from kgp_neo4j.mindmap.load.graph_files import ENDINGS, read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
-
-if TYPE_CHECKING:
-    from kgp_neo4j.models.encoder import Encoder
 
 #: Rows of a transaction, and embeddings of one.
 BATCH = 10_000
@@ -134,9 +130,6 @@ def _load(
     (begun,) = database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load=load)
     encoder = None
     if options.get("embed", True):
-        # Imported here: it is slow, and needed only where names are embedded.
-        from kgp_neo4j.models.encoder import load_encoder
-
         name = options.get("encoder") or begun["encoder"]
         names = (entity.name for entity in gathered.entities.values())
         encoder = load_encoder(name or _encoder_of_language(names))
