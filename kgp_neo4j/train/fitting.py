@@ -18,6 +18,8 @@ with needs("torch", "training", ModelError):
 
 #: Share of the average that each step keeps in the long run: about the last 500 steps count.
 _KEPT = 0.998
+#: Steps between two checkpoints.
+_SAVE_EVERY = 200
 #: Share of the steps in which the rate rises.
 _WARM_UP = 0.06
 #: What AdamW notes of each weight.
@@ -43,9 +45,7 @@ class Fitting:
         if folder.checkpoint.is_file():
             self._load(folder.checkpoint)
 
-    def run(
-        self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any], save_every: int = 200
-    ) -> list[float]:
+    def run(self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any]) -> list[float]:
         """Learn from the batches that are left, in order; return the losses, a step each.
 
         Raises ModelError where a loss is no number or the GPU has too little memory.
@@ -68,7 +68,7 @@ class Fitting:
                         hint="Train anew with a lower --rate and --overwrite.",
                     )
                 progress.update()
-                if self.step % save_every == 0 and self.step < len(plan):
+                if self.step % _SAVE_EVERY == 0 and self.step < len(plan):
                     self._save(self._folder.checkpoint)
         return losses
 

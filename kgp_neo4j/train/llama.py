@@ -64,12 +64,7 @@ class LlamaReport:
 
 
 def train_llama(
-    files: Sequence[Path],
-    out: Path,
-    settings: LlamaSettings,
-    *,
-    overwrite: bool = False,
-    save_every: int = 200,
+    files: Sequence[Path], out: Path, settings: LlamaSettings, *, overwrite: bool = False
 ) -> LlamaReport:
     """Train adapters on the supporting facts of question files, and save them in a folder.
 
@@ -95,7 +90,7 @@ def train_llama(
         adapters = [part for part in model.parameters() if part.requires_grad]
         fitting = Fitting([{"params": adapters, "lr": settings.rate}], folder, settings.seed)
         resumed = fitting.step
-        losses = fitting.run(batches, loss_of, save_every)
+        losses = fitting.run(batches, loss_of)
         last_epoch = losses[-(len(batches) // settings.epochs) :]
         report = LlamaReport(
             out=str(out),

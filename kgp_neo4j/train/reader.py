@@ -91,12 +91,7 @@ class ReaderReport:
 
 
 def train_reader(
-    files: Sequence[Path],
-    out: Path,
-    settings: ReaderSettings,
-    *,
-    overwrite: bool = False,
-    save_every: int = 200,
+    files: Sequence[Path], out: Path, settings: ReaderSettings, *, overwrite: bool = False
 ) -> ReaderReport:
     """Train a reader on question files and save it in a folder with its card.
 
@@ -124,7 +119,7 @@ def train_reader(
     with folder.saving():
         fitting = Fitting(trainable(network, settings.rate), folder, settings.seed)
         resumed = fitting.step
-        losses = fit(network, fitting, plan, partial(loss_of, network), save_every)
+        losses = fit(network, fitting, plan, partial(loss_of, network))
         network.save(out, {})
         calibration = fit_calibration(
             OfflineReader(*read_network(out)), [_asked(example) for example in held_out]
@@ -183,7 +178,6 @@ def fit(
     fitting: Fitting,
     plan: Sequence[Batch],
     loss_of: Callable[[Batch], Any],
-    save_every: int = 200,
 ) -> list[float]:
     """Fit the network to all batches, and return the losses."""
     network.body.eval()
@@ -199,7 +193,7 @@ def fit(
         with quick_products(network.body):
             return loss_of(batch)
 
-    losses = fitting.run(plan, quick_loss, save_every)
+    losses = fitting.run(plan, quick_loss)
     fitting.take_average()
     network.body.eval()
     return losses

@@ -28,6 +28,7 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.train import fitting
 from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.llama import LlamaSettings, train_llama
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
@@ -193,15 +194,16 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(
     straight = train_llama([questions], tmp_path / "a", settings)
     out, learn = tmp_path / "b", Fitting._learn
 
-    def stop(fitting: Fitting, *given: Any) -> float:
-        if fitting.step == 7:
+    def stop(at: Fitting, *given: Any) -> float:
+        if at.step == 7:
             raise KeyboardInterrupt
-        return learn(fitting, *given)
+        return learn(at, *given)
 
     with monkeypatch.context() as patch:
         patch.setattr(Fitting, "_learn", stop)
+        patch.setattr(fitting, "_SAVE_EVERY", 3)
         with pytest.raises(KeyboardInterrupt):
-            train_llama([questions], out, settings, save_every=3)
+            train_llama([questions], out, settings)
     with pytest.raises(ConfigurationError, match="other settings"):
         train_llama([questions], out, replace(settings, epochs=2))
     report = train_llama([questions], out, settings)

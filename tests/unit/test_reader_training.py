@@ -13,6 +13,7 @@ from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Windows, pieces_of
+from kgp_neo4j.train import fitting
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.reader import ReaderSettings, train_reader, trainable
@@ -213,15 +214,16 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
     whole = train_reader([several], tmp_path / "whole", settings)
     save = Fitting._save
 
-    def stop(fitting: Fitting, file: Path) -> None:
-        save(fitting, file)
+    def stop(at: Fitting, file: Path) -> None:
+        save(at, file)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Fitting, "_save", stop)
+    monkeypatch.setattr(fitting, "_SAVE_EVERY", 3)
     with pytest.raises(KeyboardInterrupt):
-        train_reader([several], tmp_path / "cut", settings, save_every=3)
+        train_reader([several], tmp_path / "cut", settings)
     monkeypatch.undo()
-    rest = train_reader([several], tmp_path / "cut", settings, save_every=3)
+    rest = train_reader([several], tmp_path / "cut", settings)
     assert (rest.resumed, rest.steps) == (3, whole.steps)
     one, other = (
         (tmp_path / name / "reader.safetensors").read_bytes() for name in ("whole", "cut")
