@@ -5,9 +5,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: The types of cells and columns.
-TYPES = ("number", "date", "percentage", "currency", "text")
-
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₹": "INR"}
 _CODES = frozenset("USD EUR GBP JPY KRW INR CHF CAD AUD CNY SEK NOK DKK".split())
 _GROUPED = r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|[1-9]\d{0,2}(?:[ '’]\d{3})+"
@@ -68,7 +65,7 @@ _SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The type and value of a text.
+    """The type and value of a text: number, date, percentage, currency or text.
 
     `number` is set for every text that is or begins with a number (12.5 for "12.5%"; seconds for a
     time). `date` is ISO, as far as it is known (`1998`, `1998-05`, `1998-05-12`, `--05-12` where
