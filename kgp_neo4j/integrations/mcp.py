@@ -23,7 +23,7 @@ from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
-from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
@@ -257,10 +257,9 @@ class _Tools:
         with self._one:
             if corpus is not None:
                 return self._passages_round(names, corpus, limit)
-            name = self._graph_named(graph)
-            linked, unknown = self._linked(names, name)
-            settings = ExplorationSettings(hops=hops, paths=min(limit, 100))
-            stored = open_graph(self._database, name)
+            stored = open_graph(self._database, self._graph_named(graph))
+            linked, unknown = self._linked(names, stored)
+            settings = ExplorationSettings(hops=hops, paths=limit)
             if len(linked) > 1:
                 found = explore_paths(stored, linked, settings)
             else:
@@ -327,7 +326,7 @@ class _Tools:
         return [each for each in graphs(self._database) if self._sees("graph", each.name)]
 
     def _linked(
-        self, names: list[str], graph: str
+        self, names: list[str], graph: StoredGraph
     ) -> tuple[list[LinkedEntity], dict[str, list[str]]]:
         """Return the entities of these names, and for each unknown name the nearest entities.
 
@@ -335,20 +334,20 @@ class _Tools:
         """
         linked: list[LinkedEntity] = []
         unknown: dict[str, list[str]] = {}
-        stored = open_graph(self._database, graph)
         for name in names:
-            rows = self._database.read("procedures/link_entities", text=name, graph=graph, limit=5)
+            values = {"text": name, "graph": graph.name, "limit": 5}
+            rows = self._database.read("procedures/link_entities", **values)
             if rows and rows[0]["by"] == "name":
                 node = rows[0]["entity"]
                 linked.append(LinkedEntity(name, id=node["id"], name=node["name"], score=1.0))
-            elif slips := [e for e in link(stored, name) if e.by == "spelling"]:
+            elif slips := [e for e in link(graph, name) if e.by == "spelling"]:
                 linked.append(slips[0])
             else:
                 unknown[name] = [row["entity"]["name"] for row in rows]
         if not linked:
             near = "; ".join(f"{name}: {', '.join(each)}" for name, each in unknown.items() if each)
             raise GraphError(
-                f"the knowledge graph {graph!r} has none of {', '.join(names)}",
+                f"the knowledge graph {graph.name!r} has none of {', '.join(names)}",
                 hint=f"Near are {near}." if near else "Ask `mind_map` a question instead.",
             )
         return linked, unknown
