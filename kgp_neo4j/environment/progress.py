@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
 
 from kgp_neo4j.environment.job import current_job, tell
@@ -11,14 +12,11 @@ from kgp_neo4j.environment.job import current_job, tell
 _EVERY = 0.2
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """A progress bar, as long loops use it; this one is silent."""
 
     def update(self, n: int = 1) -> None:
         """Count `n` more units as done."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         return None

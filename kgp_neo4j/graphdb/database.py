@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record
@@ -72,7 +72,7 @@ for _name in ("neo4j", "neo4j.notifications"):
         logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class Database:
+class Database(contextlib.AbstractContextManager["Database"]):
     """A connection to one database of a server; close it, or use it with `with`.
 
     With `read_only` it raises DatabaseError for every statement that writes.
@@ -93,9 +93,6 @@ class Database:
             # An empty database has few of the labels and properties that statements name.
             notifications_disabled_classifications=["UNRECOGNIZED"],
         )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
