@@ -117,9 +117,8 @@ class CompiledNetwork:
             },
         )
         self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
-        #: Sizes of the first output; -1 where it depends on the input.
-        shape = self._compiled.outputs[0].partial_shape
-        self.shape = tuple(-1 if size.is_dynamic else size.get_length() for size in shape)
+        #: The size of what the first output has for a token.
+        self.width = int(self._compiled.outputs[0].partial_shape[-1].get_length())
         self._local = threading.local()
 
     def run(

@@ -24,7 +24,7 @@ class LightTransformer:
         self._network = CompiledNetwork(network)
         self._pooling = pooling
         self._longest = longest
-        self.dimension = self._network.shape[-1]
+        self.dimension = self._network.width
         self.form = f"{network.stem} {precision()}"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
