@@ -80,7 +80,7 @@ class Gathered:
 
     def __init__(self, graph: str, missing: Collection[str] = ()) -> None:
         self.graph = graph
-        self.missing = frozenset(missing)
+        self.missing = missing
         self.began = time.monotonic()
         self.errors: list[str] = []
         #: What had no value, each with its place.
