@@ -35,13 +35,14 @@ class Usage:
 
 
 class LanguageModel(Protocol):
-    """A model that writes text: a chat server, a local model, or a scripted one in a test.
-
-    `context` is the number of tokens for prompt and reply together.
-    """
+    """A model that writes text: a chat server, a local model, or a scripted one in a test."""
 
     name: str
-    context: int
+
+    @property
+    def context(self) -> int:
+        """The number of tokens for prompt and reply together."""
+        ...
 
     def reply(
         self,
@@ -82,11 +83,6 @@ class ModelWrapper:
     def context(self) -> int:
         """Return the tokens for prompt and reply together; a server may set fewer later."""
         return self._model.context
-
-    @context.setter
-    def context(self, tokens: int) -> None:
-        """Set the model's context, as a server reported it."""
-        self._model.context = tokens
 
     def count(self, text: str) -> int:
         """Return the number of tokens of a text, or an upper bound."""
