@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NoReturn
 
 import click
@@ -19,14 +20,14 @@ import click
 from kgp_neo4j.types.errors import KgpError
 
 _COMMANDS = (
-    "demo load connect load-kg ask chat explain mindmap retrieve evaluate train corpora delete "
-    "serve export import mcp server install browser-queries config doctor"
+    "demo load connect load-kg ask chat history explain mindmap retrieve evaluate train corpora "
+    "delete serve export import mcp server install browser-queries config doctor"
 ).split()
 
 #: The options that take their default from the section `ask` of a file of settings.
 _CONFIGURED = {
-    "ask": ("corpus", "agent", "budget"),
-    "chat": ("corpus", "agent", "budget"),
+    "ask": ("corpus", "agent", "budget", "history"),
+    "chat": ("corpus", "agent", "budget", "history"),
     "retrieve": ("corpus", "agent", "budget"),
     "mindmap": ("graph",),
 }
@@ -82,10 +83,15 @@ class _Commands(click.Group):
     cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what the server notes.")
+@click.option("--no-color", is_flag=True, help="No colours and links (or NO_COLOR, TERM=dumb).")
 @click.version_option(package_name="kgp-neo4j")
 @click.pass_context
-def cli(ctx: click.Context, debug: bool) -> None:
+def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
     """Ask questions over many documents in Neo4j, with evidence anyone can check."""
+    from kgp_neo4j.cli._output import wants_no_colour
+
+    if no_color or wants_no_colour():
+        ctx.color = False  # else click and rich see whether there is a terminal
     if debug:
         import logging
 
@@ -114,14 +120,15 @@ def main() -> None:
     # Imports make many objects and hardly any garbage: collecting it took a tenth of a question's
     # time.
     gc.set_threshold(50_000, 20, 20)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a console cannot show ends nothing
-            stream.reconfigure(errors="replace")
     _leave(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments; return its exit code."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a console cannot show ends nothing
+            stream.reconfigure(errors="replace")
+    ahead = list(takewhile(lambda word: word.startswith("-"), arguments))
     try:
         code = cli.main(list(arguments), "kgp-neo4j", standalone_mode=False)
     except click.ClickException as error:
@@ -132,9 +139,11 @@ def run(arguments: Sequence[str]) -> int:
         click.echo("Interrupted." if interrupted else "Nothing was done.", err=True)
         code = 130 if interrupted else 1
     except (KgpError, OSError) as error:  # or a full disk
-        if "--debug" in arguments[:1]:
+        from kgp_neo4j.cli._output import say_error
+
+        if "--debug" in ahead:
             traceback.print_exc()
-        click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+        say_error(error, bare="--no-color" in ahead)
         code = 1
     return code if isinstance(code, int) else 0
 

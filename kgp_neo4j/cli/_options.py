@@ -117,6 +117,15 @@ corpus_option = functools.partial(_name_option, "corpus", help="The corpus")
 graph_option = functools.partial(_name_option, "graph", help="The knowledge graph")
 
 
+#: Adds `--trace` and `--no-trace`, with the setting's value where neither is given.
+trace_option = click.option(
+    "--trace/--no-trace",
+    "history",
+    help="Keep the traversal in the graph, for `kgp-neo4j history` and `explain` (default: the "
+    "setting ask.history).",
+)
+
+
 def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
     """Return a decorator that adds `--show`, the number of things that are printed."""
     told = f"{what} that are printed."

@@ -1,5 +1,6 @@
 """What the commands print: JSON on stdout, messages on stderr, written files."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,16 +9,23 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.text.safe import Stream
+from kgp_neo4j.text.safe import Stream, plain
+from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+#: Lines of a list that are printed.
+_SHOWN = 20
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: a line, or one for each of a list."
+)
 
 
-def echo_json(value: Any, indent: int | None = 2) -> None:
-    """Print a record, or a list of records, as JSON on stdout; in ASCII where that is not UTF-8."""
+def echo_json(value: Any) -> None:
+    """Print a record as a line of JSON, a list as one for each; in ASCII where not UTF-8."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    click.echo(to_json(value, indent=indent, ascii_only=encoding != "utf8"))
+    for each in value if isinstance(value, list) else [value]:
+        click.echo(to_json(each, ascii_only=encoding != "utf8"))
 
 
 def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object]) -> None:
@@ -30,9 +38,32 @@ def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object
         shown(result)
 
 
+def list_faults(account: LoadReport, *, err: bool = False) -> None:
+    """Print what of a load was left out, is worth noting, was not read, and not loaded."""
+    faults = {"left out": account.left_out, "noted": account.notes}
+    faults |= {"not read": account.ignored, "not loaded": account.errors}
+    for what, lines in faults.items():
+        if lines:
+            click.echo(f"{what:11} {len(lines):,}", err=err)
+            click.echo("\n".join(f"  {plain(line)}" for line in lines[:_SHOWN]), err=err)
+        if len(lines) > _SHOWN:
+            click.echo(f"  and {len(lines) - _SHOWN:,} more (`load --json` lists them)", err=err)
+
+
 def say(text: str) -> None:
     """Print a message on stderr; stdout is for results."""
     click.echo(text, err=True)
+
+
+def say_error(error: object, *, bare: bool = False) -> None:
+    """Print what went wrong on stderr, without colour where that is asked for."""
+    red = click.style("Error:", fg="red", bold=True)
+    click.echo(f"{red} {error}", err=True, color=False if bare or wants_no_colour() else None)
+
+
+def wants_no_colour() -> bool:
+    """Return whether the environment asks for output without colours and links."""
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
 def write_file(path: Path, text: str) -> None:

@@ -1,9 +1,16 @@
 """`kgp-neo4j ask`: one question, answered with evidence."""
 
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.core import ParameterSource
 
 from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import (
@@ -13,9 +20,16 @@ from kgp_neo4j.cli._options import (
     mermaid_option,
     retriever_options,
     show_option,
+    trace_option,
 )
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
+from kgp_neo4j.cli._output import echo_json, json_option, list_faults, say, write_file, written
+from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Method, QuestionType
+from kgp_neo4j.types.errors import InputError
+
+if TYPE_CHECKING:
+    from kgp_neo4j.graphdb.database import Database
+    from kgp_neo4j.types.corpus import LoadReport
 
 _EPILOG = """
 \b
@@ -28,12 +42,17 @@ Examples:
   kgp-neo4j ask "Which light in Table 2 cost most?" --corpus mine
   kgp-neo4j ask "How do pages 1 and 2 differ?" --corpus mine --type structural
   kgp-neo4j ask "..." --corpus mine --json | jq .passages[0].title
+  echo "Who designed the bridge?" | kgp-neo4j ask - --corpus mine
+  kgp-neo4j ask report.md notes/ -q "Who designed the bridge?"
 """
+#: Characters of the paths that stand for a corpus, and of what was not loaded.
+_LONGEST = 300
 
 
 @click.command("ask", epilog=_EPILOG)
-@click.argument("question")
-@corpus_option()
+@click.argument("words", nargs=-1, metavar="QUESTION | PATH...")
+@click.option("-q", "--question", metavar="TEXT", help="The question, over PATH...")
+@corpus_option(required=False, help="The corpus that is asked, where no PATH is given")
 @default_option(
     "--method",
     "kgp",
@@ -52,22 +71,24 @@ Examples:
 @answerer_options
 @html_option
 @mermaid_option
-@click.option(
-    "--trace", is_flag=True, help="Keep the traversal in the graph, for `kgp-neo4j explain`."
-)
+@trace_option
 @show_option(5, "Passages and paths")
 @click.option(
     "--show-query", is_flag=True, help="Show the queries that an answer from pages and tables took."
 )
 @json_option
+@click.pass_context
 def command(
-    question: str,
-    corpus: str,
+    ctx: click.Context,
+    /,
+    words: tuple[str, ...],
+    question: str | None,
+    corpus: str | None,
     type_: QuestionType | None,
     llm: str | None,
     html: Path | None,
     as_mermaid: bool,
-    trace: bool,
+    history: bool,
     show: int,
     show_query: bool,
     as_json: bool,
@@ -75,20 +96,44 @@ def command(
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
 
+    QUESTION is a text, or `-` for one from standard input. With -q it is answered over files,
+    folders and globs (PATH...), as a corpus that is removed afterwards; the exit code is 1 where
+    one of them was not loaded.
+
     The offline reader answers, or a language model, each sentence of which is checked against the
     passages that it cites; what they do not carry is marked. A question about pages or tables is
     answered from them; where its reading is uncertain, the table is shown instead.
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
+    if question is None and len(words) != 1:
+        raise click.UsageError('Give one QUESTION in quotes, or PATH... -q "QUESTION".')
+    asked, paths = (words[0], ()) if question is None else (question, words)
+    sources = {ctx.get_parameter_source(name) for name in ("corpus", "history")}
+    if paths and ParameterSource.COMMANDLINE in sources:
+        raise click.UsageError("Nothing is kept of PATH...: leave --corpus and --trace out.")
+    if not paths and corpus is None:
+        raise click.MissingParameter(param_hint="'--corpus'", param_type="option")
+    if asked == "-" and not (asked := sys.stdin.read().strip() if sys.stdin else ""):
+        raise InputError("there is no question", where="standard input", hint="Pipe one in.")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.graphdb.open import open_database
 
-    with open_database(echo=say) as database:
-        pipeline = answering_pipeline(database, corpus, llm, **options)
+    account = None
+    with open_database(echo=say) as database, ExitStack() as stack:
+        if paths:
+            account = stack.enter_context(_corpus_of(database, paths))
+            corpus = account.corpus
+        pipeline = answering_pipeline(database, str(corpus), llm, **options)
         with written(as_json or as_mermaid) as on_text:
-            answer = pipeline.ask(question, type_=type_, on_text=on_text)
-        if trace:
+            answer = pipeline.ask(asked, type_=type_, on_text=on_text)
+        if account is not None:  # what leads into the graph leads nowhere once it is removed
+            named = cut(", ".join(paths), _LONGEST)
+            answer = replace(answer, corpus=named, browser=None, queries=())
+            if account.errors:
+                note = cut(f"Not loaded: {'; '.join(account.errors)}", _LONGEST)
+                answer = replace(answer, notes=(*answer.notes, note))
+        elif history:
             answer = with_trace(database, answer)
     # What shows the answer is loaded where it is used: it takes time.
     if html is not None:
@@ -105,3 +150,24 @@ def command(
         from kgp_neo4j.show.terminal import print_answer
 
         print_answer(answer, show, queries=show_query)
+    if account is not None and account.errors:
+        ctx.exit(1)
+
+
+@contextmanager
+def _corpus_of(database: Database, paths: tuple[str, ...]) -> Iterator[LoadReport]:
+    """Load and connect files as a corpus that is removed with the block; yield the account.
+
+    What is not loaded is named on stderr. Raises InputError where nothing is.
+    """
+    from kgp_neo4j.corpus.connect.graphs import connect
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.corpus.load.temporary import temporary_corpus
+
+    with temporary_corpus(database, echo=say) as corpus:
+        account = load(database, paths, corpus)
+        list_faults(account, err=True)
+        if not account.documents:
+            raise InputError("nothing could be loaded", where=", ".join(paths))
+        connect(database, corpus)
+        yield account

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
-from kgp_neo4j.cli._options import corpus_option, retriever_options
-from kgp_neo4j.cli._output import echo_json, json_option, say, written
+from kgp_neo4j.cli._options import corpus_option, retriever_options, trace_option
+from kgp_neo4j.cli._output import echo_json, json_option, say, say_error, written
 from kgp_neo4j.show.terminal import by_whom, print_said, print_structural
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import KgpError
@@ -42,11 +41,9 @@ _HELP = "/sources [NUMBER] or /quit; anything else is a question."
 @retriever_options
 @llm_option("resolves follow-up questions and answers")
 @answerer_options
-@click.option(
-    "--trace", is_flag=True, help="Keep each traversal in the graph, for `kgp-neo4j explain`."
-)
+@trace_option
 @json_option
-def command(corpus: str, llm: str | None, trace: bool, as_json: bool, **options: Any) -> None:
+def command(corpus: str, llm: str | None, history: bool, as_json: bool, **options: Any) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
     Answers are those of `kgp-neo4j ask`. What "he", "it" or "and the ferry?" means is taken from
@@ -60,7 +57,7 @@ def command(corpus: str, llm: str | None, trace: bool, as_json: bool, **options:
     with open_database(echo=say) as database:
         require_corpus(database, corpus)  # at once, not after the first question
         pipeline = answering_pipeline(database, corpus, llm, **options)
-        conversation = Conversation(pipeline, trace=trace)
+        conversation = Conversation(pipeline, trace=history)
         if not _talk(conversation, as_json):
             sys.exit(1)
 
@@ -75,8 +72,6 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
         with contextlib.suppress(ImportError):  # on Windows the console does this itself
             import readline  # noqa: F401  # gives the prompt its history and keys
         say(f"Ask about {conversation.corpus!r}. {_HELP}")
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
     fine = True
     while (line := _next(person)) is not None and line.casefold() != "/quit":
         if line.startswith("/"):
@@ -114,12 +109,12 @@ def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
             turn = conversation.ask(said, on_text=on_text)
     except KgpError as error:
         if as_json:
-            echo_json({"said": said, "error": str(error)}, None)
+            echo_json({"said": said, "error": str(error)})
         else:
-            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+            say_error(error)
         return False
     if as_json:
-        echo_json(turn, None)
+        echo_json(turn)
     else:
         _print(turn, conversation)
     return True

@@ -13,7 +13,8 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import FILE, default_option, settings_options
-from kgp_neo4j.cli._output import json_option, print_result, say, write_file
+from kgp_neo4j.cli._output import echo_json, json_option, print_result, say, write_file
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
     AgentSettings,
@@ -149,7 +150,7 @@ def command(
     model. Runs and report.md are written to --out.
     """
     if listed:
-        _print_methods()
+        _print_methods(as_json)
         return
     if dataset is None:
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
@@ -276,13 +277,19 @@ def _show(result: Result, asked: _Evaluation, *, as_json: bool) -> None:
     print_result(scores, as_json, text.removesuffix("\n"))
 
 
-def _print_methods() -> None:
+def _print_methods(as_json: bool) -> None:
     from kgp_neo4j.evaluate.experiment import METHODS, TABLES
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
     needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
-    for title, methods in (("Over documents:", METHODS), ("Over a graph:", GRAPH_METHODS)):
-        click.echo(title)
+    all_methods = (("documents", METHODS), ("a graph", GRAPH_METHODS))
+    if as_json:
+        for over, methods in all_methods:
+            for name, method in methods.items():
+                echo_json({"name": name, "over": over} | parts(method, "text", "needs"))
+        return
+    for over, methods in all_methods:
+        click.echo(f"Over {over}:")
         for name, method in methods.items():
             click.echo(f"  {name:22}  {method.text}{needs.get(method.needs, '')}")
     for number, names in (TABLES | GRAPH_TABLES).items():

@@ -15,7 +15,6 @@ from kgp_neo4j.types.errors import TraceError
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.traces import Replay
     from kgp_neo4j.corpus.answer.visits import Visit
-    from kgp_neo4j.types.corpus import Trace
 
 _EPILOG = """
 \b
@@ -25,23 +24,18 @@ Examples:
   kgp-neo4j explain 4f0c1b
   kgp-neo4j explain 4f0c1b --html answer.html
   kgp-neo4j explain 4f0c1b --mermaid >> notes.md
-  kgp-neo4j explain --list --corpus mine
-  kgp-neo4j explain --remove 4f0c1b
 
+`kgp-neo4j history` lists traces, searches and removes them.
 In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
 """
 
 
 @click.command("explain", epilog=_EPILOG)
 @click.argument("trace", required=False)
-@corpus_option(required=False, help="The corpus of the latest trace, or of those listed")
+@corpus_option(required=False, help="The corpus of the latest trace")
 @html_option
 @mermaid_option
-@show_option(30, "Visits or traces", least=1)
-@click.option("--list", "as_list", is_flag=True, help="List the traces, the latest first.")
-@click.option(
-    "--remove", "removed", multiple=True, metavar="ID", help="Remove a trace; once for each."
-)
+@show_option(30, "Visits", least=1)
 @json_option
 def command(
     trace: str | None,
@@ -49,8 +43,6 @@ def command(
     html: Path | None,
     as_mermaid: bool,
     show: int,
-    as_list: bool,
-    removed: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Tell again how an answer was found: the traversal that `ask --trace` kept in the graph.
@@ -58,51 +50,25 @@ def command(
     TRACE is its id, or the first characters of it; without one it is the latest. Shown are the
     seeds, then hop by hop the passages visited, with the edges, reasons and scores.
     """
-    if sum((trace is not None, as_list, bool(removed))) > 1:
-        raise click.UsageError("Choose one of TRACE, --list and --remove.")
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    if (as_list or removed) and (html is not None or as_mermaid):
-        raise click.UsageError("--html and --mermaid show one trace; name it.")
-    from kgp_neo4j.corpus.answer.traces import explain, remove, traces
+    from kgp_neo4j.corpus.answer.traces import explain, traces
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.mermaid import paths_mermaid
     from kgp_neo4j.show.pages import answer_page
 
     with open_database(echo=say) as database:
-        if removed:
-            count = remove(database, removed)
-            text = f"Removed {count} trace{'' if count == 1 else 's'}."
-            print_result({"removed": count}, as_json, text)
-        elif as_list:
-            print_result(traces(database, corpus, limit=show), as_json, _list)
-        else:
-            if not trace and not (latest := traces(database, corpus, limit=1)):
-                where = f" of the corpus {corpus!r}" if corpus else ""
-                hint = "`kgp-neo4j ask ... --trace` keeps one."
-                raise TraceError(f"no trace{where} was kept", hint=hint)
-            replay = explain(database, trace or latest[0].id)
-            if html is not None:
-                write_file(html, answer_page(replay.answer))
-            if as_mermaid:
-                click.echo(paths_mermaid(replay.answer), nl=False)
-            else:
-                print_result(replay, as_json, lambda replay: _told(replay, show))
-
-
-def _list(listed: list[Trace]) -> None:
-    if not listed:
-        click.echo("No traces. `kgp-neo4j ask ... --trace` keeps one.")
-    for each in listed:
-        left = f"{each.passages} passages"
-        if each.left < each.passages:
-            left = f"{each.left} of {each.passages} passages left"
-        click.echo(
-            f"{click.style(each.id[:12], bold=True)}  {each.asked_at[:16].replace('T', ' ')}  "
-            f"{plain(each.question)}"
-        )
-        about = f"corpus {plain(each.corpus)}, agent {each.agent}, {left}"
-        click.echo(click.style(f"              {about}", dim=True))
+        if not trace and not (latest := traces(database, corpus, limit=1)):
+            where = f" of the corpus {corpus!r}" if corpus else ""
+            hint = "`kgp-neo4j ask ... --trace` keeps one."
+            raise TraceError(f"no trace{where} was kept", hint=hint)
+        replay = explain(database, trace or latest[0].id)
+    if html is not None:
+        write_file(html, answer_page(replay.answer))
+    if as_mermaid:
+        click.echo(paths_mermaid(replay.answer), nl=False)
+    else:
+        print_result(replay, as_json, lambda replay: _told(replay, show))
 
 
 def _told(made: Replay, show: int) -> None:

@@ -5,12 +5,9 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import json_option, print_result, say
-from kgp_neo4j.text.safe import plain
+from kgp_neo4j.cli._output import json_option, list_faults, print_result, say
 from kgp_neo4j.types.corpus import LoadReport
 
-#: Lines of a list that are printed.
-_SHOWN = 20
 _ACCOUNT = """\
 corpus      {0.corpus}
 files       {0.files:,}
@@ -95,15 +92,4 @@ def _print(account: LoadReport) -> None:
     click.echo(_ACCOUNT.format(account, lost=lost))
     if account.copies:
         click.echo(f"copies      {account.copies:,} (files with the contents of others)")
-    _list("left out", account.left_out)
-    _list("noted", account.notes)
-    _list("not read", account.ignored)
-    _list("not loaded", account.errors)
-
-
-def _list(what: str, lines: tuple[str, ...]) -> None:
-    if lines:
-        click.echo(f"{what:11} {len(lines):,}")
-        click.echo("\n".join(f"  {plain(line)}" for line in lines[:_SHOWN]))
-    if len(lines) > _SHOWN:
-        click.echo(f"  and {len(lines) - _SHOWN:,} more (--json lists them)")
+    list_faults(account)

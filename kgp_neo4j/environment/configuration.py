@@ -25,6 +25,7 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 Source = Literal["environment", "file", "default"]
 _MOST = 10**9
+_SWITCH = {"on": True, "off": False, "true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class AskSettings:
     graph: str | None = setting(None, "the knowledge graph that is asked")
     agent: str | None = setting(None, "who chooses the next passages", choices=get_args(AgentName))
     budget: int = setting(30, "distinct passages at most", bounds=(1, 1000))
+    history: bool = setting(False, "true keeps questions and answers, as --trace does")
 
 
 #: The field of every setting, by its name in files.
@@ -123,6 +125,7 @@ def replies_folder() -> Path:
 def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
+    is_switch = declared.type is bool
     bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
     if bounds:
         kind, words = (int, "whole number") if "int" in str(declared.type) else (float, "number")
@@ -135,13 +138,14 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     else:
         expected = f"one of {', '.join(choices)}" if choices else "a text"
         expected = "on, off or the name of a folder" if is_cache else expected
+        expected = "true or false" if is_switch else expected
         text = value.strip() if isinstance(value, str) and value.isprintable() else ""
-        if is_cache and (isinstance(value, bool) or text.lower() in ("on", "off")):
-            return value is True or text.lower() == "on"
+        if (is_cache or is_switch) and (isinstance(value, bool) or text.lower() in _SWITCH):
+            return value if isinstance(value, bool) else _SWITCH[text.lower()]
         if "Path" in str(declared.type) and text:
             with suppress(RuntimeError):  # the home folder of an unknown user
                 return folder / Path(text).expanduser()
-        elif text and (text in choices or not choices):
+        elif text and not is_switch and (text in choices or not choices):
             return text
     raise ConfigurationError(
         f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."

@@ -1,17 +1,22 @@
 """Print answers on the terminal with rich: texts, reasoning paths, passages, mind maps, links.
 
-Colours appear where stdout is a terminal. What comes from documents and models is cleaned first: a
-terminal would obey the control codes in it.
+Colours and links appear where stdout is a terminal, and neither `--no-color` nor the environment is
+against it. What comes from documents and models is cleaned first: a terminal would obey the control
+codes in it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import click
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -19,7 +24,7 @@ from rich.tree import Tree
 
 from kgp_neo4j.show.marks import STATUS_MARKS, words_in
 from kgp_neo4j.text.safe import plain, printable
-from kgp_neo4j.types.corpus import Answer, ReasoningPath
+from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 if TYPE_CHECKING:
@@ -38,6 +43,8 @@ _EDGE_WORDS = {
     "SIMILAR_MDR": "is near",
     "NEXT": "then",
 }
+#: The colour of a heading by how an answer is given.
+_TIERS = {"stated": "green", "probable": "yellow", "evidence": "magenta", "none": "red"}
 _STATUS_STYLES = {"grounded": "", "question": "blue", "model": "yellow", "contradicts": "bold red"}
 
 
@@ -46,11 +53,15 @@ class _Page:
 
     def __init__(self) -> None:
         width = min(shutil.get_terminal_size((100, 24)).columns, 110)
-        self.console = Console(width=width, highlight=False, emoji=False)
+        context = click.get_current_context(silent=True)
+        #: Whether there are colours and links. rich would write them into a pipe, too, if told to.
+        self.styled = sys.stdout.isatty() and (context is None or context.color is not False)
+        colours: Any = "auto" if self.styled else None
+        self.console = Console(width=width, highlight=False, emoji=False, color_system=colours)
 
-    def heading(self, text: str) -> None:
+    def heading(self, text: str, colour: str = "cyan") -> None:
         """Write a heading after an empty line."""
-        self.line(Text(f"\n{text}", "bold cyan"))
+        self.line(Text(f"\n{text}", f"bold {colour}"))
 
     def line(self, text: Text | str = "", style: str = "") -> None:
         """Write one line as it is, however long."""
@@ -67,7 +78,7 @@ class _Page:
     def link(self, address: str | None) -> None:
         """Write the link into Neo4j Browser, where there is one; on a terminal it is short."""
         if address:
-            shown = address.partition("?")[0] if self.console.is_terminal else address
+            shown = address.partition("?")[0] if self.styled else address
             link = Text(shown, Style(link=address))
             self.line(Text.assemble("See it in Neo4j Browser: ", link))
             self.line("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
@@ -98,7 +109,7 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     shown = answer.passages[:show]
     page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for number, passage in enumerate(shown, 1):
-        title = (plain(passage.cited), "bold")
+        title = (plain(passage.cited), _linked("bold", passage.source))
         place = (passage.place, "dim")
         page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
         page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
@@ -115,7 +126,8 @@ def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None
 
     page = _Page()
     given = answer.sure or answer.probable or not answer.found
-    page.heading("Answer" if given else "No sure answer")
+    tier = "probable" if answer.probable else "stated" if given else "none"
+    page.heading("Answer" if given else "No sure answer", _TIERS[tier])
     lines = printable(answer.text).splitlines()
     if answer.probable:
         lines[-1] += f"  probably, {100 * answer.confidence:.0f} %"
@@ -123,7 +135,7 @@ def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None
         if line.startswith("|"):  # a row of a table stays one line, whatever its length
             page.line(f"  {line}")
         else:
-            page.filled(line)
+            page.filled(line, "bold" if given else "")
     if answer.reading:
         page.filled(f"read as: {plain(answer.reading)}", "dim")
     if answer.doubt:
@@ -167,21 +179,26 @@ def _place(citation: Citation) -> str:
 
 
 def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
-    """Print paths of an answer, each from its seed to its last passage."""
+    """Print paths of an answer as trees, from the seeds on; what several have stands once."""
     page = _Page()
     names = {
-        passage.id: f"{plain(passage.cited)} [{number}]"
+        passage.id: Text(f"{plain(passage.cited)} [{number}]", _linked("", passage.source))
         for number, passage in enumerate(answer.passages, 1)
     }
+    top = Tree("", hide_root=True)
+    known: dict[tuple[Step, ...], Tree] = {(): top}
     for path in paths:
         for depth, step in enumerate(path.steps):
-            name, reason = names.get(step.passage, step.passage), plain(step.reason)
-            if depth == 0:
-                page.line(Text.assemble(f"  {name}  ", (f"found by {reason}", "dim")))
+            here = path.steps[: depth + 1]
+            if here in known:
                 continue
+            name, reason = names.get(step.passage, Text(step.passage)), plain(step.reason)
             edge = (f"{_EDGE_WORDS.get(step.edge, step.edge)} {reason}".strip(), "magenta")
-            lead, end = f"  {'   ' * (depth - 1)}└─ ", f" ─▶ {name}  {step.score:.2f}"
-            page.line(Text.assemble(lead, edge, end))
+            reached = Text.assemble(edge, " ─▶ ", name, f"  {step.score:.2f}")
+            seed = Text.assemble(name, (f"  found by {reason}", "dim"))
+            known[here] = known[here[:-1]].add(reached if depth else seed)
+    for line in _tree_lines(top):
+        page.line(Text("  ").append_text(line))
 
 
 def print_said(answer: Answer) -> None:
@@ -192,14 +209,14 @@ def print_said(answer: Answer) -> None:
     by = answered_by(answer)
     nothing_read = answer.reading is None or answer.reading.kind == "none"
     if (by == "model" and not answer.statements) or (by == "reader" and nothing_read):
-        page.heading("Not in these documents")
+        page.heading("Not in these documents", _TIERS["none"])
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
         from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 
-        page.heading("Answer")
-        for line in answer.text.splitlines():
-            text = Text(line)
+        page.heading("Answer", _TIERS[answer.tier])
+        for number, line in enumerate(answer.text.splitlines()):
+            text = Text(line, "" if number else "bold")
             text.highlight_words([MARK], "bold red")
             text.highlight_words([UNJUDGED], "yellow")
             page.filled(text)
@@ -207,9 +224,9 @@ def print_said(answer: Answer) -> None:
         if by == "structure":
             page.heading("Passages speak to it too")
         elif answer.tier == "evidence":
-            page.heading("The sentences that say most")
+            page.heading("The sentences that say most", _TIERS["evidence"])
         else:
-            page.heading("Answer")
+            page.heading("Answer", _TIERS[answer.tier])
             if answer.text not in {sentence.text for sentence in answer.shown_sentences}:
                 probably = (f"  {answer.probably}".rstrip(), "dim")
                 page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
@@ -227,8 +244,10 @@ def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
             words = plain(sentence.text[start:end])
             at = text.plain.find(words, len(plain(sentence.text[:start])))
             text.stylize("bold", at, at + len(words))
-        # A sentence that is itself the answer has its percentage behind it.
-        sure = f"  {answer.probably}" if sentence.text == answer.text else ""
+        sure = ""
+        if sentence.text == answer.text:  # it is itself the answer
+            text.stylize("bold")
+            sure = f"  {answer.probably}"
         cited = f"” [{numbers[sentence.passage]}]"
         page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
 
@@ -327,8 +346,19 @@ def mind_map_lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[
         branch, above = left.pop(0)
         below = above.add(_branch(branch))
         left += [(child, below) for child in branch.children]
+    return _tree_lines(top)
+
+
+def _tree_lines(top: Tree) -> list[Text]:
     lines = Console(width=_UNLIMITED).render_lines(top, pad=False)
     return [Text.assemble(*((part.text, part.style or "") for part in line)) for line in lines]
+
+
+def _linked(style: str, source: str) -> Style:
+    """Return a style that opens a document's file, where it is one on this machine."""
+    # Path.is_file raises for a name that is too long.
+    there = os.path.isabs(source) and os.path.isfile(source)  # noqa: PTH113, PTH117
+    return Style.parse(style) + Style(link=Path(source).as_uri() if there else None)
 
 
 def _branch(branch: Branch) -> Text:

@@ -12,9 +12,9 @@ def parts(record: object, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
-def to_json(value: Any, *, indent: int | None = None, ascii_only: bool = False) -> str:
+def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """Return a record, or anything that contains records, as JSON."""
-    return json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=_plain)
+    return json.dumps(value, ensure_ascii=ascii_only, default=_plain)
 
 
 def _plain(value: Any) -> Any:

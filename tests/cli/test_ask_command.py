@@ -1,12 +1,14 @@
 """`ask` with a language model on the command line: what is printed, written and kept."""
 
 import json
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment, kgp, prints
+from commands import begin, environment, kgp, prints, refuses
 
 from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.answer.traces import remove, traces
@@ -84,9 +86,84 @@ def test_ircot_thinks_before_it_answers(
     assert len(chat_server.bodies) == 3
 
 
+def test_the_question_comes_from_standard_input(database: Database, demo_corpus: str) -> None:
+    line = ("ask", "-", "--corpus", demo_corpus, "--json")
+    server = environment(database.connection)
+    asked = "Who designed\nthe Hesk Bridge?"
+    assert json.loads(prints(*line, typed=f"{asked}\n", **server))["question"] == asked
+    assert "�" in json.loads(prints(*line, typed=b"caf\xe9?", **server))["question"]
+    assert refuses(*line, typed=" \n", **server).startswith("Error: standard input: there is no")
+
+
+# --- Files without a corpus -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "a.md").write_text("# Blue Bridge\n\nIt was built by Ada Stone in 1901.\n")
+    (tmp_path / "notes" / "b.md").write_text("# Ada Stone\n\nShe was born in a mill.\n")
+    return tmp_path
+
+
+def _temporary(database: Database) -> list[str]:
+    names = [row["name"] for row in database.read("inspect/names")]
+    return [name for name in names if name.startswith("temporary ")]
+
+
+@pytest.mark.slow
+def test_files_are_asked_and_no_corpus_stays(database: Database, files: Path) -> None:
+    variables = environment(database.connection) | {"KGP_NEO4J_HISTORY": "true"}
+    variables |= {"KGP_NEO4J_HOME": str(files / "home"), "KGP_NEO4J_CORPUS": "other"}
+    line = ("ask", "a.md", "notes", "-q", "Who built the Blue Bridge?", "--html", "a.html")
+    made = json.loads(prints(*line, "--json", cwd=files, **variables))
+    assert (made["text"], made["corpus"]) == ("Ada Stone", "a.md, notes")
+    assert {passage["title"] for passage in made["passages"]} == {"Blue Bridge", "Ada Stone"}
+    assert (made["browser"], made["queries"], made["trace"]) == (None, [], None)
+    assert "Ada Stone" in (files / "a.html").read_text(encoding="utf-8")
+    partly = kgp("ask", "a.md", "gone.md", "-q", "Who built it?", cwd=files, **variables)
+    assert partly.returncode == 1
+    assert "not loaded  1\n  gone.md: there is no such file" in partly.stderr
+    assert "Note: Not loaded: gone.md" in partly.stdout
+    assert "no such file" in refuses("ask", "gone.md", "-q", "Who?", cwd=files, **variables)
+    left = [path.name for path in (files / "home").rglob("*") if path.is_file()]
+    assert (_temporary(database), left) == ([], [".lock"])
+
+
+@pytest.mark.slow
+def test_ctrl_c_removes_the_corpus_and_the_next_run_what_a_killed_one_left(
+    database: Database, files: Path
+) -> None:
+    with (files / "many.jsonl").open("w") as many:
+        many.writelines(f'{{"title": "T{n}", "text": "Word{n} is here."}}\n' for n in range(20_000))
+    variables = environment(database.connection) | {"KGP_NEO4J_HOME": str(files / "home")}
+    line = ("ask", str(files / "many.jsonl"), "-q", "Who?")
+    for signal_, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        with begin(*line, **variables) as run:
+            while not _temporary(database):
+                assert run.poll() is None
+                time.sleep(0.1)
+            if signal_ == signal.SIGKILL:  # another run leaves alone what this one uses
+                assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
+                assert len(_temporary(database)) == 1
+            run.send_signal(signal_)
+            assert run.wait(120) == code
+        assert len(_temporary(database)) == (signal_ == signal.SIGKILL)
+    assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
+    assert _temporary(database) == []
+
+
 def test_wrong_use(database: Database, demo_corpus: str) -> None:
     both = _ask(database, demo_corpus, "--json", "--mermaid")
     assert both.returncode == 2
     assert "Choose one of --json and --mermaid" in both.stderr
+    for line in (
+        ["Who?", "Where?", "--corpus", "c"],
+        ["--corpus", "c"],
+        ["a.md", "-q", "Who?", "--corpus", "c"],
+        ["a.md", "-q", "Who?", "--trace"],
+        ["-q", "Who?"],
+    ):
+        assert refuses("ask", *line, code=2, **environment(database.connection))
     ircot = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
     assert "IRCoT reasons with a language model" in ircot.stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,10 +13,12 @@ import click
 import pytest
 from commands import begin, environment, kgp, prints, refuses
 from reference import all_commands
+from terminal import Terminal
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 
@@ -146,6 +149,7 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
         ("retrieve", "q.jsonl", *of, "--out", "run.jsonl", "--json"),
         ("doctor",),
         ("doctor", "--json"),
+        ("evaluate", "--list", "--json"),
         ("install",),
         ("install", "--json"),
         ("server", "status", "--json"),
@@ -158,13 +162,46 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
         assert "\x1b" not in done.stdout + done.stderr, arguments
         assert connection.password not in done.stdout + done.stderr, arguments
         if "--json" in arguments:
-            parsed = json.loads(done.stdout)
-            assert parsed or arguments[0] == "corpora"
+            parsed = [json.loads(line) for line in done.stdout.splitlines()]
+            assert all(parsed)
             if arguments[0] == "ask":
-                assert {"Blue Bridge", "Ada Stone"} <= {p["title"] for p in parsed["passages"]}
+                assert {"Blue Bridge", "Ada Stone"} <= {p["title"] for p in parsed[0]["passages"]}
+            if arguments[:2] == ("corpora", "--documents"):
+                assert [each["title"] for each in parsed] == ["Ada Stone", "Blue Bridge"]
     run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert run[0]["id"] == "1"
     assert {"name": corpus} not in database.read("inspect/names")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [None, "--no-color", "NO_COLOR", "TERM"])
+def test_colours_and_links_are_for_terminals_that_want_them(
+    plain: str | None, connection: Connection, demo_corpus: str
+) -> None:
+    variables = environment(connection) | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    variables |= {"NO_COLOR": {"NO_COLOR": "1"}, "TERM": {"TERM": "dumb"}}.get(plain or "", {})
+    arguments = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus]
+    arguments += ["--seeds", "1", "--budget", "8", "--show", "2"]
+    if plain == "--no-color":
+        arguments.insert(0, plain)
+    with Terminal(arguments, variables) as shown:
+        told = shown.until("confidence .*\n")
+    page = (DOCUMENTS / "hesk-bridge.md").as_uri()
+    assert ("\x1b" in told) == (plain is None)
+    if plain is None:
+        assert "\x1b[1;32mAnswer\x1b[0m\n\x1b[1m  Yusuf Arden\x1b[0m\n" in told
+        assert told.count(f";{page}\x1b\\") == 2  # of its path and of its passage
+    told = re.sub(r"\x1b(\][^\x1b]*\x1b\\|\[[\d;]*m)", "", told)
+    assert "  Hesk Bridge [1]  found by" in told
+    assert re.search(r"^  [├└]── by way of Yusuf Arden ─▶ Yusuf Arden \[\d\]", told, re.MULTILINE)
+
+
+def test_a_pipe_gets_no_colours_whatever_the_environment_says(
+    database: Database, demo_corpus: str
+) -> None:
+    line = ("ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus)
+    forced = environment(database.connection) | {"FORCE_COLOR": "1"}
+    assert "\x1b" not in prints(*line, **forced)
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])  # tests/docs has bash

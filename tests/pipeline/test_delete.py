@@ -84,7 +84,7 @@ def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
     assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
     assert refuses("load", "nowhere", *of, **server)
     assert f"{corpus}  " in prints("corpora", **server)
-    listed = json.loads(prints("corpora", "--json", **server))
+    listed = map(json.loads, prints("corpora", "--json", **server).splitlines())
     assert next(c for c in listed if c["name"] == corpus)["documents"] == 6
     assert "Page" in prints("corpora", "--documents", corpus, **server)
     gone = prints("delete", *of, "--document", "Page", "--yes", **server)

@@ -624,7 +624,8 @@ def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     for wrong in (["--graph", graph], [path], [path, "--from-label", "A", "--graph", graph]):
         assert run("load-kg", *wrong).exit_code == 2
-    listed = {g["name"]: g for g in json.loads(run("corpora", "--graphs", "--json").stdout)}
+    lines = run("corpora", "--graphs", "--json").stdout.splitlines()
+    listed = {g["name"]: g for g in map(json.loads, lines)}
     assert (listed[graph]["entities"], listed[graph]["relationships"]) == (15, 21)
     assert f"{graph} 2" in run("corpora", "--graphs").stdout
     for wrong in (["--graph", graph], ["--yes"], ["--graph", graph, "--corpus", "x", "--yes"]):

@@ -1,6 +1,7 @@
 """Kept traversals: what is in the graph, what comes back, and that nothing else notices them."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from kgp_neo4j.types.corpus import (
     Span,
     Statement,
     Step,
+    SupportingSentence,
 )
 from kgp_neo4j.types.errors import CorpusError, TraceError
 from kgp_neo4j.types.language import Usage
@@ -285,20 +287,56 @@ def test_the_command(
     told = json.loads(prints("explain", first, "--json", **server))
     assert [v["path"] for v in told["visits"]] == [[1], [1, 2]]
     assert told["answer"]["trace"] == first
-    listed = json.loads(prints("explain", "--list", "--corpus", corpus, "--json", **server))
-    assert [each["id"] for each in listed] == [last, first]
-    assert first[:12] in prints("explain", "--list", "--corpus", corpus, **server)
 
-    assert prints("explain", "--remove", first[:10], **server) == "Removed 1 trace.\n"
-    assert "there is no trace" in refuses("explain", first, **server)
-    assert json.loads(prints("explain", "--remove", last, "--json", **server)) == {"removed": 1}
+
+@pytest.mark.slow
+def test_the_history(
+    database: Database, connection: Connection, corpus: str, other_corpus: str
+) -> None:
+    _lighthouse(database, corpus)
+    _lighthouse(database, other_corpus)
+    server = environment(connection)
+    of = ("--corpus", corpus)
+    assert "No such question" in prints("history", *of, **server)
+    marked = "The *tower*\x1b[31m of ![Ardfin](http://x)"
+    first = store(database, _answer(corpus, "a1 c1", text=marked, sentences=_sentence(corpus)))
+    last = store(database, _answer(corpus, "b1", text="An island"))
+    store(database, _answer(other_corpus, "b1", text="An island"))
+
+    def listed(*arguments: str) -> list[str]:
+        lines = prints("history", *arguments, *of, "--json", **server).splitlines()
+        return [json.loads(line)["id"] for line in lines]
+
+    assert listed() == [last, first]
+    assert listed("--show", "1") == [last]
+    assert listed("search", "WHO", "towe") == [first]
+    assert listed("search", "tower", "island") == []
+    shown = prints("history", *of, **server)
+    assert re.search(rf"{first[:12]}  Who\?\n +The \*tower\* of .+\n.+ corpus {corpus}, ", shown)
+    assert "Passages (1 of 1" in prints("history", "show", first[:9], **server)
+    told = json.loads(prints("history", "show", first, "--json", **server))
+    assert (told["trace"], told["text"]) == (first, marked)
+
+    page = prints("history", "export", *of, **server)
+    assert page.index("tower") < page.index("island")
+    assert page.startswith("## Who?\n\nThe \\*tower\\* of !\\[Ardfin\\](http://x)")
+    assert "\n> It has a sea.\n\n- [1] Kettlehaven, passage 1," in page
+    lines = prints("history", "export", *of, "--json", **server).splitlines()
+    assert [json.loads(line)["answer"]["trace"] for line in lines] == [first, last]
+
+    assert prints("history", "remove", first[:10], **server) == "Removed 1.\n"
+    assert "there is no trace" in refuses("history", "show", first, **server)
+    assert json.loads(prints("history", "remove", last, "--json", **server)) == {"removed": 1}
+    assert "Give the options after" in refuses("history", *of, "search", "a", code=2, **server)
+
+
+def _sentence(corpus: str) -> tuple[SupportingSentence, ...]:
+    return (SupportingSentence("It has a sea.", _id(corpus, "c1"), 0, 5, 1.0),)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["4f", "--list"],
-        ["--list", "--mermaid"],
         ["4f", "--json", "--mermaid"],
         ["4f", "--show", "0"],
     ],
@@ -339,7 +377,10 @@ def test_asking_writes_nothing_unless_told_to(
     html = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "Isobel Tarn designed it." in BeautifulSoup(html, "html.parser").text
     assert snapshot(database, corpus) == before
-    told = json.loads(prints(*command, "--trace", "--json", **environment(connection)))
+    kept = environment(connection) | {"KGP_NEO4J_HISTORY": "true"}
+    assert prints(*command, "--no-trace", **kept)
+    assert snapshot(database, corpus) == before
+    told = json.loads(prints(*command, "--json", **kept))
     (trace,) = traces(database, corpus)
     assert told["trace"] == trace.id
     assert told["queries"][-1]["parameters"] == {"trace": trace.id}

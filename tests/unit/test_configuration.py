@@ -44,6 +44,7 @@ corpus = "mine"
 graph = "medical"
 agent = "tfidf"
 budget = 10
+history = true
 """
 
 
@@ -188,6 +189,7 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ('\n[lmm]\nmodel = "a"\n', 3, r"no setting lmm.model.*Did you mean llm.model\?"),
         ("seed = 1\n", 1, r"no setting seed.*Did you mean llm.seed\?"),
         ("[llm]\nbudget = 1\n", 2, r"no setting llm.budget.*Did you mean ask.budget\?"),
+        ('[ask]\nhistory = "often"\n', 2, "ask.history has to be true or false"),
         ("[ask]\nhops = 3\n", 2, "no setting ask.hops.*There are ask.corpus, ask.graph"),
         ("[llm]\n\nmodel = 3\n", 3, "llm.model has to be a text"),
         ('[llm]\nmodel = "a\\nb"\n', 2, "llm.model has to be a text"),

@@ -3,7 +3,7 @@
 import json
 import typing
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -161,10 +161,19 @@ def explain(database: Database, trace: str) -> Replay:
 
 
 def traces(
-    database: Database, corpus: str | None = None, *, start: str = "", limit: int = 1000
+    database: Database,
+    corpus: str | None = None,
+    *,
+    start: str = "",
+    words: Sequence[str] = (),
+    limit: int = 1000,
 ) -> list[Trace]:
-    """Return the traces of a corpus, or of all, whose ids begin with `start`, the latest first."""
-    rows = database.read("trace/list", corpus=corpus, start=start, limit=limit)
+    """Return the traces of a corpus, or of all, the latest first.
+
+    Their ids begin with `start`, and their questions and answers have all `words`, in any case.
+    """
+    asked = {"corpus": corpus, "start": start, "words": list(words), "limit": limit}
+    rows = database.read("trace/list", **asked)
     return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]
 
 
@@ -198,5 +207,5 @@ def _full_id(database: Database, trace: str) -> str:
 def _no_trace(trace: str) -> TraceError:
     return TraceError(
         f"there is no trace {trace!r}",
-        hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` stores one.",
+        hint="`kgp-neo4j history` lists them; `kgp-neo4j ask --trace` stores one.",
     )
