@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.corpus.load.ids import document_id
+from kgp_neo4j.corpus.load.ids import id_of
 from kgp_neo4j.corpus.load.write import write
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
@@ -102,5 +102,5 @@ def harbours() -> SourceDocument:
 
 def store(database: Database, corpus: str, *documents: SourceDocument) -> None:
     """Write documents as loading files does."""
-    batch = {document_id(corpus, document.source, ""): document for document in documents}
+    batch = {id_of(corpus, document.source, ""): document for document in documents}
     write(database, corpus, batch, None, "english")

@@ -27,36 +27,21 @@ def corpus_scope(name: str) -> str:
     return "c" + hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def document_id(corpus: str, source: str, key: str) -> str:
-    """Return the id of the record `key` of a file or data set within a corpus."""
-    return _hash(corpus, source, key)
+def id_of(*parts: object) -> str:
+    """Return the id of what these parts tell from all else, such as a document and a place in it.
 
-
-def passage_id(document: str, position: int, text: str) -> str:
-    """Return the id of a passage; the same id always has the same text."""
-    return _hash(document, str(position), text)
-
-
-def part_id(whole: str, kind: str, *place: int) -> str:
-    """Return the id of a page, section, table, row, column or cell: its place within the whole."""
-    return _hash(whole, kind, *map(str, place))
-
-
-def fingerprint(title: str, text: str, settings: str) -> str:
-    """Return a value that changes when a document's passages, pages or tables must be remade."""
-    return _hash(title, text, settings)
+    A document's are its corpus, source and key; those of a passage have its text, so that the same
+    id always has the same text.
+    """
+    # Each part has its length before it, so that no two lists of parts give the same bytes.
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = str(part).encode()
+        digest.update(b"%d:" % len(encoded))
+        digest.update(encoded)
+    return digest.hexdigest()[:32]
 
 
 def text_hash(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, as hex digits."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _hash(*parts: str) -> str:
-    # Each part has its length before it, so that no two lists of parts give the same bytes.
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode()
-        digest.update(b"%d:" % len(encoded))
-        digest.update(encoded)
-    return digest.hexdigest()[:32]

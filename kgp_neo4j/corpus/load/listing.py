@@ -1,5 +1,7 @@
 """List corpora, and what a corpus has."""
 
+import msgspec
+
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError
@@ -14,10 +16,7 @@ def corpora(database: Database) -> list[CorpusSummary]:
 def list_documents(database: Database, corpus: str) -> list[Document]:
     """Return the documents of a corpus by title; raises CorpusError where it does not exist."""
     require_corpus(database, corpus)
-    return [
-        Document(**row | {"sources": tuple(row["sources"])})
-        for row in database.read("inspect/documents", corpus=corpus)
-    ]
+    return msgspec.convert(database.read("inspect/documents", corpus=corpus), list[Document])
 
 
 def list_passages(
@@ -25,21 +24,15 @@ def list_passages(
 ) -> list[Passage]:
     """Return at most `limit` passages of a corpus, or of one of its documents, in order."""
     require_corpus(database, corpus)
-    return [
-        Passage(**row | {"columns": tuple(row["columns"])})
-        for row in database.read(
-            "inspect/corpus_passages", corpus=corpus, document=document, limit=limit
-        )
-    ]
+    within = {"corpus": corpus, "document": document, "limit": limit}
+    return msgspec.convert(database.read("inspect/corpus_passages", **within), list[Passage])
 
 
 def list_tables(database: Database, corpus: str, document: str | None = None) -> list[TableSummary]:
     """Return the tables of a corpus, or of one of its documents, in order."""
     require_corpus(database, corpus)
-    return [
-        TableSummary(**row | {"pages": tuple(row["pages"]), "columns": tuple(row["columns"])})
-        for row in database.read("inspect/corpus_tables", corpus=corpus, document=document)
-    ]
+    rows = database.read("inspect/corpus_tables", corpus=corpus, document=document)
+    return msgspec.convert(rows, list[TableSummary])
 
 
 def require_corpus(database: Database, corpus: str) -> None:

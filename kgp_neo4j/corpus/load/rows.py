@@ -9,7 +9,7 @@ from itertools import count
 import regex
 
 from kgp_neo4j.corpus.load import grid
-from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
+from kgp_neo4j.corpus.load.ids import id_of, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.prose import is_prose
@@ -44,7 +44,7 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         "characters": len(document.text),
         "cellCount": grid.cells(document.tables) or None,
         "pages": [
-            asdict(page) | {"id": part_id(id_, "page", page.number)} for page in document.pages
+            asdict(page) | {"id": id_of(id_, "page", page.number)} for page in document.pages
         ],
         "tables": [
             _table(id_, order, table, numbered) for order, table in enumerate(document.tables, 1)
@@ -53,7 +53,7 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         "sections": [
             asdict(section)
             | {
-                "id": part_id(id_, "section", order),
+                "id": id_of(id_, "section", order),
                 "order": order,
                 "heading": " > ".join(section.path),
                 "passages": ids[
@@ -77,7 +77,7 @@ def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]
         raw += is_raw
         rows.append(
             {
-                "id": passage_id(id_, position, text),
+                "id": id_of(id_, position, text),
                 "title": title,
                 "text": text,
                 "position": position,
@@ -103,7 +103,7 @@ def _is_cjk(text: str) -> bool:
 
 def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
     """Return a table with its columns; `numbered` where one of the document has a number."""
-    id_ = part_id(document, "table", order)
+    id_ = id_of(document, "table", order)
     data = _data(table)
     marks = _marks(data, len(table.rows[0]))
     name = _name(table, order, numbered)
@@ -123,7 +123,7 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
         "end": table.end,
         "columns": [
             {
-                "id": part_id(id_, "column", at),
+                "id": id_of(id_, "column", at),
                 "order": at,
                 "header": header,
                 "title": header or f"column {at}",
@@ -180,7 +180,7 @@ def _short(text: str) -> str:
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     """Yield a table's rows and cells, as stored; `order` is from 1; heading rows have no number."""
-    id_ = part_id(document, "table", order)
+    id_ = id_of(document, "table", order)
     sections = grid.section_rows(table)
     marks = _marks(_data(table), len(table.rows[0]))
     spans = {(s.row, s.column): s for s in table.spans}
@@ -198,7 +198,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             span = spans.get((at, column))
             cells.append(
                 {
-                    "id": part_id(id_, "cell", at + 1, column + 1),
+                    "id": id_of(id_, "cell", at + 1, column + 1),
                     "column": column + 1,
                     "text": text,
                     "norm": grid.normal(text),
@@ -213,7 +213,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             )
         yield {
             "table": id_,
-            "id": part_id(id_, "row", at + 1),
+            "id": id_of(id_, "row", at + 1),
             "order": at + 1,
             "number": None if at in sections else next(numbers),
             "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {at + 1}"),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kgp_neo4j.corpus.load.ids import fingerprint
+from kgp_neo4j.corpus.load.ids import id_of
 from kgp_neo4j.environment.files import stem
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
@@ -42,7 +42,7 @@ def _contents(document: SourceDocument) -> str | None:
     title = document.title
     named = title == stem(Path(document.source)) or title in document.text
     parts = (document.pages, document.tables, document.sections)
-    return fingerprint("" if named else title, document.text, repr(parts))
+    return id_of("" if named else title, document.text, repr(parts))
 
 
 def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) -> Placed:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kgp_neo4j.corpus.load import grid, split
-from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint
+from kgp_neo4j.corpus.load.ids import corpus_scope, id_of
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
 from kgp_neo4j.corpus.load.sources import place
@@ -29,7 +29,7 @@ def batches(
 
     def new() -> Iterator[tuple[str, SourceDocument]]:
         for document in documents:
-            id_ = document_id(corpus, document.source, document.key)
+            id_ = id_of(corpus, document.source, document.key)
             if bytes.fromhex(id_) not in seen:
                 seen.add(bytes.fromhex(id_))
                 yield id_, document
@@ -136,7 +136,7 @@ def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
     """Return a value that changes when a document must be stored anew."""
     size = _size(document, passage_size)
     parts = (_FORM, split.VERSION, size, document.pages, document.tables, document.sections)
-    return fingerprint(document.title, document.text, repr(parts))
+    return id_of(document.title, document.text, repr(parts))
 
 
 def _size(document: SourceDocument, passage_size: int | None) -> int | None:
