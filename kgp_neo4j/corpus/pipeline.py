@@ -19,7 +19,6 @@ from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.tables.decide import read_question
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
@@ -349,14 +348,21 @@ class Pipeline:
                 "no language model is there to decide the type of the question",
                 hint="Name one (--llm NAME), or leave --type out.",
             )
+        (state,) = self.database.read("structure/structured", corpus=self.corpus)
+        if type_ not in ("structural", "both") and not (state["pages"] or state["tables"]):
+            reason = "the corpus has no pages and no tables"
+            return TypeDecision("content", reason=reason), None
+        # Only corpora with pages or tables wait for its import.
+        from kgp_neo4j.corpus.tables.reading import Reading
+
         write = None if self.meter is None else writer(self.meter)
-        deciding = write if type_ in (None, "model") else None
-        reading = read_question(
-            self.database, self.corpus, question, deciding, every=type_ == "model"
-        )
-        if type_ in ("structural", "both"):
-            reading.decision = TypeDecision(type_, by="option")
+        reading = Reading(self.database, self.corpus, question)
         decision = reading.decision
+        if type_ in ("structural", "both"):
+            decision = TypeDecision(type_, by="option")
+        elif write is not None and (type_ == "model" or decision.type != "content"):
+            reading.ask(write)
+            decision = reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None
 
     def _from_passages(

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import answer_structural
+from asking import Never, answer_structural, ask
+from scripted_model import Scripted
 from structured_documents import ferries, harbours, paged, store
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.tables.decide import read_question
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import SourceDocument
@@ -176,7 +178,7 @@ def _asked(
         prompts.append(prompt)
         return next(said)
 
-    answer = read_question(database, corpus, question).answer(write)
+    answer = Reading(database, corpus, question).answer(write)
     assert next(said, None) is None
     return answer, prompts
 
@@ -316,7 +318,7 @@ _TYPES = {
 def test_what_a_question_is_about(
     database: Database, sound: str, question: str, type_: str
 ) -> None:
-    decision = read_question(database, sound, question).decision
+    decision = Reading(database, sound, question).decision
     assert (decision.type, decision.by) == (type_, "classifier"), decision
     assert decision.reason
 
@@ -326,14 +328,13 @@ def test_a_corpus_without_pages_and_tables_is_about_content(
 ) -> None:
     store(database, corpus, SourceDocument("Bridges", "No pages here.", "/made/bridges.txt"))
 
-    def never(prompt: str) -> str:
-        raise AssertionError(prompt)
-
-    reading = read_question(database, corpus, "What is on page 3?", never)
-    assert reading.decision.type == "content"
-    answer = reading.answer(never)
-    assert not answer.found
-    assert "no pages and no tables" in answer.text
+    question, bm25 = "What is on page 3?", PassageRetriever(database, corpus, method="bm25")
+    answer = ask(database, corpus, question, bm25)
+    assert (answer.type.type, answer.structural) == ("content", None)
+    assert "no pages and no tables" in answer.type.reason
+    asked = ask(database, corpus, question, Never(), type_="structural", model=Scripted([]))
+    assert asked.text == "The corpus has no pages and no tables."
+    assert not asked.stated
 
 
 @pytest.mark.parametrize(
@@ -348,8 +349,7 @@ def test_a_corpus_without_pages_and_tables_is_about_content(
 )
 def test_a_model_decides(database: Database, sound: str, reply: str, type_: str, by: str) -> None:
     replies = iter([reply] * (1 if by == "model" else 2))
-    decision = read_question(
-        database, sound, "What is on page 2?", lambda _: next(replies)
-    ).decision
-    assert (decision.type, decision.by) == (type_, by)
+    reading = Reading(database, sound, "What is on page 2?")
+    reading.ask(lambda _: next(replies))
+    assert (reading.decision.type, reading.decision.by) == (type_, by)
     assert next(replies, None) is None

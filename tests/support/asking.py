@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kgp_neo4j.corpus.pipeline import ModelAnswerer, Pipeline, ReaderAnswerer, Retriever
-from kgp_neo4j.corpus.tables.decide import read_question
+from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.corpus import Answer, Form, Retrieval
@@ -56,4 +56,4 @@ def answer_structural(
     database: Database, corpus: str, question: str, write: Callable[[str], str] | None = None
 ) -> StructuralAnswer:
     """Return the answer from pages and tables alone."""
-    return read_question(database, corpus, question).answer(write)
+    return Reading(database, corpus, question).answer(write)

@@ -7,7 +7,7 @@ but the look-up.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -15,7 +15,6 @@ import msgspec
 
 from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
-from kgp_neo4j.corpus.tables.decide import Write
 from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp
 from kgp_neo4j.corpus.tables.outline import TableOutline, cite_table, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, References, TableRef
@@ -23,6 +22,9 @@ from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
+
+#: A language model: from a prompt to its reply.
+Write = Callable[[str], str]
 
 # --- Choice ---
 

@@ -8,13 +8,11 @@ model.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import replace
 
 from kgp_neo4j.corpus.tables import pages, tables
-from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
+from kgp_neo4j.corpus.tables.by_model import Write, answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
-from kgp_neo4j.corpus.tables.decide import StructuralReading, Write
 from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
@@ -40,42 +38,45 @@ _WHOLE = (("page", "text"), ("page", ""), ("table", "rows"))
 _MOST_ANSWERED = 4
 
 
-@dataclass(slots=True)
-class Reading(StructuralReading):
-    """A reading by words, and by the model where one was asked."""
+class Reading:
+    """A question read once, by its words, and by a model where one is asked.
 
-    context: Context
-    chosen: Context | None = None
-    asked: bool = False
+    `decision` says whether it is about structure.
+    """
 
-    @classmethod
-    def of(cls, database: Database, corpus: str, question: str) -> Self:
-        """Read a question by its words: what it refers to, its look-up, and its type."""
+    def __init__(self, database: Database, corpus: str, question: str) -> None:
         library = Library(database, corpus)
         references = read_references(question, library.documents)
-        context = resolve(library, references, choose(references))
-        return cls(_decided(context), context)
+        self._context = resolve(library, references, choose(references))
+        self._chosen: Context | None = None
+        self._asked = False
+        self.decision = _decided(self._context)
 
     def ask(self, write: Write) -> None:
         """Let a language model choose the look-up and the type of the question."""
-        self.asked = True
-        choice = choose_by_model(self.context, write)
+        self._asked = True
+        choice = choose_by_model(self._context, write)
         if choice is None:
             reason = f"the model's reply could not be used; {self.decision.reason}"
             self.decision = replace(self.decision, reason=reason)
         else:
-            self.decision, self.chosen = choice
+            self.decision, self._chosen = choice
 
     def answer(self, write: Write | None = None) -> StructuralAnswer:
-        """Answer by the look-up that the model chose; if that gives nothing, by the words' one."""
-        if write is not None and not self.asked:
+        """Answer from pages and tables, by read-only queries that are shown.
+
+        The model's look-up answers; if that gives nothing, the words' one. A model that `write`
+        asks with a prompt chooses a look-up unless it did before, and answers from fetched pages
+        and tables what no look-up does; without one such questions stay unsure.
+        """
+        if write is not None and not self._asked and self._context.documents:
             self.ask(write)
-        context = self.chosen or self.context
+        context = self._chosen or self._context
         result = _answered(context, write)
-        if self.chosen is not None and not (result.found and result.sure):
-            other = _answered(self.context, write)
+        if self._chosen is not None and not (result.found and result.sure):
+            other = _answered(self._context, write)
             if not result.text or (other.found and other.sure):
-                context, result = self.context, other
+                context, result = self._context, other
         if notes := "; ".join(dict.fromkeys(context.notes)):
             reading = f"{result.reading} ({notes})" if result.reading else notes
             result = replace(result, reading=reading)
@@ -84,10 +85,10 @@ class Reading(StructuralReading):
 
 def _answered(context: Context, write: Write | None) -> StructuralAnswer:
     look = context.look_up
-    if context.missing:
-        return nothing(" ".join(dict.fromkeys(context.missing)))
     if not context.documents:
         return nothing("The corpus has no pages and no tables.")
+    if context.missing:
+        return nothing(" ".join(dict.fromkeys(context.missing)))
     if context.doubt and context.references.tables:
         return unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
