@@ -9,7 +9,7 @@ import pytest
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entities.mentions import PassageText, link_all
+from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
@@ -231,14 +231,20 @@ def test_phrases_that_texts_share() -> None:
     assert [(p.surface, p.start) for p in titled[0]] == [("Malcolm X", None)]
 
 
+def _linked(passages: Sequence[tuple[str, str, str]]) -> list[Linked]:
+    """Return what passages mention, each given by its document, that one's title, and its text."""
+    linker = EntityLinker([(document, title) for document, title, _ in passages])
+    rows = [{"document": each, "title": title, "text": text} for each, title, text in passages]
+    return list(link_all(linker, rows))
+
+
 def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -> None:
     passages = [
-        PassageText("1", "a", "Ann Lee", "He sang in Oldtown, the town."),
-        PassageText("2", "b", "Oldtown", "Ann Lee came to Oldtown once."),
-        PassageText("3", "c", "Oldtown", "Two."),
+        ("a", "Ann Lee", "He sang in Oldtown, the town."),
+        ("b", "Oldtown", "Ann Lee came to Oldtown once."),
+        ("c", "Oldtown", "Two."),
     ]
-    titles = [(p.document, p.title) for p in passages]
-    first, second, third = link_all(EntityLinker(titles), passages)
+    first, second, third = _linked(passages)
     # A name can't tell two documents apart that share it: both are meant, each with half of it.
     places = [(row["document"], row["offsets"]) for row in first.documents]
     assert places == [("b", [11, 18]), ("c", [11, 18])]
@@ -258,19 +264,17 @@ def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -
 
 def test_a_phrase_has_one_name_however_its_characters_are_composed() -> None:
     texts = ["In 71 they won.", "Track 7⅓ was long.", "Track 7⅓ and 71 ⑦ once.", "Track 71 3."]
-    passages = [PassageText(str(n), str(n), "", text) for n, text in enumerate(texts)]
-    titles = [(p.document, p.title) for p in passages]
-    named = {p.key for linked in link_all(EntityLinker(titles), passages) for p in linked.phrases}
+    passages = [(str(n), "", text) for n, text in enumerate(texts)]
+    named = {p.key for linked in _linked(passages) for p in linked.phrases}
     assert {"71", "track 71 3"} <= named
 
 
 def test_a_title_that_many_documents_share_means_none_of_them() -> None:
-    passages = [PassageText(str(n), str(n), "Oldtown", "A town.") for n in range(21)]
-    passages.append(PassageText("x", "x", "Ann Lee", "She left Oldtown."))
-    titles = [(p.document, p.title) for p in passages]
-    *_, last = link_all(EntityLinker(titles), passages)
+    passages = [(str(n), "Oldtown", "A town.") for n in range(21)]
+    passages.append(("x", "Ann Lee", "She left Oldtown."))
+    *_, last = _linked(passages)
     assert last.documents == []
-    *_, last = link_all(EntityLinker(titles[1:]), passages[1:])
+    *_, last = _linked(passages[1:])
     assert len(last.documents) == 20
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker
-from kgp_neo4j.corpus.connect.entities.mentions import Linked, PassageText, link_all, mention_marks
+from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all, mention_marks
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
 from kgp_neo4j.environment.job import ahead
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Row, in_batches
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import EntitySettings
 
 #: The edges between passages, as `connect/shared` takes them.
@@ -55,20 +56,17 @@ def _write_mentions(
     rows: Sequence[Row],
     aliases: Mapping[str, Sequence[str]],
 ) -> None:
-    """Link the passages and write their mentions; their texts leave the rows, for the memory."""
+    """Link the passages and write their mentions; their texts leave the rows (`link_all`)."""
     titles = {row["document"]: row["title"] for row in rows}
     documents = {row["document"]: row["documentNode"] for row in rows}
-    passages = [
-        PassageText(row["id"], row["document"], row["title"], row.pop("text")) for row in rows
-    ]
-    linked = link_all(EntityLinker(titles.items(), aliases, settings), passages)
+    linked = link_all(EntityLinker(titles.items(), aliases, settings), rows)
     #: By the name of each entity that is stored: its node, and how it was first written.
     entities = {
         row["name"]: (row["node"], row["title"])
         for row in build.database.read_pages("connect/stored_entities", "name", corpus=build.corpus)
     }
     seen: set[str] = set()
-    with bar("entities", len(passages), "passages") as progress:
+    with bar("entities", len(rows), "passages") as progress:
         batches = ahead(in_batches(linked, _BATCH))
         for start in range(0, len(rows), _BATCH):
             with timed(build.seconds, "link entities"):
@@ -114,15 +112,13 @@ def _write_batch(
         mentions = [
             {
                 "node": entities[phrase.key][0],
-                "surface": phrase.surface,
-                "start": phrase.start,
-                "end": phrase.end,
                 "offsets": [] if phrase.start is None else [phrase.start, phrase.end],
+                **parts(phrase, "surface", "start", "end"),
             }
             for phrase in linked.phrases
         ]
         mentions += ({"node": documents[m.pop("document")], **m} for m in linked.documents)
-        changes.append({"passage": linked.passage.id, "marks": marks, "mentions": mentions})
+        changes.append({"passage": rows[at]["id"], "marks": marks, "mentions": mentions})
     if changes:
         build.write_rows("connect/mentions", changes, _BATCH, linker=_LINKER)
 

@@ -13,8 +13,10 @@ from kgp_neo4j.corpus.load.ids import id_of, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.prose import is_prose
+from kgp_neo4j.text.safe import cut
 from kgp_neo4j.text.values import column_type, is_grouped, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import SourceTable
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
@@ -29,16 +31,14 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
     `size` is that of its passages in characters, None for one passage.
     """
     sections = outline(document)
-    parts = placed_passages(document, sections, size)
-    passages = _passages(id_, document, parts)
-    starts, ends = [part.start for part in parts], [part.end for part in parts]
+    placed = placed_passages(document, sections, size)
+    passages = _passages(id_, document, placed)
+    starts, ends = [part.start for part in placed], [part.end for part in placed]
     ids = [passage["id"] for passage in passages]
     numbered = any(table.number for table in document.tables)
     return {
         "id": id_,
-        "title": document.title,
-        "source": document.source,
-        "key": document.key,
+        **parts(document, "title", "source", "key"),
         "sha256": text_hash(document.text),
         "fingerprint": print_,
         "characters": len(document.text),
@@ -65,15 +65,15 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
     }
 
 
-def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]) -> list[Row]:
-    names = [" > ".join((document.title, *part.path)) for part in parts]
+def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage]) -> list[Row]:
+    names = [" > ".join((document.title, *part.path)) for part in placed]
     counts, before = Counter(names), Counter[str]()
     rows, raw = list[Row](), 0
-    for position, (name, part) in enumerate(zip(names, parts, strict=True)):
+    for position, (name, part) in enumerate(zip(names, placed, strict=True)):
         before[name] += 1
         title = f"{name} #{before[name]}" if counts[name] > 1 else name
         text = document.text[part.start : part.end]
-        is_raw = len(parts) > 1 and not is_prose(text)
+        is_raw = len(placed) > 1 and not is_prose(text)
         raw += is_raw
         rows.append(
             {
@@ -81,9 +81,7 @@ def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]
                 "title": title,
                 "text": text,
                 "position": position,
-                "start": part.start,
-                "end": part.end,
-                "page": part.page,
+                **parts(part, "start", "end", "page"),
                 "section": " > ".join(part.path) or None,
                 "cjk": _is_cjk(title) or _is_cjk(text),
                 # One such passage of a document is enough to find it by what it is about.
@@ -110,17 +108,14 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
     return {
         "id": id_,
         "order": order,
-        "number": table.number,
+        **parts(table, "number", "caption", "start", "end"),
         "name": name,
-        "title": _short(table.caption) or name,
-        "caption": table.caption,
+        "title": cut(table.caption, 80) or name,
         "markdown": grid.markdown(table, _SHOWN),
         "markdownRows": min(len(table.rows) - table.header_rows, _SHOWN),
         "rows": len(data),
         "headerRows": table.header_rows,
         "pages": sorted(set(table.row_pages)),
-        "start": table.start,
-        "end": table.end,
         "columns": [
             {
                 "id": id_of(id_, "column", at),
@@ -171,11 +166,7 @@ def _name(table: SourceTable, order: int, numbered: bool) -> str:
     """
     if table.number or not numbered:
         return f"Table {table.number or order}"
-    return _short(table.caption) or f"the table at place {order}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:79].rstrip()}…"
+    return cut(table.caption, 80) or f"the table at place {order}"
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps, tell_hop
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import TraversalSettings
 
 
@@ -80,9 +81,7 @@ class NextEvidenceAgent(ABC):
                 frontier=self._expectations(database, question, frontier),
                 visited=list(visited),
                 edges=list(settings.edges),
-                branching=settings.branching,
-                outward=settings.outward,
-                inward=settings.inward,
+                **parts(settings, "branching", "outward", "inward"),
             )
             _improve(rows, frontier, visited)
             new = [row for row in rows if row["passage"] not in visited][:room]

@@ -10,51 +10,46 @@ from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
+from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import cut
+from kgp_neo4j.types.json_records import parts
 
 #: A title of more documents than this is too ambiguous to be a mention.
 _MOST_SAME_TITLE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class PassageText:
-    """A passage to be linked, with its document's id and title."""
-
-    id: str
-    document: str
-    title: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Linked:
     """What one passage mentions: documents by id, and phrases that others have too."""
 
-    passage: PassageText
     documents: list[dict[str, Any]]
     phrases: list[Phrase]
 
 
-def link_all(linker: EntityLinker, passages: Sequence[PassageText]) -> Iterator[Linked]:
-    """Yield what all passages of a corpus mention, in order."""
+def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
+    """Yield what all passages of a corpus mention, in order.
+
+    They are rows with `text`, `document` (its id) and `title` (the document's); a text leaves its
+    row once it is linked, for the memory.
+    """
     spots, phrases = Spots(), Phrases()
     for passage in passages:
-        text = cut(passage.text)
+        text = cut(passage["text"])
         spots.add(linker.names.find(text))
         if linker.settings.phrases:
             # A passage also has the phrases of its title, without a place in the text.
-            phrases.add(cut(passage.title), text)
-    owners = [linker.number[passage.document] for passage in passages]
+            phrases.add(cut(passage["title"]), text)
+    owners = [linker.number[passage["document"]] for passage in passages]
     chosen = linker.learn(spots, owners)
     shared: Iterator[list[tuple[int, int]]] = iter([[]] * len(passages))
     if linker.settings.phrases:
         shared = phrases.shared(linker.settings.phrase_frequency)
     for passage, owner, names, places in zip(passages, owners, chosen, shared, strict=True):
-        mentions = linker.mentions(passage.text, names, owner)
+        title, text = passage["title"], passage.pop("text")
+        mentions = linker.mentions(text, names, owner)
         yield Linked(
-            passage,
             _documents(linker, [m for m in mentions if m.entity != owner]),
-            [Phrase.at(passage.title, passage.text, start, end) for start, end in places],
+            [Phrase.at(title, text, start, end) for start, end in places],
         )
 
 
@@ -71,11 +66,8 @@ def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[s
             if row is None or mention.score > row["score"]:
                 row = rows[document] = {
                     "document": document,
-                    "surface": mention.surface,
-                    "start": mention.start,
-                    "end": mention.end,
+                    **parts(mention, "surface", "start", "end", "coherence"),
                     "commonness": mention.commonness / len(documents),
-                    "coherence": mention.coherence,
                     "score": mention.score / len(documents) ** 0.5,
                 }
             row["offsets"] = places
