@@ -1,7 +1,7 @@
-// connect.counts(corpus :: STRING, complete :: BOOLEAN) :: (graph :: STRING, nodes :: INT, links :: INT, edges :: INT)
+// connect.counts(corpus :: STRING, complete :: BOOLEAN) :: (counts :: MAP)
 // How large each graph of a corpus is: its keywords or its entities that no document is about (nodes), what
-// joins passages to these (links), and what joins passages to passages (edges). Counted once after each run
-// of `connect` that made the graph. Notes whether all passages are in the graphs; loading more makes it untrue.
+// joins passages to these (links), and what joins passages to passages (edges), by the names of a report.
+// Counted once after each run of `connect` that made the graph. Notes whether all passages are in the graphs; loading more makes it untrue.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})
 SET c.complete = $complete
@@ -28,5 +28,9 @@ CALL (g) {
     ELSE COUNT { (p)-[:SIMILAR_ST]->() } END) AS edges
   SET g.edges = edges
 }
-RETURN g.type AS graph, coalesce(g.nodes, 0) AS nodes, coalesce(g.links, 0) AS links,
-       coalesce(g.edges, 0) AS edges
+WITH g.type AS graph, coalesce(g.nodes, 0) AS nodes, coalesce(g.links, 0) AS links,
+     coalesce(g.edges, 0) AS edges
+RETURN CASE graph
+  WHEN 'keywords' THEN {keywords: nodes, keyword_links: links, shared_keyword_edges: edges}
+  WHEN 'entities' THEN {entities: nodes, mentions: links, shared_entity_edges: edges}
+  WHEN 'mdr' THEN {mdr_edges: edges} ELSE {similarity_edges: edges} END AS counts

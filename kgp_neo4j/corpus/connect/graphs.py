@@ -29,17 +29,6 @@ _GRAPHS = get_args(GraphName)
 
 #: Passages of the largest corpus whose words and mentions are in memory at once.
 _AT_ONCE = 100_000
-#: What a report counts: the graph and the column of `connect/counts`.
-_COUNTS = {
-    "keywords": ("keywords", "nodes"),
-    "keyword_links": ("keywords", "links"),
-    "shared_keyword_edges": ("keywords", "edges"),
-    "entities": ("entities", "nodes"),
-    "mentions": ("entities", "links"),
-    "shared_entity_edges": ("entities", "edges"),
-    "similarity_edges": ("similarity", "edges"),
-    "mdr_edges": ("mdr", "edges"),
-}
 
 
 class GraphSettings(TypedDict, total=False):
@@ -116,10 +105,9 @@ def connect(
         report["mdr_embedded"] = connect_nearest(database, corpus, by_mdr, mdr, seconds)
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
-    rows = database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0)
-    counts = {row["graph"]: row for row in rows}
-    for name, (graph, column) in _COUNTS.items():
-        report[name] = counts[graph][column] if graph in counts else 0
+    complete = state["unconnected"] == 0
+    for row in database.write("connect/counts", corpus=corpus, complete=complete):
+        report |= row["counts"]
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
