@@ -91,13 +91,12 @@ class PassageRetriever:
         self._complete = state[0]["complete"]
         connected: Sequence[str] = state[0]["connected"]
         agent = self._requested_agent
-        for graph in self._required_graphs(connected):
-            if graph in connected:
-                continue
+        missing = [each for each in self._required_graphs(connected) if each not in connected]
+        if missing:
+            edges = " --edges knn-mdr" if missing[0] == "mdr" else ""
             raise CorpusError(
-                f"the corpus {self.corpus!r} has no {graph} graph yet",
-                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
-                f"{' --edges knn-mdr' if graph == 'mdr' else ''}`.",
+                f"the corpus {self.corpus!r} has no {missing[0]} graph yet",
+                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}{edges}`.",
             )
         if "similarity" in connected and self.method != "bm25" and agent != "tfidf":
             self._encoder = load_encoder(state[0]["encoder"])

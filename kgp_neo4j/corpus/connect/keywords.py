@@ -26,10 +26,6 @@ _COMPARED = 4_096
 _LARGE = 1 << 25
 
 
-#: A passage to extract from: its document's title and its text.
-PassageWords = tuple[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Keywords:
     """The keywords of all passages.
@@ -52,17 +48,18 @@ class Keywords:
 
 
 def extract_keywords(
-    passages: Iterable[PassageWords],
+    passages: Iterable[tuple[str, str]],
     titles: Iterable[str],
     settings: KeywordSettings,
     done: Callable[[int], object] = lambda _: None,
 ) -> Keywords:
     """Return the keywords of passages (KGP, section 3 and 8.5); `done` is told how many it read.
 
-    `titles` are those of all documents. Candidates are word n-grams that occur in two passages or
-    more and neither begin nor end with a stop word, and all titles. Time and memory are linear in
-    the text: an n-gram is counted only where both of its (n-1)-grams are frequent enough, and of
-    each word of the text there are some 20 bytes, besides those in files.
+    A passage is given by its document's title and its text, `titles` are those of all documents.
+    Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
+    stop word, and all titles. Time and memory are linear in the text: an n-gram is counted only
+    where both of its (n-1)-grams are frequent enough, and of each word of the text there are some
+    20 bytes, besides those in files.
     """
     text = _Text(passages, titles, done)
     grams = _Grams(text, settings)
@@ -116,7 +113,7 @@ class _Text:
 
     def __init__(
         self,
-        passages: Iterable[PassageWords],
+        passages: Iterable[tuple[str, str]],
         corpus_titles: Iterable[str],
         done: Callable[[int], object],
     ) -> None:

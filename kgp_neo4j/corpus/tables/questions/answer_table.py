@@ -14,7 +14,6 @@ from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Grid
 from kgp_neo4j.types.tables import StructuralAnswer
 
-_LONGEST_QUESTION = 2_000
 #: Rows of a long table that are enough to read a question, and cells that an answer cites at most.
 _READ, _CITED = 2_000, 50
 
@@ -26,7 +25,6 @@ def answer_from_table(library: Library, table: TableOutline, question: str) -> S
     Where the reading is uncertain, `values` has the plan's result, but `text` claims nothing unless
     it is probable, and `doubt` is the reason.
     """
-    question = question[:_LONGEST_QUESTION]
     # Of a long table only the first rows and those with some of the question's words are read.
     words = [word for word in normal(question).split() if word not in STOP]
     rows = library.rows(table, words=words, limit=_READ)
