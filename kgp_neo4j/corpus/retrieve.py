@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from kgp_neo4j.corpus.traverse.agents.choice import AGENTS, make_agent
+from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
+from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
+from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.question import check_question
@@ -13,12 +15,14 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
-from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, Step
-from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
+from kgp_neo4j.types.corpus import AgentName, Method, Question, ReasoningPath, Retrieval, Step
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 #: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")
+#: The names `--agent` takes, and those of agents that take a model.
+AGENTS, _TAKERS = get_args(AgentName), ("learned", "llama", "chat")
 #: The graphs whose signals the learned agent uses.
 _ALL = ("keywords", "entities", "similarity")
 #: The graph of each edge type that `connect` makes.
@@ -179,3 +183,32 @@ class PassageRetriever:
                 f"the KNN-MDR graph of the corpus {self.corpus!r} was made with another encoder",
                 hint="Make it anew: `kgp-neo4j connect --edges knn-mdr --replace-embeddings`.",
             )
+
+
+def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:
+    """Return the agent of that name; `knn` and `learned` need the corpus's encoder.
+
+    Raises ConfigurationError for settings that the agent does not take or that it lacks.
+    """
+    if settings.model is not None and name not in _TAKERS:
+        raise ConfigurationError(
+            f"the agent {name} takes no model",
+            hint=f"Leave --model out, or choose --agent {', '.join(_TAKERS)}.",
+        )
+    match name:
+        case "tfidf":
+            return TfidfAgent()
+        case "random":
+            return RandomAgent(encoder, settings.seed)
+        case "mdr":
+            return MdrAgent(encoder)
+        case "chat":
+            return ChatAgent(settings, encoder)
+        case "llama":
+            return LlamaAgent(settings, encoder)
+    if encoder is None:
+        raise ConfigurationError(
+            f"the agent {name} needs a corpus with embeddings",
+            hint="Run `kgp-neo4j connect` with similarity edges, or use --agent tfidf.",
+        )
+    return LearnedAgent(encoder, settings.model) if name == "learned" else KnnAgent(encoder)

@@ -12,8 +12,7 @@ from commands import environment, prints
 from graphs import write_lines
 from tiny_models import tiny_llama
 
-from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.agents.choice import make_agent
+from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
 from kgp_neo4j.corpus.traverse.agents.generating import (
     GeneratingAgent,
     alpaca_prompt,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import content_words, cut, fold
+from kgp_neo4j.types.json_records import parts
 
 _RRF = 60
 _MOST_RANKED = 100
@@ -202,7 +203,7 @@ class Candidates:
         cosine_rank = {**question.cosine_rank, **self.unembedded}
         fused = {p: 1 / (_RRF + rank) for p, rank in self.unembedded.items() if rank < _MOST_RANKED}
         return {
-            "cosine": self.cosine,
+            **parts(self, "cosine", "coverage", "titled", "titled_rare", "title_share"),
             "cosine_gap": max(question.cosines, default=0.0) - self.cosine,
             "lexical": lexical,
             "lexical_score": lexical * question.best_lexical,
@@ -216,10 +217,6 @@ class Candidates:
             "length": [row["length"] for row in self.rows],
             "asked_entity": self.asked[0],
             "asked_entities": self.asked[1],
-            "coverage": self.coverage,
-            "titled": self.titled,
-            "titled_rare": self.titled_rare,
-            "title_share": self.title_share,
             "before": [(self.before or {}).get(p, -9.0) for p in ids],
             "visited": self.itself.any(0),
         }
@@ -232,7 +229,7 @@ class Candidates:
         rank = np.arange(weights.shape[1], dtype=np.float32)[:, None]
         named = np.array([p in self.question.named for p in self.frontier] or [False])[:, None]
         union = self.gain + self.parent_coverage[:, None]
-        parts = {
+        of_kinds = {
             "links": present.sum(1),
             "rank": np.where(present, rank, _NO_RANK).min(1),
             "cosine": np.where(present, self.parent_cosine[:, None], -1.0).max(1),
@@ -249,7 +246,7 @@ class Candidates:
             "links_rank": np.where(any_kind, rank, _NO_RANK).min(0),
             **{
                 f"{kind}_{part}": values[at]
-                for part, values in parts.items()
+                for part, values in of_kinds.items()
                 for at, kind in enumerate(_KINDS)
             },
         }

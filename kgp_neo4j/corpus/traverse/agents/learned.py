@@ -23,6 +23,7 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.trees import Scorer
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import TraversalSettings
 
 #: Results of the search that are scored at each hop together with the neighbours.
@@ -141,9 +142,7 @@ def candidates_of(
         frontier=list(frontier),
         others=list(signals.order[:_SEARCHED]),
         corpus=corpus,
-        vector=signals.vector,
-        words=signals.words,
-        phrases=signals.phrases,
+        **parts(signals, "vector", "words", "phrases"),
         named=list(signals.named),
         hits=dict(signals.lexical),
         edges=list(settings.edges),
