@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
 from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of, cues_of
@@ -67,7 +68,7 @@ class _Question:
         self.asked = next((at for at, word in enumerate(words) if word in asking), -1)
         after = words[self.asked + 1 : self.asked + 3] if self.asked >= 0 else []
         self.plural = any(len(w) > 3 and w[-1] == "s" and w[-2] != "s" for w in after)
-        self.padded = f" {_bare(links.text)} "
+        self.padded = f" {normal(links.text)} "
         first, totals = grid.cells[0] if grid.cells else (), ("total", "average", "sum")
         self.totals = {at for at, cell in enumerate(first) if cell.norm.startswith(totals)}
 
@@ -167,7 +168,7 @@ class _Question:
         features: dict[str, float] = {
             "values": min(len(values), 20),
             "one value": len(values) == 1,
-            "value in question": sum(f" {_bare(v)} " in self.padded for v in values) / len(values),
+            "value in question": sum(f" {normal(v)} " in self.padded for v in values) / len(values),
             "value long": min(max(map(len, values)), 100) / 20,
             "rows": min(len(rows), 30),
             "all rows": len(rows) == len(self.grid.rows),
@@ -201,10 +202,6 @@ def _linked(links: Sequence[Link]) -> dict[str, float]:
 
 def _sign(fits: bool) -> float:
     return 1.0 if fits else -1.0
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
 # --- The ranker's input ---
