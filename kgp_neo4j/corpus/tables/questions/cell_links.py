@@ -9,9 +9,9 @@ from typing import Self
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.question_words import STOP
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
-from kgp_neo4j.text.words import stem
+from kgp_neo4j.text.words import fold, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
 
 def link(question: str, grid: Grid) -> Links:
     """Link a question to a table."""
-    words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
+    words = [fold(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
     links = Links(question, words, [stem(word) for word in words])
     links.columns = [_column(links, header) for header in grid.stems]
     for at, (word, number) in enumerate(pairwise(words)):

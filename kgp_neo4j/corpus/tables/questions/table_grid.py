@@ -1,11 +1,10 @@
 """A table in memory: its columns and the cells of each row."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kgp_neo4j.text.words import stem
+from kgp_neo4j.text.words import fold, stem
 
 #: Letters of a code, at most: W, ITA.
 _CODE = 3
@@ -54,7 +53,7 @@ class Grid:
     @cached_property
     def stems(self) -> tuple[tuple[str, ...], ...]:
         """Return the stems of each column's header."""
-        return tuple(tuple(map(stem, folded(c.norm).split())) for c in self.columns)
+        return tuple(tuple(map(stem, fold(c.norm).split())) for c in self.columns)
 
     @cached_property
     def valued(self) -> tuple[float, ...]:
@@ -86,7 +85,7 @@ class Grid:
         for cells in self.cells:
             texts: dict[str, tuple[str, ...]] = {}
             for norm in dict.fromkeys(cell.norm for cell in cells):
-                if text := folded(norm):
+                if text := fold(norm):
                     texts[text] = (*texts.get(text, ()), norm)
             columns.append(texts)
         return tuple(columns)
@@ -112,11 +111,3 @@ class Grid:
 
 def _share(values: Sequence[object]) -> float:
     return sum(value is not None for value in values) / max(len(values), 1)
-
-
-def folded(text: str) -> str:
-    """Return a text without accents."""
-    if text.isascii():
-        return text
-    parts = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in parts if not unicodedata.combining(c))
