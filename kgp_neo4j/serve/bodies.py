@@ -69,9 +69,9 @@ class Chat(BaseModel):
 
     model: _Name = Field(description="`corpus/NAME` or `graph/NAME`.")
     messages: list[ChatMessage] = Field(
-        min_length=1, max_length=1000, description="The last one is the question."
+        max_length=1000, description="The last one of the user is the question."
     )
-    stream: bool = Field(False, description="Answer with chunks as server-sent events.")
+    stream: bool | None = Field(None, description="Answer with chunks as server-sent events.")
     n: int | None = 1
 
 

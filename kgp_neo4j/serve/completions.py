@@ -8,39 +8,45 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import regex
 from fastapi import APIRouter, Response
 
 from kgp_neo4j.corpus.answer.check import marked
 from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
-from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules, understood
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import answered_by, make_pipeline
-from kgp_neo4j.environment.question import LONGEST_QUESTION
+from kgp_neo4j.environment.job import tell
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.access import Caller, Reads
 from kgp_neo4j.serve.bodies import Chat, ChatMessage
 from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
-from kgp_neo4j.serve.stream import event_response
+from kgp_neo4j.serve.stream import event_response, while_connected
 from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
-from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.safe import cut, plain, printable
 from kgp_neo4j.types.corpus import Answer, Passage
+from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.tables import StructuralAnswer
 
 router = APIRouter(tags=["OpenAI's protocol"], prefix="/v1")
 
 #: A source in an earlier answer of ours: its number, its title, its page.
-_SOURCE = regex.compile(r"^- \[\d+\] \[((?:[^\]\\]|\\.)+)\]\(", regex.MULTILINE)
+_SOURCE = regex.compile(r"^- \[\d+\]: \[((?:[^\]\\]|\\.)+)\]\(", regex.MULTILINE)
 _SIGNS = regex.compile(r"([\\`*_\[\]<>#|!])")
+_SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")
 _MARKUP = regex.compile(r"\[\d+\]|[*>\\]")
-#: Passages that an answer's Markdown lists, and characters of a piece of a streamed one.
-_SOURCES, _PIECE = 20, 200
+_UNDERSTOOD = "Understood as: "
+#: Earlier turns that are read, passages that an answer's Markdown lists, and characters of a piece
+#: of a streamed one.
+_TURNS, _SOURCES, _PIECE = 12, 20, 200
 
 
 @router.get("/models")
@@ -69,54 +75,77 @@ async def complete(body: Chat, caller: Reads) -> Response:
     """
     kind, _, name = body.model.partition("/")
     if kind not in ("corpus", "graph") or not name:
-        raise ProblemError(404, f"there is no model {body.model!r}", "GET /v1/models lists them.")
-    turns = [(message.role, _text(message)) for message in body.messages]
-    asked = [text for role, text in turns if role == "user" and text.strip()]
+        raise ProblemError(404, f"there is no model {body.model!r}")
     if body.n not in (None, 1):
         raise ProblemError(400, "one answer is given to a question", "Leave n out.")
-    if not asked or turns[-1][0] != "user" or not turns[-1][1].strip():
-        raise ProblemError(400, "the last message is not a question of the user")
-    if max(map(len, asked)) > LONGEST_QUESTION:
-        raise ProblemError(400, f"a question has at most {LONGEST_QUESTION} characters")
+    asking = [at for at, each in enumerate(body.messages) if each.role == "user"]
+    last = body.messages[asking[-1]].content if asking else ""
+    if isinstance(last, list) and any(part.get("type") != "text" for part in last):
+        hint = "Leave pictures, sounds and files out."
+        raise ProblemError(400, "a question may hold text alone", hint)
+    *turns, (_, question) = [
+        (each.role, _text(each))
+        for each in body.messages[: asking[-1] + 1 if asking else 0]
+        if each.role in ("user", "assistant")
+    ] or [("user", "")]
+    if not question:
+        raise ProblemError(400, "there is no question", "Send one as a message of the user.")
     if caller.service.settings.log_questions:
-        caller.request.state.logged["question"] = asked[-1]
+        caller.request.state.logged["question"] = question
 
     def answer() -> tuple[str, Usage | None]:
+        tell("begun", lambda: None)
+        if question.startswith("### Task:") and "<chat_history>" in question:
+            return _about_chat(question), None
         if kind == "graph":
-            return _map_text(caller, name, asked)
-        return _answer_text(caller, name, past_turns(turns[:-1]), asked[-1])
+            return _map_text(caller, name, past_turns(turns), question)
+        return _answer_text(caller, name, past_turns(turns), question)
 
     work = caller.seeing(kind, name, answer)
     job = caller.service.question_job(caller.request.state.id)
     if not body.stream:
         return await caller.look(lambda: _completion(job.id, body.model, *work()))
     events = events_of(listen(job), caller.service.questions.begin(job, work))
+    # What is wrong with the request is its status; what goes wrong later is the last chunk.
+    await while_connected(caller.request, events.__anext__())
     return event_response(_chunks(job.id, body.model, events))
 
 
 def _text(message: ChatMessage) -> str:
-    """Return the text of a message; pictures and sounds are refused."""
-    content = message.content
-    if isinstance(content, str):
-        return content
-    parts = content or []
-    if any(part.get("type") != "text" for part in parts):
-        raise ProblemError(400, "a message may hold text alone")
-    return "\n".join(str(part.get("text", "")) for part in parts)
+    """Return the text of a message, without what Open WebUI puts before a question."""
+    content = message.content or ""
+    if not isinstance(content, str):
+        content = "\n".join(str(part.get("text", "")) for part in content)
+    if content.startswith("### Task:"):
+        content = content.rpartition("</context>")[2]
+    return content.strip()
+
+
+def _about_chat(task: str) -> str:
+    """Return what Open WebUI asks of a chat: its first question as title, and no more."""
+    first = regex.search(r"<chat_history>\s*(?:USER:)?(.*)", task)
+    title = cut(first[1], 60) if first else ""
+    return to_json({"title": title, "tags": [], "follow_ups": [], "queries": [], "text": ""})
 
 
 def past_turns(messages: Sequence[tuple[str, str]]) -> list[Said]:
     """Return the turns of a conversation as they were understood, from (role, text) messages.
 
-    An answer's first line is the answer itself, and the titles of its sources stand below.
+    Answers say how a question was understood; their first line is the answer itself, and the titles
+    of its sources stand below.
     """
     history: list[Said] = []
-    for (role, text), (next_role, reply) in pairwise(messages):
-        if role == "user" and next_role == "assistant":
-            titles = (title.rpartition(", ")[0] or title for title in _SOURCE.findall(reply))
-            said = _MARKUP.sub("", reply.partition("\n")[0]).partition(" (probably")[0].strip()
-            known = tuple(dict.fromkeys(_MARKUP.sub("", title) for title in titles))
-            history.append(Said(by_rules(text, history), said, known))
+    for (role, text), (next_role, reply) in pairwise(messages[-2 * _TURNS :]):
+        if (role, next_role) != ("user", "assistant"):
+            continue
+        lines = [bare for line in reply.splitlines() if (bare := _MARKUP.sub("", line).strip())]
+        question = by_rules(text, history)
+        if lines and lines[0].startswith(_UNDERSTOOD):
+            question = lines.pop(0).removeprefix(_UNDERSTOOD)
+        said = [line.partition(" (probably")[0].strip() for line in lines if line[-1] != ":"]
+        titles = (title.rpartition(", ")[0] or title for title in _SOURCE.findall(reply))
+        known = tuple(dict.fromkeys(_MARKUP.sub("", title) for title in titles))
+        history.append(Said(question, said[0] if said else "", known))
     return history
 
 
@@ -131,59 +160,98 @@ def _answer_text(
     return answer_markdown(turn, f"{caller.request.base_url}"), turn.answer.usage
 
 
-def _map_text(caller: Caller, graph: str, asked: Sequence[str]) -> tuple[str, Usage | None]:
+def _map_text(
+    caller: Caller, graph: str, history: Sequence[Said], said: str
+) -> tuple[str, Usage | None]:
     service = caller.service
     meter = MeteredModel(service.model) if service.model else None
-    write = writer(meter) if meter else None
-    made = ask_graph(service.database, graph, as_question(asked), write=write)
+    question = understood(said, history, meter)
+    made = ask_graph(service.database, graph, question, write=writer(meter) if meter else None)
     usage = meter.take_usage() if meter else None
     service.metrics.count_usage(caller.access.name, graph, usage)
-    edges = [
-        f"- {plain(edge.head)} – {readable(edge.relation)} → {plain(edge.tail)} "
-        f"{STATUS_MARKS[edge.status]}".rstrip()
-        for edge in made.edges
-    ]
-    listed = ["", "Mind map:", *edges] if edges else []
-    said = made.text or "The graph says nothing of this."
-    return "\n".join([said, *listed, *made.notices]), usage
+    return _as_understood(question, said) + map_markdown(made), usage
+
+
+def _as_understood(question: str, said: str) -> str:
+    return f"{_UNDERSTOOD}{_escaped(question)}\n\n" if question != said else ""
+
+
+def map_markdown(made: MindMap) -> str:
+    """Return a mind map as Markdown: its answer, and each edge with what it rests on."""
+    triples = {triple.id: triple for triple in made.reasoning.triples}
+    found = {
+        triple.id: f"{'on a path from' if each.kind == 'path' else 'around'} {each.entity}"
+        for each in sorted(made.reasoning.evidence, key=lambda each: each.kind == "path")
+        for triple in each.triples
+    }
+    lines = [*(f"Note: {_escaped(note)}\n" for note in made.notices)]
+    lines += [_rows(made.text or "The graph says nothing of this.")]
+    if made.edges:
+        lines += ["", "Mind map:", ""]
+    for edge in made.edges:
+        own = _edge(edge.head, edge.relation, edge.tail)
+        told = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
+        if edge.status == "grounded":
+            rest = next((found[each] for each in edge.triples if each in found), "in the graph")
+            known = [triples[each] for each in edge.triples if each in triples]
+            other = [_edge(each.head, each.relation, each.tail) for each in known]
+            told = f"({'; '.join([rest, *(each for each in other if each != own)])})"
+        lines.append(f"- {_escaped(f'{own} {told}')}")
+    return "\n".join(lines)
+
+
+def _edge(head: str, relation: str, tail: str) -> str:
+    return f"{head} – {readable(relation)} → {tail}"
 
 
 def answer_markdown(turn: Turn, address: str) -> str:
     """Return a turn's answer as Markdown, with links to the documents on the page at `address`."""
-    answer = turn.answer
+    answer, structural = turn.answer, turn.answer.structural
     numbers = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     cited = list(rests_on(answer)) or [each.passage for each in answer.shown_sentences]
     quoted = [each for each in answer.shown_sentences if each.text != answer.text]
     lines: list[str] = []
-    by = answered_by(answer)
-    structural = answer.structural
-    if by == "structure" and structural is not None:
-        lines = [structural.text, *([structural.doubt] if structural.doubt else []), ""]
-        for cell in structural.citations[:_SOURCES]:
-            at = {"document": cell.document, "corpus": answer.corpus}
-            place = [cell.title, f"page {cell.page}" if cell.page else "", cell.table_name]
-            named = ", ".join(filter(None, [*place, cell.row_name, cell.column_name]))
-            lines.append(f"- {_link(named, address, at)}: {_escaped(cell.text)}")
-        return "\n".join([*lines, *answer.notes])
-    if answer.statements:
+    if structural is not None and answered_by(answer) == "structure":
+        lines += [*_from_tables(structural, answer.corpus, address)]
+        cited, quoted = [], []
+    elif answer.statements:
         lines.append(marked(answer.statements, numbers))
-        cited = [each for statement in answer.statements for each in statement.passages]
+        cited, quoted = [each for said in answer.statements for each in said.passages], []
     elif answer.tier in ("stated", "probable"):
         how = f" ({answer.probably})" if answer.probably else ""
         marks = "".join(f"[{numbers[each]}]" for each in cited if each in numbers)
         lines.append(f"**{_escaped(answer.text)}** {marks}{how}".rstrip())
     else:
-        lines.append(f"{answer.summary}.")
-    if not answer.statements:
-        for sentence in quoted:
-            number = f" [{numbers[sentence.passage]}]" if sentence.passage in numbers else ""
-            lines += ["", f"> {_escaped(sentence.text)}{number}"]
-    if turn.question != turn.said:
-        lines += ["", f"Understood as: {_escaped(turn.question)}"]
-    lines += ["", *answer.notes]
+        if answer.tier == "none":
+            lines.append(f"{answer.summary}.")
+        quoted = list(answer.shown_sentences)
+        if quoted:
+            closest = "The closest sentence:" if lines else "The sentences that say most:"
+            lines += [*([""] if lines else []), closest]
+    cited += [each.passage for each in quoted]
+    for sentence in quoted:
+        number = f" [{numbers[sentence.passage]}]" if sentence.passage in numbers else ""
+        lines += ["", f"> {_escaped(sentence.text)}{number}"]
+    if structural is not None and answered_by(answer) != "structure" and structural.markdown:
+        lines += ["", *_from_tables(structural, answer.corpus, address)]
+    lines += ["", *(f"{_escaped(note)}\n" for note in answer.notes)]
     listed = [passage for passage in answer.passages if passage.id in cited][:_SOURCES]
-    lines += [f"- [{numbers[each.id]}] {_source(each, answer, address)}" for each in listed]
-    return "\n".join(lines).strip()
+    lines += [f"- [{numbers[each.id]}]: {_source(each, answer, address)}" for each in listed]
+    return _as_understood(turn.question, turn.said) + "\n".join(lines).strip()
+
+
+def _from_tables(answer: StructuralAnswer, corpus: str, address: str) -> list[str]:
+    """Return the lines of an answer from pages and tables: as it reads, and each cell's place."""
+    sure = f" (probably, {100 * answer.confidence:.0f} %)" if answer.probable else ""
+    lines = [f"{_rows(answer.text)}{sure}", *([_escaped(answer.doubt)] if answer.doubt else []), ""]
+    if answer.markdown and answer.markdown not in answer.text:
+        lines += [_rows(answer.markdown), ""]
+    for cell in answer.citations[:_SOURCES]:
+        at = {"document": cell.document, "corpus": corpus}
+        place = [cell.title, f"page {cell.page}" if cell.page else "", cell.table_name]
+        named = ", ".join(filter(None, [*place, cell.row_name, cell.column_name]))
+        lines.append(f"- {_link(named, address, at)}: {_escaped(cell.text)}")
+    return lines
 
 
 def _source(passage: Passage, answer: Answer, address: str) -> str:
@@ -193,13 +261,21 @@ def _source(passage: Passage, answer: Answer, address: str) -> str:
 
 
 def _link(text: str, address: str, at: dict[str, str]) -> str:
-    return f"[{_escaped(text)}]({address}#{urlencode(at)})"
+    return f"[{_escaped(text)}]({address}#{urlencode(at, quote_via=quote)})"
 
 
 def _escaped(text: str) -> str:
     """Return a text on one line, none of it Markdown or HTML."""
     escaped: str = _SIGNS.sub(r"\\\1", plain(text))
     return escaped
+
+
+def _rows(text: str) -> str:
+    """Return a text of several lines, of which nothing but its tables is Markdown."""
+    return "\n".join(
+        _SIGNS_IN_ROWS.sub(r"\\\1", line) if line.startswith("|") else _escaped(line)
+        for line in printable(text).splitlines()
+    )
 
 
 def _completion(key: str, model: str, content: str, usage: Usage | None) -> dict[str, Any]:

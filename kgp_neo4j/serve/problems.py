@@ -15,6 +15,14 @@ from kgp_neo4j.types import errors
 from kgp_neo4j.types.checks import wrong_fields
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
+#: What OpenAI calls an error of some status, and what helps where a model is not found.
+_CODES = {
+    401: "invalid_api_key",
+    404: "model_not_found",
+    429: "rate_limit_exceeded",
+    504: "timeout",
+}
+_NO_MODEL = "GET /v1/models lists those that the token sees."
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (
     errors.KgpError,
@@ -67,7 +75,8 @@ def problem_of(error: Exception) -> ProblemError:
         case RequestValidationError():
             return _invalid(error)
         case errors.StoppedError():
-            return ProblemError(504, error.what)
+            # OpenAI's client would ask twice more.
+            return ProblemError(504, error.what, error.hint or "", {"x-should-retry": "false"})
         case errors.InputError():
             where = f"{PurePath(error.where).name}: " if error.where else ""
             return ProblemError(400, where + error.what, error.hint or "")
@@ -109,5 +118,7 @@ def openai_record(problem: ProblemError) -> dict[str, Any]:
     """Return what a response says to a client of OpenAI's protocol."""
     status = problem.status_code
     kind = "invalid_request_error" if status < 500 else "server_error"
-    message = f"{problem.detail}. {problem.hint}".rstrip(". ")
-    return {"error": {"message": message, "type": kind, "param": None, "code": str(status)}}
+    hint = problem.hint or (_NO_MODEL if status == 404 else "")
+    message = f"{problem.detail}. {hint}".removesuffix(" ")
+    code = _CODES.get(status)
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}

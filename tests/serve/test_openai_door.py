@@ -1,17 +1,24 @@
 """The door for OpenAI's protocol, by the client that programs use for it."""
 
+import asyncio
+import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
 from serving import Serving, serving
 
 from kgp_neo4j.corpus.answer.follow_up import Said
+from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.completions import past_turns
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
+from kgp_neo4j.types.settings import ServeSettings
 
 _ASKED = "Who designed the Hesk Bridge?"
 
@@ -59,24 +66,30 @@ def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
 ) -> None:
     first = _said(client, f"corpus/{demo_graph}", _ASKED)
     assert first.startswith("**Yusuf Arden** [1]")
-    assert f"- [1] [Hesk Bridge, passage 1]({served.address}/#document=" in first
+    assert f"- [1]: [Hesk Bridge, passage 1]({served.address}/#document=" in first
     then = _said(client, f"corpus/{demo_graph}", _ASKED, first, "Why did he become an engineer?")
-    assert "Understood as: Why did Yusuf Arden become an engineer?" in then
+    assert then.startswith("Understood as: Why did Yusuf Arden become an engineer?\n\n")
     assert "grandmother" in then
 
 
 def test_past_answers_are_read_from_their_markdown() -> None:
-    source = "- [1] [The \\[old\\] mill, page 3](http://x/#d)"
+    source = "- [1]: [The \\[old\\] mill, page 3](http://x/#d)"
     reply = f"**Ada Moor** [1] (probably, 85 %)\n\n> It was.\n{source}"
-    turns = [("system", "Be brief."), ("user", "Who built it?"), ("assistant", reply)]
-    assert past_turns(turns) == [Said("Who built it?", "Ada Moor", ("The [old] mill",))]
+    again = (
+        "Understood as: Why did Ada Moor build it?\n\nThe sentences that say most:\n\n> For rye."
+    )
+    turns = [("user", "Who?"), ("user", "Who built it?"), ("assistant", reply)]
+    assert past_turns([*turns, ("user", "Why?"), ("assistant", again)]) == [
+        Said("Who built it?", "Ada Moor", ("The [old] mill",)),
+        Said("Why did Ada Moor build it?", "For rye.", ()),
+    ]
 
 
 def test_a_stream_has_the_answer_in_chunks(client: openai.OpenAI, demo_graph: str) -> None:
-    asked = [{"role": "user", "content": [{"type": "text", "text": _ASKED}]}]
+    asked: Any = [{"role": "user", "content": [{"type": "text", "text": _ASKED}]}]
     stream = client.chat.completions.create(
         model=f"corpus/{demo_graph}", messages=asked, stream=True, temperature=0.3, max_tokens=5
-    )  # type: ignore[call-overload]
+    )
     chunks = list(stream)
     assert chunks[0].choices[0].delta.role == "assistant"
     said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
@@ -87,7 +100,9 @@ def test_a_stream_has_the_answer_in_chunks(client: openai.OpenAI, demo_graph: st
 def test_a_graph_answers_with_its_mind_map(client: openai.OpenAI, demo_graph: str) -> None:
     said = _said(client, f"graph/{demo_graph}", "I feel tired and dizzy. What can it be?")
     assert "Pale tide" in said
-    assert "\nMind map:\n- " in said
+    assert "\nMind map:\n\n- " in said
+    assert "– has symptom → Dizziness (on a path from Fatigue)" in said
+    assert "(around Dizziness)" in said
 
 
 @pytest.mark.parametrize(
@@ -97,9 +112,10 @@ def test_a_graph_answers_with_its_mind_map(client: openai.OpenAI, demo_graph: st
         ("gpt-4o", [("user", "Who?")], {}, openai.NotFoundError, "GET /v1/models"),
         ("corpus/", [("user", "Who?")], {}, openai.NotFoundError, "no model"),
         ("{}", [("user", "Who?")], {"n": 2}, openai.BadRequestError, "Leave n out"),
-        ("{}", [("user", " ")], {}, openai.BadRequestError, "not a question"),
-        ("{}", [("assistant", "Yes.")], {}, openai.BadRequestError, "not a question"),
-        ("{}", [], {}, openai.UnprocessableEntityError, "messages"),
+        ("{}", [("user", " ")], {}, openai.BadRequestError, "no question"),
+        ("{}", [("assistant", "Yes.")], {}, openai.BadRequestError, "no question"),
+        ("{}", [], {"stream": True}, openai.BadRequestError, "no question"),
+        ("corpus/nowhere", [("user", "Who?")], {"stream": True}, openai.NotFoundError, "v1/models"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_the_protocols_form(
@@ -107,42 +123,69 @@ def test_what_cannot_be_answered_is_said_in_the_protocols_form(
     demo_graph: str,
     model: str,
     messages: list[tuple[str, str]],
-    more: dict[str, int],
+    more: dict[str, Any],
     error: type[openai.APIStatusError],
     told: str,
 ) -> None:
-    sent = [{"role": role, "content": text} for role, text in messages]
+    sent: Any = [{"role": role, "content": text} for role, text in messages]
     with pytest.raises(error, match=told) as caught:
         client.chat.completions.create(
             model=model.format(f"corpus/{demo_graph}"), messages=sent, **more
-        )  # type: ignore[call-overload]
+        )
     assert caught.value.type == "invalid_request_error"
 
 
 def test_a_picture_and_a_wrong_token_are_refused(
     client: openai.OpenAI, served: Serving, demo_graph: str, tmp_path: Path
 ) -> None:
-    picture = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
+    picture: Any = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
     with pytest.raises(openai.BadRequestError, match="text alone"):
         client.chat.completions.create(
             model=f"corpus/{demo_graph}", messages=[{"role": "user", "content": picture}]
-        )  # type: ignore[call-overload]
+        )
     with pytest.raises(openai.AuthenticationError, match="token"):
         _client(served, "wrong").models.list()
 
 
-def test_a_question_that_takes_too_long_ends_the_stream_with_its_problem(
+def test_what_open_webui_adds_is_no_question(client: openai.OpenAI, demo_graph: str) -> None:
+    model = f"corpus/{demo_graph}"
+    task = f"### Task:\nWrite a title.\n<chat_history>\nUSER: {_ASKED}\nASSISTANT: Yes.\n"
+    assert json.loads(_said(client, model, f"{task}</chat_history>"))["title"] == _ASKED
+    around = f"### Task:\nUse this.\n<context>\nA file of hers.\n</context>\n\n{_ASKED}"
+    assert _said(client, model, around) == _said(client, model, _ASKED)
+
+
+def test_time_and_queue_are_those_of_other_questions(
     database: Database, demo_graph: str, tmp_path: Path
 ) -> None:
-    from kgp_neo4j.types.settings import ServeSettings
+    settings = ServeSettings(threads=1, queue=0, seconds=1.0)
+    with serving(Service(database, folder=tmp_path, settings=settings)) as running:
+        client, free = _client(running, "none"), threading.Event()
+        asked: Any = {
+            "model": f"corpus/{demo_graph}",
+            "messages": [{"role": "user", "content": "?"}],
+        }
 
-    service = Service(database, folder=tmp_path, settings=ServeSettings(seconds=0.1))
-    with serving(service) as running:
-        client = _client(running, "none")
-        asked = [{"role": "user", "content": " ".join(["Who designed the bridge?"] * 100)}]
-        with pytest.raises(openai.APIError, match=r"0\.1 s"):
-            list(
-                client.chat.completions.create(
-                    model=f"corpus/{demo_graph}", messages=asked, stream=True
-                )  # type: ignore[call-overload]
-            )
+        def waits() -> None:
+            free.wait()
+
+        async def occupy(job: Job) -> None:
+            await running.service.questions.begin(job, waits)
+
+        busy = asyncio.run_coroutine_threadsafe(occupy(Job()), running.loop)
+        while not running.service.questions.inside:
+            time.sleep(0.01)
+        for stream in (False, True):
+            with pytest.raises(openai.RateLimitError) as refused:
+                client.chat.completions.create(**asked, stream=stream)
+            assert refused.value.code == "rate_limit_exceeded"
+            assert int(refused.value.response.headers["retry-after"]) >= 1
+
+        # With a place in the queue it waits, until its time is over.
+        running.service.questions.most = 4
+        for stream in (False, True):
+            with pytest.raises(openai.InternalServerError, match="longer than the 1 s") as late:
+                client.chat.completions.create(**asked, stream=stream)
+            assert (late.value.status_code, late.value.code) == (504, "timeout")
+        free.set()
+        busy.result()

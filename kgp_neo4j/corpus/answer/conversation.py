@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.answer.check import marked
-from kgp_neo4j.corpus.answer.follow_up import Said, by_model, by_rules
+from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by
 from kgp_neo4j.types.corpus import Answer, Passage
@@ -56,8 +56,7 @@ class Conversation:
     def ask(self, text: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
         """Answer the next text; a turn that raises an error is not part of the conversation."""
         history = [*self._history, *map(_past_turn, self.turns)]
-        model = self._pipeline.meter
-        question = by_rules(text, history) if model is None else by_model(text, history, model)
+        question = understood(text, history, self._pipeline.meter)
         answer = self._pipeline.ask(question, on_text=on_text)
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)

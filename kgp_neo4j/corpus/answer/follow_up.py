@@ -89,6 +89,11 @@ class Said:
         return [*self.names(), self.name, *self.titles]
 
 
+def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
+    """Return a question as the turns before it complete it: by a model's rewriting, or by rules."""
+    return by_rules(text, history) if model is None else by_model(text, history, model)
+
+
 def by_rules(question: str, history: Sequence[Said]) -> str:
     """Complete a question from the turns before it: pronouns, and parts that it leaves out.
 
