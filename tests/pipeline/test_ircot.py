@@ -1,17 +1,15 @@
 """IRCoT: each thought fetches, the turns are bounded, and the answer comes by the same prompt."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from graphs import write_jsonl
+from graphs import load_records
 from scripted_model import Scripted
 
 from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.ircot import Ircot
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import answered_by, make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
@@ -37,8 +35,7 @@ _LAST = "Answer: a bakery\nBecause: Her childhood was spent above a bakery."
 @pytest.fixture(scope="module")
 def sound(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     name = "test ircot"
-    path: Path = write_jsonl(tmp_path_factory.mktemp("ircot") / "r.jsonl", *_RECORDS)
-    load(database, [path], name)
+    load_records(database, name, tmp_path_factory.mktemp("ircot"), *_RECORDS)
     connect(database, name, edges=["tfidf"])
     yield name
     delete_corpus(database, name)

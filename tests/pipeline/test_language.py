@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import guess_language
-from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.corpus import Answer, Question
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 _GERMAN = (
@@ -49,22 +49,28 @@ def _files(folder: Path, texts: tuple[str, ...]) -> list[Path]:
     return [folder]
 
 
-def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_path: Path) -> None:
-    assert load(database, _files(tmp_path, _GERMAN), corpus).language == "german"
-    found = PassageRetriever(database, corpus, method="bm25").retrieve(
-        Question("q", "Wer hat den Leuchtturm gebaut?")
-    )
-    assert found.passages[0].text == _GERMAN[0]
-    read = make_pipeline(database, corpus, method="bm25").ask("Wer hat die Werft gebaut?")
+def _found(database: Database, corpus: str, text: str) -> list[str]:
+    found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("q", text))
+    return [passage.text for passage in found.passages]
+
+
+def _ask_without_reader(database: Database, corpus: str, question: str) -> Answer:
+    """Ask in a language of which the offline reader says that it knows none."""
+    read = make_pipeline(database, corpus, method="bm25").ask(question)
     assert not read.stated
     assert read.reading is None
     assert "The offline reader knows English; these sentences come nearest." in read.notes
+    return read
+
+
+def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_path: Path) -> None:
+    assert load(database, _files(tmp_path, _GERMAN), corpus).language == "german"
+    assert _found(database, corpus, "Wer hat den Leuchtturm gebaut?")[0] == _GERMAN[0]
+    read = _ask_without_reader(database, corpus, "Wer hat die Werft gebaut?")
     assert any("Werft" in sentence.text for sentence in read.sentences)
     # Stop words find nothing, "Schiff" finds "Schiffe", and English endings are left alone.
     for text, count in (("der die das und", 0), ("Schiff", 1), ("winters", 0)):
-        question = Question("q", text)
-        again = PassageRetriever(database, corpus, method="bm25").retrieve(question)
-        assert len(again.passages) == count, text
+        assert len(_found(database, corpus, text)) == count, text
     stored = rows(
         database,
         "MATCH (p:Passage {corpus: $c}) RETURN all(l IN collect(labels(p)) "
@@ -77,12 +83,8 @@ def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_
 def test_a_language_without_a_stemmer(database: Database, corpus: str, tmp_path: Path) -> None:
     assert load(database, _files(tmp_path, _POLISH), corpus).language == "other"
     for text, first in (("Kto zbudował most?", [_POLISH[0]]), ("promem", [_POLISH[1]])):
-        found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("q", text))
-        assert [passage.text for passage in found.passages] == first, text
-    read = make_pipeline(database, corpus, method="bm25").ask("Kto zbudował most?")
-    assert read.reading is None
-    assert not read.stated
-    assert "The offline reader knows English; these sentences come nearest." in read.notes
+        assert _found(database, corpus, text) == first, text
+    _ask_without_reader(database, corpus, "Kto zbudował most?")
 
 
 _KOREAN = """# 회의록
@@ -123,8 +125,7 @@ def test_korean_particles_after_other_letters(
 ) -> None:
     texts = ("그래프는 Neo4j를 쓴다. 2024년의 글이다.", "그래프는 종이에 그린다. 2023년의 글이다.")
     load(database, _files(tmp_path, texts), corpus)
-    found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("q", question))
-    assert [passage.text for passage in found.passages] == [texts[0]]
+    assert _found(database, corpus, question) == [texts[0]]
 
 
 def test_given_and_kept(database: Database, corpus: str, tmp_path: Path) -> None:
