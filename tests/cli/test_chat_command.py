@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chat_server import ChatServer, Pause, completion, stream
-from commands import environment, kgp, refuses
+from commands import environment, kgp
 from scripted_model import Scripted
 from terminal import Terminal
 
@@ -133,17 +133,20 @@ def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
 # --- A conversation -------------------------------------------------------------------------------
 
 
+def _talk(database: Database, corpus: str, *replies: str | Exception) -> Conversation:
+    """Begin a conversation in which a model replies so."""
+    walk = {"agent": "tfidf", "settings": SETTINGS}
+    return Conversation(make_pipeline(database, corpus, model=Scripted(replies), **walk))
+
+
 def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> None:
-    model = Scripted(
-        [
-            "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden.",
-            "Why did Yusuf Arden become an engineer?",
-            "not in the evidence",
-            ModelError("out of reach"),
-        ]
-    )
-    talk = Conversation(
-        make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS, model=model)
+    talk = _talk(
+        database,
+        demo_corpus,
+        "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden.",
+        "Why did Yusuf Arden become an engineer?",
+        "not in the evidence",
+        ModelError("out of reach"),
     )
     with pytest.raises(ConfigurationError, match="empty"):
         talk.ask(" ")
@@ -160,15 +163,12 @@ def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> N
 def test_the_numbers_of_a_models_citations_are_the_conversations(
     database: Database, demo_corpus: str
 ) -> None:
-    model = Scripted(
-        [
-            "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
-            "Where was Isobel Tarn born?",
-            "Answer: Kettlehaven\nBecause: Isobel Tarn was born in Kettlehaven [1].",
-        ]
-    )
-    talk = Conversation(
-        make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS, model=model)
+    talk = _talk(
+        database,
+        demo_corpus,
+        "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
+        "Where was Isobel Tarn born?",
+        "Answer: Kettlehaven\nBecause: Isobel Tarn was born in Kettlehaven [1].",
     )
     first, second = talk.ask("Who designed the Hesk Bridge?"), talk.ask("Where was Isobel born?")
     assert [source.title for source in second.sources] == ["Isobel Tarn"]
@@ -288,8 +288,3 @@ def test_a_turn_that_fails_is_told_and_the_next_is_asked(
     assert told.returncode == 1
     assert "Error:" in told.stderr
     assert "Yusuf Arden [" in told.stdout
-
-
-def test_a_corpus_that_is_not_there_is_said_at_once(database: Database) -> None:
-    line = ("chat", "--corpus", "nowhere at all")
-    assert "no corpus named" in refuses(*line, **environment(database.connection))

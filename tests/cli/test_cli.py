@@ -100,17 +100,11 @@ def test_a_wrong_password_is_named(connection: Connection) -> None:
     assert connection.password not in said
 
 
-def test_a_missing_file_exits_1_and_is_named(
-    connection: Connection, corpus: str, tmp_path: Path
-) -> None:
-    line = ("load", "none.txt", "--corpus", corpus)
-    assert "none.txt" in refuses(*line, cwd=tmp_path, **environment(connection))
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ["ask", "Who?"],
+        ["chat"],
         ["connect"],
         ["retrieve", "q.jsonl", "--out", "run.jsonl"],
         ["delete", "--yes"],

@@ -97,6 +97,7 @@ def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
     assert [row["names"] for row in _edges(database, corpus)] == [True]
 
 
+@pytest.mark.newest
 def test_a_document_deleted_or_changed_takes_its_mentions_along(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:

@@ -127,6 +127,7 @@ def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
         load(database, [path], corpus, passage_size=0)
 
 
+@pytest.mark.newest
 def test_a_changed_document_replaces_its_old_passages(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
