@@ -135,8 +135,10 @@ def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
 
 def _talk(database: Database, corpus: str, *replies: str | Exception) -> Conversation:
     """Begin a conversation in which a model replies so."""
-    walk = {"agent": "tfidf", "settings": SETTINGS}
-    return Conversation(make_pipeline(database, corpus, model=Scripted(replies), **walk))
+    model = Scripted(replies)
+    return Conversation(
+        make_pipeline(database, corpus, agent="tfidf", settings=SETTINGS, model=model)
+    )
 
 
 def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> None:

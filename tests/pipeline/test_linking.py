@@ -1,15 +1,14 @@
 """Entity linking: names, aliases, word forms, meanings, Chinese, and what a model extracts."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from small_kg import load_triples
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
@@ -71,12 +70,10 @@ _SYMBOLS = "C, C++, C#, TB-12, TB-120, A/B (x), Node.js, AT&T, V 1.5, A+, A-, ç»
 def symbols(
     database: Database, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    lines = [f"{name}\tmade_by\tMaker {at} Strond" for at, name in enumerate(_SYMBOLS)]
-    lines += [f"{name}\tis\tAnother" for name in ("Vitamin B1", "Type 1", "TB", "F")]
-    lines += ["A+\tis_a\tGrade"]
-    path: Path = tmp_path_factory.mktemp("symbols") / "symbols.tsv"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    load_graph(database, [path], "test symbols")
+    triples = [(name, "made_by", f"Maker {at} Strond") for at, name in enumerate(_SYMBOLS)]
+    triples += [(name, "is", "Another") for name in ("Vitamin B1", "Type 1", "TB", "F")]
+    triples += [("A+", "is_a", "Grade")]
+    load_triples(database, "test symbols", tmp_path_factory.mktemp("symbols"), triples)
     yield "test symbols"
     delete_graph(database, "test symbols")
 

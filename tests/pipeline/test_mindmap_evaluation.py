@@ -148,9 +148,7 @@ _ENTITIES = (
 
 
 @pytest.mark.slow
-def test_dialogues_are_evaluated_and_go_on_where_they_were(
-    demo_graph: str, connection: Connection, tmp_path: Path
-) -> None:
+def test_dialogues_are_evaluated(demo_graph: str, connection: Connection, tmp_path: Path) -> None:
     file, out = tmp_path / "dialogues.jsonl", tmp_path / "out"
     file.write_text(_DIALOGUES, encoding="utf-8")
     run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out))
@@ -161,15 +159,9 @@ def test_dialogues_are_evaluated_and_go_on_where_they_were(
     assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours", "kg-retriever"]
     assert (rows["mindmap"]["carried"], rows["mindmap"]["named"]) == ("100.0", "100.0")
     assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
-    kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
-    (out / "mindmap.jsonl").write_text(f"{kept[0]}\n{kept[1][:30]}", encoding="utf-8")
+    # By the answers that are there, as over documents.
     again = prints(*run, "--methods", "mindmap", "--json", **environment(connection))
     assert json.loads(again)["methods"]["mindmap"]["named"] == 1
-    lines = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == kept[0]
-    assert len(lines) == 2
-    other = kgp(*run, "--budget", "5", **environment(connection))
-    assert "other questions or settings" in other.stderr
 
 
 @pytest.mark.slow

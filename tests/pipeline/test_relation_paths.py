@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from small_kg import load_triples
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -10,7 +11,6 @@ from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import MiningSettings
@@ -45,9 +45,7 @@ The Long Quay\tdirected_by\tMara Lindholm
 def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("films")
     name = f"test {folder.name}"
-    file = folder / "films.tsv"
-    file.write_text(TRIPLES, encoding="utf-8")
-    load_graph(database, [file], name)
+    load_triples(database, name, folder, (line.split("\t") for line in TRIPLES.splitlines()))
     yield name
     delete_graph(database, name)
 

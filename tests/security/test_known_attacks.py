@@ -12,7 +12,8 @@ from pathlib import Path
 
 import docx
 import pytest
-from graphs import rows
+from graphs import rows, write_lines
+from small_kg import load_triples
 
 import kgp_neo4j
 from kgp_neo4j import Corpus
@@ -50,9 +51,8 @@ def test_names_of_relations_and_types_are_only_names(database: Database, tmp_pat
     graphiti CVE-2026-32247 (pull request 1312), awslabs/graphrag-toolkit pull request 328.
     """
     graph = "test-attacks"
-    path = tmp_path / "t.jsonl"
     triples = [{"head": f"head {way}", "relation": way, "tail": f"tail {way}"} for way in _WAYS_OUT]
-    path.write_text("".join(json.dumps(triple) + "\n" for triple in triples))
+    path = write_lines(tmp_path / "t.jsonl", *triples)
     before = _count(database)
     try:
         types = dict.fromkeys(_WAYS_OUT, ("Disease", "Symptom"))
@@ -221,12 +221,10 @@ def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
         "MATCH (n) DETACH DELETE n",
         "{{ ''.__class__.__mro__ }}",
     )
-    path = tmp_path / "t.tsv"
-    path.write_text("flu\thas symptom\tfever\n")
     graph = "test-attacks-reply"
     before = _count(database)
     try:
-        load_graph(database, [path], graph, embed=False)
+        load_triples(database, graph, tmp_path, [("flu", "has symptom", "fever")], embed=False)
         for reply in said:
             ask_graph(database, graph, "What is a symptom of flu?", write=lambda _, r=reply: r)
     finally:

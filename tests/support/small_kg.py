@@ -1,6 +1,8 @@
 """Two small knowledge graphs, one English and one Chinese, as files and loaded into a database."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.load_graph import load_graph
@@ -46,6 +48,15 @@ _CHINESE_TYPES = {
     "推荐药物": ("疾病", "药物"),
     "所属科室": ("疾病", "科室"),
 }
+
+
+def load_triples(
+    database: Database, graph: str, folder: Path, triples: Iterable[Sequence[str]], **options: Any
+) -> GraphLoadReport:
+    """Load triples through a file in `folder`, with the options of `load_graph`."""
+    path = folder / "triples.tsv"
+    path.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
+    return load_graph(database, [path], graph, **options)
 
 
 def load_english(
