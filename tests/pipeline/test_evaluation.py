@@ -1,4 +1,4 @@
-"""Rows and judgement of an evaluation, over a made data set in HotpotQA's form."""
+"""Rows and judgement of an evaluation, over the demo's questions."""
 
 import json
 from dataclasses import replace
@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from scripted_model import Scripted
 
-from kgp_neo4j.evaluate.datasets import Dataset, open_dataset
+from kgp_neo4j.demo import DOCUMENTS
+from kgp_neo4j.evaluate.datasets import open_dataset
 from kgp_neo4j.evaluate.experiment import answering, plan
 from kgp_neo4j.evaluate.judge import judge_run
+from kgp_neo4j.evaluate.questions import read_gold
 from kgp_neo4j.evaluate.runs import read_run
 from kgp_neo4j.evaluate.scores import measure
 from kgp_neo4j.graphdb.database import Database
@@ -17,36 +19,7 @@ from kgp_neo4j.llm.call import writer
 from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings
 
-_TOWNS = ("Ardfin", "Kettlehaven", "Morvich", "Skelby", "Tarnock", "Ulsta")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Six questions, each over a bridge, its builder and a hill."""
-    rows = []
-    for place, town in enumerate(_TOWNS):
-        bridge, builder = f"{town} Bridge", f"Isobel {town[::-1].title()}"
-        rows.append(
-            {
-                "_id": str(place),
-                "question": f"Over what did the designer of {bridge} grow up?",
-                "answer": "a bakery",
-                "supporting_facts": [[bridge, 0], [builder, 0]],
-                "context": [
-                    [bridge, [f"{bridge} crosses the water. {builder} designed it."]],
-                    [builder, [f"{builder} grew up over a bakery, the child of a baker."]],
-                    [f"Hill {place}", [f"Hill {place} is {100 + place} metres high."]],
-                ],
-            }
-        )
-    made = tmp_path / "dev.json"
-    made.write_text(json.dumps(rows), encoding="utf-8")
-    return made
-
-
-def _opened(file: Path) -> Dataset:
-    return open_dataset(str(file), split="dev", sample=2, seed=1)
-
+_GOLDS = read_gold(DOCUMENTS.parent / "questions.jsonl")[:2]
 
 # --- Rows -----------------------------------------------------------------------------------------
 
@@ -94,21 +67,21 @@ def test_the_plan_counts_calls() -> None:
         (["perhaps"], 0.0),
     ],
 )
-def test_both_orders_must_agree(
-    replies: list[str], right: float, file: Path, tmp_path: Path
-) -> None:
-    questions = list(_opened(file).questions[:1])
+def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path) -> None:
+    questions = _GOLDS[:1]
     run, model = tmp_path / "run.jsonl", Scripted(replies)
     run.write_text(json.dumps({"id": questions[0].id, "answer": "Ada"}) + "\n", encoding="utf-8")
     scored = read_run(run, questions, measure)
     judged = judge_run(writer(model), questions, scored, run, tmp_path / "judged.jsonl")
     assert judged.means()["Acc"] == right
-    orders = [prompt.index("Ada") < prompt.index("a bakery") for prompt in model.prompts]
+    orders = [
+        prompt.index("Ada") < prompt.index(questions[0].answers[0]) for prompt in model.prompts
+    ]
     assert orders == [False, True][: len(replies)]
 
 
-def test_a_judged_run_goes_on_where_it_was(file: Path, tmp_path: Path) -> None:
-    questions = list(_opened(file).questions)
+def test_a_judged_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    questions = _GOLDS
     run, out = tmp_path / "run.jsonl", tmp_path / "judged" / "run.jsonl"
     row = {"id": questions[0].id, "answer": "over a bakery", "retrieved": []}
     run.write_text(json.dumps(row) + "\n", encoding="utf-8")
