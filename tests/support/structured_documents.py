@@ -9,7 +9,7 @@ from kgp_neo4j.corpus.load.ids import id_of
 from kgp_neo4j.corpus.load.write import write
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.tables import SourcePage, SourceTable
+from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
 
 _FARES = SourceTable(
     rows=(
@@ -41,8 +41,8 @@ def paged(
     header: str = "",
     footer: str = "",
 ) -> SourceDocument:
-    """Return a document whose pages are made of paragraphs and tables, one below the other."""
-    blocks, spans = Blocks(), []
+    """Return a document of pages of paragraphs and tables; without a full stop one is a heading."""
+    blocks, spans, sections = Blocks(), [], []
     for number, parts in enumerate(pages, 1):
         start = blocks.length
         for part in parts:
@@ -51,12 +51,14 @@ def paged(
                 row_pages = (number,) * len(part.rows)
                 blocks.tables.append(replace(part, row_pages=row_pages, **place))
             else:
-                blocks.add(part)
+                at = blocks.add(part)
+                sections += [] if part.endswith(".") else [SourceSection(part, 1, at)]
         label = labels[number - 1] if labels else ""
         below = f"{footer} {number}" if footer else ""
         spans.append(SourcePage(number, start, blocks.length, label, header, below))
     text = f"{blocks.text}\n\n"
-    return SourceDocument(title, text, source, pages=tuple(spans), tables=tuple(blocks.tables))
+    found = blocks.document(source, title, pages=tuple(spans), sections=tuple(sections))
+    return replace(found, text=text)
 
 
 def ferries() -> SourceDocument:

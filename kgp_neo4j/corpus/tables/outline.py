@@ -63,7 +63,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page with its text and the text in its margins."""
+    """A page with its text and headings, and the text in its margins."""
 
     document: DocumentOutline
     number: int
@@ -71,6 +71,7 @@ class Page:
     header: str
     footer: str
     text: str
+    headings: list[str]
 
 
 class Library:

@@ -47,7 +47,7 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
             markdown=shown,
         )
     name = "printed page number" if part == "label" else part
-    values = _headings(page.text) if part == "headings" else [getattr(page, part).strip()]
+    values = page.headings if part == "headings" else [getattr(page, part).strip()]
     values = [*filter(None, values)]
     none = "" if several else f"No {name} can be told on {where}."
     return answer(
@@ -56,47 +56,6 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
         [replace(citation, text=value) for value in values or [""]],
         reading=f"the {name} of {where}",
     )
-
-
-# --- Headings ---
-
-_WORD = re.compile(r"[^\W_]+(?:[-'’.,/][^\W_]+)*")
-#: Words and characters of a heading at most.
-_MOST_WORDS, _MOST_CHARACTERS = 14, 110
-_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*\.?|[A-Z]\.|[IVXLC]+\.|Chapter\s+\d+\.?|Appendix\b)\s+\S")
-_SECTION = re.compile(r"(?:\d+(?:\.\d+)+\.?|(?:Chapter|Appendix|Section|Part)\s+[\dA-Z]+\.?)\s+\S")
-_BULLET = re.compile(r"\s*(?:[•●▪◦‣·*–-]|\(?\w[.)])\s")
-#: Code, the ends of sentences, and captions.
-_NO_HEADING = re.compile(
-    r".*(?:[=;{}<>]|\(\*|\b[A-Z]{4,}\([A-Z*])|(?!.*\b[A-Z]\.$).*[.;,:!]$"
-    r"|(?:Table|Figure|Example|Fig\.)\s+[\dA-Z]"
-)
-
-
-def _headings(text: str) -> list[str]:
-    """Return the headings of a page: paragraphs that read as such and come before others."""
-    text = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("|"))
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
-    if marked := [part.lstrip("# ").strip() for part in paragraphs if part.startswith("#")]:
-        return marked
-    likely = [*filter(_is_heading, paragraphs[:-1] or paragraphs)]
-    # Where headings are numbered, short lines without a number are mostly labels of figures.
-    return [part for part in likely if _SECTION.match(part)] or likely
-
-
-def _is_heading(paragraph: str) -> bool:
-    """Return whether a paragraph reads as a heading: short, begins as one, and is no sentence."""
-    words = _WORD.findall(paragraph)
-    letters = [word for word in words if word[0].isalpha()]
-    numbered = _NUMBERED.match(paragraph)
-    if len(words) > _MOST_WORDS or len(paragraph) > _MOST_CHARACTERS:
-        return False
-    if _NO_HEADING.match(paragraph) or (_BULLET.match(paragraph) and not numbered):
-        return False
-    if not any(len(word) > 2 for word in letters):
-        return False
-    first: str = letters[0] if numbered else words[0]
-    return first[0].isupper() or first[0].isdigit()
 
 
 # --- Mentions ---
