@@ -189,11 +189,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
         rows = list(self._run_once(statement(path), values, WRITE_ACCESS))
         return rows[0] if rows else {}
 
-    def change_schema(self, path: str, **values: Any) -> None:
-        """Run the schema statements `cypher/<path>.cypher`, as `define` does."""
-        self.define(statement(path), values)
-
-    def define(self, query: Statement, values: Mapping[str, Any]) -> None:
+    def define(self, query: Statement, **values: Any) -> None:
         """Run a file of schema statements; several processes may run the same one at once."""
         for text in query.labelled(values):
             try:

@@ -22,7 +22,7 @@ def make_schema(database: Database) -> None:
     if check_layout(database).get("schema") == fingerprint(_SCHEMA):
         return
     for statements in folder(_SCHEMA):
-        database.define(statements, {})
+        database.define(statements)
     database.read("install/await_indexes")
     database.write(
         "install/remember",

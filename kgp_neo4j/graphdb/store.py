@@ -11,8 +11,8 @@ class Store:
 
     def __init__(self, name: str, *, database: Database | None = None) -> None:
         self.name = name
-        self._given = database
-        self._opened: Database | None = None
+        self._database = database
+        self._is_given = database is not None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -26,14 +26,12 @@ class Store:
     @property
     def database(self) -> Database:
         """The database that the store is in."""
-        if self._given is not None:
-            return self._given
-        if self._opened is None:
-            self._opened = open_database()
-        return self._opened
+        if self._database is None:
+            self._database = open_database()
+        return self._database
 
     def close(self) -> None:
         """Close the connection to the database, unless it was given."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        if self._database is not None and not self._is_given:
+            self._database.close()
+            self._database = None

@@ -8,6 +8,7 @@ the database splits a question exactly as the passages were split.
 import itertools
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -163,3 +164,9 @@ def fold(word: str) -> str:
         return low
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", low))
     return unicodedata.normalize("NFC", bare) or low
+
+
+def same_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return with how many of the same words, or letters of a word, two begin."""
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return sum(1 for _ in same)

@@ -167,7 +167,7 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
             done.result()
     assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
     for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
-        database.define(dataclasses.replace(index, text=text), {})
+        database.define(dataclasses.replace(index, text=text))
 
 
 def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
@@ -196,7 +196,7 @@ def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:
             database.read("inspect/names")
             return
         with pytest.raises(DatabaseError, match="by zero"):
-            database.define(fails, {})
+            database.define(fails)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(run, range(2_000)))
@@ -236,7 +236,7 @@ def test_a_write_whose_reply_is_lost_is_not_run_again(database: Database, corpus
     )
     through = dataclasses.replace(database.connection, uri=uri)
     with Database(through) as own, pytest.raises(DatabaseError):
-        own.define(writes, {})
+        own.define(writes)
     listening.close()
     assert rows(database, count) == [{"n": 1}]
 

@@ -1,6 +1,7 @@
 """Gives a large corpus indexes of its own, so that no other corpus changes its search."""
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.text.language import OTHER
 
 #: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
@@ -41,14 +42,14 @@ def make_indexes(database: Database, corpus: str) -> None:
         scope = state["scope"]
         make_text_index(database, scope, state["language"])
         if state["indexed"]:
-            name = f"kgp_vectors_{scope}"
-            database.change_schema("load/vector_index", name=name, label=passage_label(scope))
+            index, name = statement("load/vector_index"), f"kgp_vectors_{scope}"
+            database.define(index, name=name, label=passage_label(scope))
 
 
 def make_text_index(database: Database, shelf: str, language: str) -> None:
     """Make the full-text index of a shelf's passages, by their language's analyzer, if any."""
-    database.change_schema(
-        "load/text_index",
+    database.define(
+        statement("load/text_index"),
         name=f"kgp_passage_{shelf}",
         label=passage_label(shelf),
         analyzer="standard-no-stop-words" if language == OTHER else language,
@@ -59,7 +60,7 @@ def drop_indexes(database: Database, corpus: str) -> None:
     """Drop the indexes of the corpus's own, also those of an import that was cut off."""
     for state in database.read("load/index_state", corpus=corpus):
         for kind in ("passage", "vectors"):
-            database.change_schema("load/drop_index", name=f"kgp_{kind}_{state['scope']}")
+            database.define(statement("load/drop_index"), name=f"kgp_{kind}_{state['scope']}")
 
 
 def passage_label(shelf: str) -> str:

@@ -3,11 +3,12 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.corpus.load import split
+from kgp_neo4j.text.words import same_start
 from kgp_neo4j.types.corpus import SourceDocument
 
 Path: TypeAlias = tuple[str, ...]
@@ -108,17 +109,12 @@ def _merged(text: str, parts: Sequence[_Part], size: int, before: Path) -> list[
     above = 0
     for start, end, path in parts:
         first, _, names = merged[-1] if merged else (start, end, ())
-        shared = _shared(names, path)
+        shared = names[: same_start(names, path)]
         # The end of a chapter joined with the next one would have its own heading nowhere.
         if merged and len(shared) >= above and len(text[first:end].strip()) <= size:
             merged[-1] = (first, end, shared)
         else:
             merged.append((start, end, path))
-            above = len(_shared(before, path))
+            above = same_start(before, path)
         before = path
     return merged
-
-
-def _shared(one: Path, other: Path) -> Path:
-    same = takewhile(lambda names: names[0] == names[1], zip(one, other, strict=False))
-    return tuple(name for name, _ in same)

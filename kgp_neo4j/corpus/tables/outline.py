@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 from kgp_neo4j.corpus.answer.shown_queries import shown_query
 from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name, ends_apart
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def named_documents(text: str, documents: Sequence[DocumentOutline]) -> list[Nam
     named: list[Named] = []
     used: set[tuple[str, int, int]] = set()
     for whole in (True, False):
-        for run in _runs(tokens):
+        for run in runs(tokens, _LONGEST):
             words, start, end = " ".join(token[0] for token in run), run[0][1], run[-1][2]
             if used & set(run) or set(words.split()) <= _GENERIC:
                 continue
@@ -218,10 +220,10 @@ def named_documents(text: str, documents: Sequence[DocumentOutline]) -> list[Nam
     return sorted(named, key=lambda each: each.start)
 
 
-def _runs(tokens: Sequence[tuple[str, int, int]]) -> Iterator[Sequence[tuple[str, int, int]]]:
-    """Yield the runs of tokens, the longest first."""
-    for size in range(min(len(tokens), _LONGEST), 0, -1):
-        yield from (tokens[at : at + size] for at in range(len(tokens) - size + 1))
+def runs(items: Sequence[T], longest: int) -> Iterator[Sequence[T]]:
+    """Yield the runs of up to so many items, the longest first."""
+    for size in range(min(len(items), longest), 0, -1):
+        yield from (items[at : at + size] for at in range(len(items) - size + 1))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

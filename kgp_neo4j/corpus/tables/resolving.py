@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.look_up import Context, LookUp
-from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline, runs
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
 from kgp_neo4j.text.words import stem
 
@@ -177,14 +177,9 @@ def by_words(
     return [] if only and len(chosen) > 1 else chosen
 
 
-def phrases_of(text: str, longest: int = 8) -> set[str]:
+def phrases_of(text: str) -> set[str]:
     """Return the runs of words of a text in normal form, as cells and headers are compared."""
-    tokens = normal(text).split()[:60]
-    return {
-        " ".join(tokens[at : at + size])
-        for size in range(1, longest + 1)
-        for at in range(len(tokens) - size + 1)
-    }
+    return set(map(" ".join, runs(normal(text).split()[:60], longest=8)))
 
 
 def stems(text: str) -> set[str]:

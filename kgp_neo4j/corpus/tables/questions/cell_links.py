@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Self
 
 from kgp_neo4j.corpus.load.grid import normal
@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.question_words import STOP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
-from kgp_neo4j.text.words import fold, stem
+from kgp_neo4j.text.words import fold, same_start, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
             span.share = max(span.share, length / len(parts))
             piece = " ".join(run) + " "
             if loose:  # as far as the last word is that of the cell
-                end = _shared(run[-1], parts[at + length - 1])
+                end = run[-1][: same_start(run[-1], parts[at + length - 1])]
                 piece = " ".join([*run[:-1], end]).rstrip()
             span.pieces.add(f" {piece}")
     return list(spans.values())
@@ -257,16 +257,9 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
 
 def _agreeing(words: Sequence[str], parts: Sequence[str]) -> tuple[int, bool]:
     """Return how many words are those of a cell, and whether the last one has its stem alone."""
-    pairs = list(zip(words, parts, strict=False))
-    length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    loose = length < len(pairs) and stem(pairs[length][0]) == stem(pairs[length][1])
+    length = same_start(words, parts)
+    loose = length < min(len(words), len(parts)) and stem(words[length]) == stem(parts[length])
     return length + loose, loose
-
-
-def _shared(one: str, other: str) -> str:
-    """Return the letters with which two forms of a word begin."""
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return "".join(letter for letter, _ in same)
 
 
 def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
@@ -283,7 +276,7 @@ def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
         for order, part in sorted(near):
             if (
                 len(word) > len(part) >= _SHORTEST
-                and len(part) - len(_shared(word, part)) <= _ENDING
+                and len(part) - same_start(word, part) <= _ENDING
                 and stem(word) != stem(part)
             ):
                 condition = Condition(order, "contains", texts=(f" {part} ",), wording=word)
