@@ -237,7 +237,7 @@ def test_embedded(database: Database, corpus: str) -> None:
 def test_schema(database: Database) -> None:
     """Every index and constraint that the files make is there, also where they are run again."""
     for made in folder("schema"):
-        database.define(made, {})
+        database.define(made)
     named = re.findall(r"(?:INDEX|CONSTRAINT) (kgp_\w+)", "".join(m.text for m in folder("schema")))
     found = rows(database, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")
     assert len(named) > 20

@@ -163,7 +163,7 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
         text=f"CREATE CONSTRAINT {label}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE",
     )
     with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(database.define, m, {}) for m in (index, unique) * 12]:
+        for done in [pool.submit(database.define, m) for m in (index, unique) * 12]:
             done.result()
     assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
     for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
