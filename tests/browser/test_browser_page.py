@@ -83,8 +83,8 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
 
     page.get_by_role("button", name="Questions").click()
     _ask(page, f"corpus {_LOADED}", TABLE_QUESTION)
-    expect(page.locator(".answer")).to_contain_text("Ardfin")
-    page.locator(".answer table.cells").get_by_role(
+    expect(page.locator(".reply")).to_contain_text("Ardfin")
+    page.locator(".reply table.cells").get_by_role(
         "button", name="Annual Report 1889"
     ).first.click()
     reader = page.get_by_role("dialog")
@@ -100,7 +100,7 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     expect(reader).to_be_hidden()
 
     _ask(page, f"corpus {_LOADED}", "When was the report laid before the members?")
-    page.locator(".answer").get_by_role("button", name="Passage").first.click()
+    page.locator(".reply").get_by_role("button", name="Passage").first.click()
     expect(page.locator("ol.passages > li:focus mark.word")).to_have_text("3 February 1890")
     page.locator("ol.passages > li:focus").get_by_role("button").click()
     expect(reader.get_by_role("img", name="Page 1")).to_be_visible()
@@ -139,7 +139,7 @@ def test_the_tree_says_how_it_was_found_and_leads_to_the_passages(
     page = _page(chromium, served.address)
     _check_access(page)
     _ask(page, f"corpus {demo_graph}", QUESTION)
-    expect(page.locator(".answer")).to_contain_text("grandmother")
+    expect(page.locator(".reply")).to_contain_text("grandmother")
     way = page.locator(".tree .way > .box")
     expect(way.first).to_contain_text("found by")
     expect(way.nth(1)).to_contain_text("both mention")
@@ -169,7 +169,7 @@ def test_past_questions_are_found_shown_asked_again_and_removed(
 ) -> None:
     page = _page(chromium, served.address)
     _ask(page, f"corpus {demo_graph}", "Who was the captain of the Corriander?")
-    expect(page.locator(".answer")).to_contain_text("Peder Loam")
+    expect(page.locator(".reply")).to_contain_text("Peder Loam")
     page.get_by_role("button", name="History").click()
     page.get_by_label("With the words").fill("captain loam")
     kept = page.locator("#past li")
@@ -177,7 +177,7 @@ def test_past_questions_are_found_shown_asked_again_and_removed(
     _check_access(page)
     kept.get_by_role("button", name="Who was the captain", exact=False).first.click()
     expect(page.get_by_role("status")).to_have_text("As it was answered then.")
-    expect(page.locator(".answer")).to_contain_text("Peder Loam")
+    expect(page.locator(".reply")).to_contain_text("Peder Loam")
     page.get_by_role("button", name="History").click()
     kept.get_by_role("button", name="Ask again").click()
     expect(page.get_by_role("status")).to_contain_text("Answered in")
@@ -196,7 +196,7 @@ def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
     page.get_by_label("Beside it").select_option(f"graph {demo_graph}")
     _ask(page, f"corpus {demo_graph}", QUESTION)
     expect(page.locator(".pane")).to_have_count(2)
-    answers = page.locator(".pane .answer")
+    answers = page.locator(".pane .reply")
     expect(answers.first).to_contain_text("grandmother")
     expect(answers.last).not_to_be_empty()
     saved = {}

@@ -43,7 +43,7 @@ def _described_commands() -> Iterator[dict[str, Any]]:
     """Yield the parts of each command, with an option's row at the first command that has it."""
     first: dict[tuple[str, str], str] = {}
     for path, command in all_commands("kgp-neo4j", cli):
-        context = click.Context(command, info_name=path)
+        context = click.Context(command, info_name=path, **cli.context_settings)
         rows: list[tuple[str, str]] = []
         also: dict[str, list[str]] = {}
         for option in command.params:
@@ -66,7 +66,7 @@ def all_commands(path: str, command: click.Command) -> Iterator[tuple[str, click
     """Yield a command and those that it holds, each with how it is called."""
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
+        context = click.Context(command, **cli.context_settings)
         for name in command.list_commands(context):
             if subcommand := command.get_command(context, name):
                 yield from all_commands(f"{path} {name}", subcommand)

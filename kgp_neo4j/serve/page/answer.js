@@ -10,7 +10,7 @@ const PATH_KEY = "From left to right: the question, what was found by it, and wh
 
 /** Return a pane with its element, and with what shows the events of a question in it. */
 export function makePane(name, { read, tell, ask }) {
-  const said = make("div", { class: "answer" });
+  const said = make("div", { class: "reply" });
   const tools = make("div", { class: "tools" });
   const drawn = make("div");
   const list = make("ol", { class: "passages" });
@@ -156,7 +156,8 @@ function stopsOf(made) {
 }
 
 function cellStop({ document, page, text, row_name: row }) {
-  return { document, page, passage: "", words: [text], row };
+  // The cell is sought near the name of its row.
+  return { document, page, passage: "", words: [row, text].filter(Boolean) };
 }
 
 function way(path, titles) {

@@ -182,6 +182,7 @@ async function showHistory() {
     mayRemove: known.rights.includes("load"),
     trying,
     again: askThis,
+    refresh: showHistory,
     show(answer) {
       show("ask");
       at("question").value = answer.question;

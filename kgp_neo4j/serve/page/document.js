@@ -94,7 +94,7 @@ function textOf(found) {
     if (each.page !== last) parts.push(make("h3", {}, `Page ${each.page}`));
     else if (each.section !== section && each.section) parts.push(make("h3", {}, each.section));
     [last, section] = [each.page, each.section];
-    const words = here.words?.[0];
+    const words = here.words?.at(-1);
     const wanted = here.passage ? each.id === here.passage : !marked && (here.page === null || each.page === here.page) && (!words || each.text.includes(words));
     const shown = make("div", { class: wanted ? "text here" : "text", dir: "auto" });
     passageText(shown, each.text, wanted ? here.marks : undefined);

@@ -3,17 +3,17 @@ import { call } from "./api.js";
 import { make } from "./text.js";
 
 /** Fill `list` with the questions asked of a corpus; `show` gets a kept answer, `again` a question. */
-export async function listHistory(corpus, list, { words, mayRemove, show, again, trying }) {
+export async function listHistory(corpus, list, { words, mayRemove, show, again, refresh, trying }) {
   const query = new URLSearchParams({ corpus });
   const { traces } = await call(`/traces?${query}`);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const has = ({ question, answer }) => wanted.every((word) => `${question} ${answer}`.toLowerCase().includes(word));
   const found = traces.filter(has);
   const open = (id) => trying(async () => show((await call(`/traces/${id}?${query}`)).answer));
-  const remove = (id, line) =>
+  const remove = (id) =>
     trying(async () => {
       await call(`/traces/${id}?${query}`, { method: "DELETE" });
-      line.remove();
+      await refresh();
     });
   const lines = found.map(({ id, question, answer, asked_at: when }) => {
     const line = make(
@@ -24,7 +24,7 @@ export async function listHistory(corpus, list, { words, mayRemove, show, again,
       make("p", { class: "small" }, new Date(when).toLocaleString()),
       make("button", { type: "button", class: "quiet", "aria-label": `Ask again: ${question}`, onclick: () => again(question) }, "Ask again"),
     );
-    if (mayRemove) line.append(make("button", { type: "button", class: "quiet", "aria-label": `Remove: ${question}`, onclick: () => remove(id, line) }, "Remove"));
+    if (mayRemove) line.append(make("button", { type: "button", class: "quiet", "aria-label": `Remove: ${question}`, onclick: () => remove(id) }, "Remove"));
     return line;
   });
   const none = traces.length ? "No past question has these words." : "No question of this corpus was kept yet.";
