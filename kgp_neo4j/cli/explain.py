@@ -112,11 +112,10 @@ def _line(
     rank = f" [{ranks[step.passage]}]" if step.passage in ranks else ""
     name = f"{titles.get(step.passage) or step.passage}{rank}"
     score = click.style(f"{step.score:.2f}", bold=True)
-    reason = plain(step.reason)
+    why = plain(step.why)
     if visit.before is None:
-        reached = f"found by {reason}" if reason else step.edge
-        return f"  {visit.order:>3}. {name}  {score}  {click.style(reached, dim=True)}"
+        return f"  {visit.order:>3}. {name}  {score}  {click.style(why, dim=True)}"
     before = by_order.get(visit.before)
     start = titles.get(before.step.passage, "") if before else "(no longer in the corpus)"
-    edge = click.style(f"{step.edge} {reason}".strip(), fg="magenta")
+    edge = click.style(why, fg="magenta")
     return f"  {visit.order:>3}. {start} ─ {edge} ─▶ {name}  {score}"

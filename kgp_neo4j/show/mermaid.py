@@ -16,7 +16,7 @@ from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MapEdge
 
 #: Visits that are drawn at most, and characters of each kind of label.
-_MOST, _TITLE, _QUESTION, _ANSWER, _REASON = 30, 60, 120, 200, 40
+_MOST, _TITLE, _QUESTION, _ANSWER, _REASON = 30, 60, 120, 200, 60
 _ITEM = regex.compile(r"\d*[-+*.)](?=\s|$)")
 _STYLES = {
     "question": "stroke-dasharray:2 2",
@@ -42,9 +42,7 @@ def paths_mermaid(answer: Answer) -> str:
     for visit in shown:
         step = visit.step
         before = f"n{visit.before}" if visit.before else "q"
-        edge = cut(step.edge.replace("_", " ").lower(), _REASON)
-        reason = f": {cut(step.reason, _REASON)}" if step.reason else ""
-        lines.append(f'  {before} -->|"{_label(edge + reason)}"| n{visit.order}')
+        lines.append(f'  {before} -->|"{_label(step.why, _REASON)}"| n{visit.order}')
     if answer.text:
         lines.append(f'  a[/"{_label(answer.summary, _ANSWER)}"/]:::answer')
         ends = [visit.order for visit in shown if visit.step.passage in marked and visit.rank]

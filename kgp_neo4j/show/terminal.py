@@ -35,14 +35,6 @@ if TYPE_CHECKING:
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
 #: Columns that no line of a mind map reaches.
 _UNLIMITED = 100_000
-_EDGE_WORDS = {
-    "SHARES_ENTITY": "by way of",
-    "SHARES_KEYWORD": "shares",
-    "MENTIONS": "both mention",
-    "SIMILAR_ST": "is near",
-    "SIMILAR_MDR": "is near",
-    "NEXT": "then",
-}
 #: The colour of a heading by how an answer is given.
 _TIERS = {"stated": "green", "probable": "yellow", "evidence": "magenta", "none": "red"}
 _STATUS_STYLES = {"grounded": "", "question": "blue", "model": "yellow", "contradicts": "bold red"}
@@ -192,10 +184,9 @@ def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
             here = path.steps[: depth + 1]
             if here in known:
                 continue
-            name, reason = names.get(step.passage, Text(step.passage)), plain(step.reason)
-            edge = (f"{_EDGE_WORDS.get(step.edge, step.edge)} {reason}".strip(), "magenta")
-            reached = Text.assemble(edge, " ─▶ ", name, f"  {step.score:.2f}")
-            seed = Text.assemble(name, (f"  found by {reason}", "dim"))
+            name, why = names.get(step.passage, Text(step.passage)), plain(step.why)
+            reached = Text.assemble((why, "magenta"), " ─▶ ", name, f"  {step.score:.2f}")
+            seed = Text.assemble(name, (f"  {why}", "dim"))
             known[here] = known[here[:-1]].add(reached if depth else seed)
     for line in _tree_lines(top):
         page.line(Text("  ").append_text(line))
