@@ -276,7 +276,7 @@ def test_the_command(
 
     shown = prints("explain", first[:10], "--html", "a.html", cwd=tmp_path, **server)
     assert "1. a1 [1]  0.90  found by words" in shown
-    assert "2. a1 ─ SHARES_KEYWORD to c1 ─▶ c1 [2]  0.70" in shown
+    assert "2. a1 ─ share the words to c1 ─▶ c1 [2]  0.70" in shown
     assert shown.index("Seeds") < shown.index("Hop 1")
     assert "\x1b" not in shown
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
