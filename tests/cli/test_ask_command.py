@@ -63,6 +63,7 @@ def test_a_page_a_diagram_and_a_trace(
     database: Database, demo_corpus: str, llm: tuple[str, ...], tmp_path: Path
 ) -> None:
     page = tmp_path / "answer.html"
+    before = {each.id for each in traces(database, demo_corpus)}
     done = _ask(database, demo_corpus, *llm, "--html", str(page), "--mermaid", "--trace")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(("flowchart", "graph"))
@@ -71,7 +72,8 @@ def test_a_page_a_diagram_and_a_trace(
     kept = json.loads(_ask(database, demo_corpus, "--llm", "none", "--trace", "--json").stdout)
     assert kept["trace"]
     assert any(kept["trace"] in json.dumps(query) for query in kept["queries"])
-    assert remove(database, [each.id for each in traces(database, demo_corpus)]) == 2
+    made = {each.id for each in traces(database, demo_corpus)} - before
+    assert remove(database, made) == 2
 
 
 def test_ircot_thinks_before_it_answers(

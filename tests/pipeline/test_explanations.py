@@ -292,7 +292,8 @@ def _ways(html: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_tree_says_in_words_why_each_passage_was_found() -> None:
-    made = _answer(_path(1), _path(1, 2), _path(1, 2, 3, edge="NEXT", reason=""))
+    two = _path(1, 2)
+    made = _answer(_path(1), two, two.then(Step(f"{3:032x}", "NEXT", 0.5, 0.1)))
     assert _ways(answer_page(_read(made, n=2))) == [
         ("", "Who designed the bridge?", "question"),
         ("found by words", "[1] Title 1", "way"),

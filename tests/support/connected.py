@@ -6,6 +6,7 @@ from typing import Any
 from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import Statement
 from kgp_neo4j.types.errors import DatabaseError
 
 
@@ -25,9 +26,9 @@ class Watched(Database):
         self._count(path, values)
         return super().write_in_batches(path, **values)
 
-    def change_schema(self, path: str, **values: Any) -> None:
-        self._count(path, values)
-        super().change_schema(path, **values)
+    def define(self, query: Statement, **values: Any) -> None:
+        self._count(query.path, values)
+        super().define(query, **values)
 
     def _count(self, path: str, values: Mapping[str, Any]) -> None:
         if path == self._failing:
