@@ -4,11 +4,13 @@
 // mode: READ
 CALL () {
   MATCH (c:Corpus)-[:HAS_GRAPH]->(g:Graph {type: 'similarity'})
+  // A change of encoders that was cut short leaves none.
+  WHERE g.dimension IS NOT NULL
   RETURN c.name AS name, true AS corpus, COUNT { MATCH (:Passage {corpus: c.name}) } AS embeddings,
          g.dimension AS dimension, g.encoder AS encoder
   UNION ALL
   MATCH (k:KnowledgeGraph)
-  WHERE k.encoder IS NOT NULL
+  WHERE k.dimension IS NOT NULL
   RETURN k.name AS name, false AS corpus, COUNT { MATCH (:Entity {graph: k.name}) } AS embeddings,
          k.dimension AS dimension, k.encoder AS encoder
 }

@@ -27,7 +27,8 @@ class Watched(Database):
         return super().write_in_batches(path, **values)
 
     def define(self, query: Statement, **values: Any) -> None:
-        self._count(query.path, values)
+        path = query.path.removeprefix("cypher/").removesuffix(".cypher")
+        self._count(path, values)
         super().define(query, **values)
 
     def _count(self, path: str, values: Mapping[str, Any]) -> None:
