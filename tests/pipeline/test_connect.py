@@ -45,76 +45,70 @@ def _state(database: Database, corpus: str) -> dict[str, Any]:
 # --- The keyword graph ----------------------------------------------------------------------------
 
 
-def test_keyword_graph(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    report = connect(database, corpus, edges=["tfidf"])
-    assert _named_edges(database, corpus) == {
+def test_keyword_graph(database: Database, films: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = connect(database, films, edges=["tfidf"])
+    assert _named_edges(database, films) == {
         ("Ed Wood (film)", "Tim Burton"),
         ("Ed Wood (film)", "Cult film"),
         ("Tim Burton", "Ed Wood (film)"),
         ("Burbank", "Tim Burton"),
     }
-    assert report.shared_keyword_edges == len(edges(database, corpus, "SHARES_KEYWORD"))
-    made = connected_graph(database, corpus)
+    assert report.shared_keyword_edges == len(edges(database, films, "SHARES_KEYWORD"))
+    made = connected_graph(database, films)
     assert report.keywords == len(made["keywords"])
     assert report.keyword_links == len(made["links"])
     titles = "MATCH (k:Keyword {corpus: $c}) RETURN k.title AS title"
-    assert {r["title"] for r in rows(database, titles, c=corpus)} > {"tim burton", "gothic comedy"}
+    assert {r["title"] for r in rows(database, titles, c=films)} > {"tim burton", "gothic comedy"}
     frequency = rows(
         database,
         "MATCH (k:Keyword {corpus: $c}) WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } > "
         "k.documentFrequency RETURN k.text AS text",
-        c=corpus,
+        c=films,
     )
     assert frequency == []
-    assert _state(database, corpus)["connected"] == ["keywords"]
-    assert _state(database, corpus)["unconnected"] == 0
+    assert _state(database, films)["connected"] == ["keywords"]
+    assert _state(database, films)["unconnected"] == 0
     # In many transactions, with a keyword's links in several, it is the same.
     monkeypatch.setattr(keyword_graph, "_LINKS", 2)
-    connect(database, corpus, edges=["tfidf"], anew=True)
-    assert connected_graph(database, corpus) == made
+    connect(database, films, edges=["tfidf"], anew=True)
+    assert connected_graph(database, films) == made
 
 
 def test_other_settings_leave_no_stale_edges(
-    database: Database, corpus: str, tmp_path: Path
+    database: Database, films: str, tmp_path: Path
 ) -> None:
     dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
     sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
     similarity = SimilaritySettings(neighbours=2)
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
-    connect(database, corpus, keywords=sparse, similarity=similarity)
-    made = connected_graph(database, corpus)
-    delete_corpus(database, corpus)
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus, keywords=sparse, similarity=similarity)
-    assert connected_graph(database, corpus) == made
+    connect(database, films, keywords=dense, similarity=SimilaritySettings(neighbours=4))
+    connect(database, films, keywords=sparse, similarity=similarity)
+    made = connected_graph(database, films)
+    delete_corpus(database, films)
+    load_records(database, films, tmp_path, *FILMS)
+    connect(database, films, keywords=sparse, similarity=similarity)
+    assert connected_graph(database, films) == made
 
 
 def test_deleted_and_new_documents_leave_no_stale_edges(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+    database: Database, joined: str, tmp_path: Path
 ) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    delete_document(database, corpus, "Tim Burton")
+    delete_document(database, joined, "Tim Burton")
     load_records(
-        database, corpus, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It.")
+        database, joined, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It.")
     )
-    assert _state(database, corpus)["unconnected"] == 1
-    report = connect(database, corpus)
+    assert _state(database, joined)["unconnected"] == 1
+    report = connect(database, joined)
     # Only the new passage is embedded.
     assert report.embedded == 1
-    assert _state(database, corpus)["unconnected"] == 0
+    assert _state(database, joined)["unconnected"] == 0
     query = "MATCH (k:Keyword {corpus: $c, text: 'tim burton'}) RETURN k.named AS named"
     # Two others speak of him, but he has no document.
-    assert rows(database, query, c=corpus) == [{"named": False}]
-    assert ("It", "Maine") in _named_edges(database, corpus)
+    assert rows(database, query, c=joined) == [{"named": False}]
+    assert ("It", "Maine") in _named_edges(database, joined)
     dangling = rows(
         database,
         "MATCH (k:Keyword {corpus: $c}) WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() } RETURN k",
-        c=corpus,
+        c=joined,
     )
     assert dangling == []
 
@@ -195,15 +189,12 @@ def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path
 # --- Embeddings -----------------------------------------------------------------------------------
 
 
-def test_embeddings_are_unit_vectors_of_the_encoder(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus, edges=["knn-st"])
-    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+def test_embeddings_are_unit_vectors_of_the_encoder(database: Database, films: str) -> None:
+    connect(database, films, edges=["knn-st"])
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=films)
     assert {len(row["v"]) for row in found} == {384}
     assert all(math.isclose(math.hypot(*row["v"]), 1.0, abs_tol=1e-4) for row in found)
-    assert _state(database, corpus) == {
+    assert _state(database, films) == {
         "passages": 5,
         "encoder": DEFAULT_ENCODER,
         "dimension": 384,
@@ -213,75 +204,65 @@ def test_embeddings_are_unit_vectors_of_the_encoder(
 
 
 def test_another_encoder_is_refused_and_harms_nothing(
-    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
+    database: Database, joined: str, tiny_encoder: str
 ) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    before = connected_graph(database, corpus)
+    before = connected_graph(database, joined)
     given = SimilaritySettings(encoder=tiny_encoder)
     with pytest.raises(EncoderError) as raised:
-        connect(database, corpus, edges=["knn-st"], similarity=given)
+        connect(database, joined, edges=["knn-st"], similarity=given)
     said = str(raised.value)
     assert f"{DEFAULT_ENCODER} (384 dimensions)" in said
     assert "(32)" in said
     assert "--replace-embeddings" in said
-    assert connected_graph(database, corpus) == before
-    assert sorted(_state(database, corpus)["connected"]) == _ALL
+    assert connected_graph(database, joined) == before
+    assert sorted(_state(database, joined)["connected"]) == _ALL
 
 
-def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    before = connected_graph(database, corpus)
+def test_an_encoder_that_is_not_there(database: Database, joined: str, tmp_path: Path) -> None:
+    before = connected_graph(database, joined)
     (tmp_path / "nothing").mkdir()
     given = SimilaritySettings(encoder=str(tmp_path / "nothing"), replace=True)
     with pytest.raises(EncoderError, match="could not be loaded"):
-        connect(database, corpus, edges=["knn-st"], similarity=given)
+        connect(database, joined, edges=["knn-st"], similarity=given)
     # The old embeddings are not given up for an encoder that cannot be had.
-    assert connected_graph(database, corpus) == before
-    assert _state(database, corpus)["encoder"] == DEFAULT_ENCODER
+    assert connected_graph(database, joined) == before
+    assert _state(database, joined)["encoder"] == DEFAULT_ENCODER
 
 
-def test_replacing_embeddings(
-    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
-) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
+def test_replacing_embeddings(database: Database, joined: str, tiny_encoder: str) -> None:
     given = SimilaritySettings(encoder=tiny_encoder, neighbours=2, replace=True)
-    report = connect(database, corpus, edges=["knn-st"], similarity=given)
+    report = connect(database, joined, edges=["knn-st"], similarity=given)
     assert (report.embedded, report.similarity_edges) == (5, 10)
-    assert len(edges(database, corpus, "SIMILAR_ST")) == 10
-    state = _state(database, corpus)
+    assert len(edges(database, joined, "SIMILAR_ST")) == 10
+    state = _state(database, joined)
     assert (state["encoder"], state["dimension"]) == (tiny_encoder, 32)
-    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=joined)
     assert {len(row["v"]) for row in found} == {32}
     # The corpus keeps its encoder from now on.
-    assert connect(database, corpus, edges=["knn-st"]).embedded == 0
+    assert connect(database, joined, edges=["knn-st"]).embedded == 0
 
 
-def test_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
+def test_quick_vectors(database: Database, films: str, tmp_path: Path) -> None:
     quick = SimilaritySettings(encoder=QUICK_ENCODER)
-    assert connect(database, corpus, similarity=quick).embedded == 5
+    assert connect(database, films, similarity=quick).embedded == 5
     # The corpus keeps its encoder, and the full one is refused beside it.
-    load_records(database, corpus, tmp_path, ("Hesk", "A bridge on the Hesk."))
-    assert connect(database, corpus).embedded == 1
+    load_records(database, films, tmp_path, ("Hesk", "A bridge on the Hesk."))
+    assert connect(database, films).embedded == 1
     with pytest.raises(EncoderError, match=f"embedded with {QUICK_ENCODER}"):
-        connect(database, corpus, similarity=SimilaritySettings(encoder=DEFAULT_ENCODER))
-    found = PassageRetriever(database, corpus, method="dense").retrieve(
+        connect(database, films, similarity=SimilaritySettings(encoder=DEFAULT_ENCODER))
+    found = PassageRetriever(database, films, method="dense").retrieve(
         Question("q", "Which bridge is on the Hesk?")
     )
     assert found.passages[0].title == "Hesk"
 
 
-def test_a_large_corpus_gets_quick_vectors(database: Database, corpus: str, tmp_path: Path) -> None:
+def test_a_large_corpus_gets_quick_vectors(database: Database, films: str) -> None:
     """Without a GPU, where the full encoder would take minutes."""
-    load_records(database, corpus, tmp_path, *FILMS)
-    assert choose_encoder(database, corpus, SimilaritySettings()).name == DEFAULT_ENCODER
+    assert choose_encoder(database, films, SimilaritySettings()).name == DEFAULT_ENCODER
     rows(
-        database, "UNWIND range(1, 10000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=corpus
+        database, "UNWIND range(1, 10000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=films
     )
-    large = choose_encoder(database, corpus, SimilaritySettings()).name
+    large = choose_encoder(database, films, SimilaritySettings()).name
     assert large == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)
 
 
@@ -321,15 +302,13 @@ def test_two_encoders_side_by_side(
     ],
 )
 def test_a_run_that_is_cut_short_is_mended_by_another(
-    database: Database, corpus: str, tmp_path: Path, path: str, kind: str, lost: str
+    database: Database, joined: str, path: str, kind: str, lost: str
 ) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    before = connected_graph(database, corpus)
+    before = connected_graph(database, joined)
     with Watched(database, path) as failing, pytest.raises(DatabaseError):
-        connect(failing, corpus, edges=[kind], anew=True)
+        connect(failing, joined, edges=[kind], anew=True)
     # What is left can be asked, and says that it is not whole.
-    state = _state(database, corpus)
+    state = _state(database, joined)
     assert lost in state["connected"]
     assert state["unconnected"] == state["passages"] > 0
     method, agent = {
@@ -337,12 +316,12 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
         "entities": ("kgp", "learned"),
         "similarity": ("dense", None),
     }[lost]
-    retriever = PassageRetriever(database, corpus, method=method, agent=agent)
+    retriever = PassageRetriever(database, joined, method=method, agent=agent)
     assert retriever.retrieve(Question("q", "Where is the harbour?")).notes
-    connect(database, corpus, edges=[kind])
-    assert connected_graph(database, corpus) == before
-    assert sorted(_state(database, corpus)["connected"]) == _ALL
-    assert _state(database, corpus)["unconnected"] == 0
+    connect(database, joined, edges=[kind])
+    assert connected_graph(database, joined) == before
+    assert sorted(_state(database, joined)["connected"]) == _ALL
+    assert _state(database, joined)["unconnected"] == 0
 
 
 class _Failing(Encoder):
@@ -363,18 +342,17 @@ class _Failing(Encoder):
 
 
 def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: Database, films: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
     settings = SimilaritySettings(neighbours=2)
     with pytest.raises(EncoderError, match="out of memory"):
-        connect_nearest(database, corpus, _Failing(2), settings, {})
-    assert len(database.read("connect/unembedded", corpus=corpus)) == 3
-    assert _state(database, corpus)["connected"] == []
+        connect_nearest(database, films, _Failing(2), settings, {})
+    assert len(database.read("connect/unembedded", corpus=films)) == 3
+    assert _state(database, films)["connected"] == []
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
-    embedded = connect_nearest(database, corpus, encoder, settings, seconds)
+    embedded = connect_nearest(database, films, encoder, settings, seconds)
     assert embedded == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
-    assert database.read("connect/unembedded", corpus=corpus) == []
+    assert database.read("connect/unembedded", corpus=films) == []

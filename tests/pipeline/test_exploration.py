@@ -1,8 +1,6 @@
 """Exploration of knowledge graphs: paths and neighbourhoods, against NetworkX and on hubs."""
 
 import random
-import uuid
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from small_kg import ENGLISH
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
-from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import DatabaseError
 
@@ -29,15 +26,6 @@ def _made(database: Database, folder: Path, name: str, triples: list[tuple[str, 
     path.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
     load_graph(database, [path], name, embed=False)
     return name
-
-
-@pytest.fixture
-def graph(database: Database) -> Iterator[str]:
-    """The name of a graph of the test's own."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    yield name
-    if database.read("explore/graph", graph=name):
-        delete_graph(database, name)
 
 
 def _paths(database: Database, graph: str, *entities: str, **more: Any) -> list[list[str]]:

@@ -56,27 +56,25 @@ def _connect(database: Database, corpus: str, neighbours: int = 10, **settings: 
 
 
 def test_the_graph_is_made_of_its_own_embeddings(
-    database: Database, corpus: str, tmp_path: Path
+    database: Database, joined: str, tmp_path: Path
 ) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    similar = edges(database, corpus, "SIMILAR_ST")
-    assert _connect(database, corpus, 2) == 5
-    assert edges(database, corpus, "SIMILAR_ST") == similar
-    state = database.read("inspect/corpus", corpus=corpus)[0]
+    similar = edges(database, joined, "SIMILAR_ST")
+    assert _connect(database, joined, 2) == 5
+    assert edges(database, joined, "SIMILAR_ST") == similar
+    state = database.read("inspect/corpus", corpus=joined)[0]
     assert {"keywords", "mdr", "similarity"} <= set(state["connected"])
     assert (state["encoder"], state["unconnected"]) == ("all-MiniLM-L6-v2", 0)
     found = rows(
         database,
         "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, p.title AS title, p.text AS text, "
         "p.mdrEmbedding AS v ORDER BY id",
-        c=corpus,
+        c=joined,
     )
     vectors = load_mdr().encode_passages([(row["title"], row["text"]) for row in found])
     # Apart by the company that a text has in a batch alone.
     np.testing.assert_allclose([row["v"] for row in found], vectors, atol=0.02)
     stored = np.array([row["v"] for row in found], np.float32)
-    made = edges(database, corpus, "SIMILAR_MDR")
+    made = edges(database, joined, "SIMILAR_MDR")
     names = [row["id"].rsplit("/", 1)[-1] for row in found]
     cosines = stored @ stored.T - 2 * np.eye(5)
     for at, name in enumerate(names):
@@ -84,47 +82,43 @@ def test_the_graph_is_made_of_its_own_embeddings(
         wanted = sorted((1 + cosines[at]) / 2, reverse=True)[:2]
         np.testing.assert_allclose(nearest, wanted, atol=1e-3)
     # Again: nothing is embedded twice and no edge is left over.
-    assert _connect(database, corpus, 1) == 0
-    assert len(edges(database, corpus, "SIMILAR_MDR")) == 5
-    load_records(database, corpus, tmp_path, *FILMS, ("Maine", "A state."))
-    assert database.read("inspect/corpus", corpus=corpus)[0]["unconnected"] == 1
-    assert _connect(database, corpus, 1) == 1
-    assert len(edges(database, corpus, "SIMILAR_MDR")) == 6
-    delete_document(database, corpus, "Maine")
-    assert len(edges(database, corpus, "SIMILAR_MDR")) in (4, 5)
+    assert _connect(database, joined, 1) == 0
+    assert len(edges(database, joined, "SIMILAR_MDR")) == 5
+    load_records(database, joined, tmp_path, *FILMS, ("Maine", "A state."))
+    assert database.read("inspect/corpus", corpus=joined)[0]["unconnected"] == 1
+    assert _connect(database, joined, 1) == 1
+    assert len(edges(database, joined, "SIMILAR_MDR")) == 6
+    delete_document(database, joined, "Maine")
+    assert len(edges(database, joined, "SIMILAR_MDR")) in (4, 5)
 
 
-def test_the_agent_follows_the_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    with pytest.raises(CorpusError, match="has no mdr graph yet") as raised:
-        PassageRetriever(database, corpus, agent="mdr").open()
-    assert "--edges knn-mdr" in str(raised.value)
+def test_the_agent_follows_the_graph(database: Database, joined: str) -> None:
+    with pytest.raises(CorpusError, match=r"has no mdr graph yet.*--edges knn-mdr"):
+        PassageRetriever(database, joined, agent="mdr").open()
     with pytest.raises(ConfigurationError, match="neighbours is 0"):
-        _connect(database, corpus, 0)
-    _connect(database, corpus, 4)
+        _connect(database, joined, 0)
+    _connect(database, joined, 4)
     walk = TraversalSettings(seeds=1, branching=1, hops=1, budget=2, edges=("SIMILAR_MDR",))
-    retriever = PassageRetriever(database, corpus, agent="mdr", settings=walk)
+    retriever = PassageRetriever(database, joined, agent="mdr", settings=walk)
     found = retriever.retrieve(Question("", "Where was the director of Ed Wood born?"))
     (path,) = [path for path in found.paths if len(path.steps) == 2]
     assert path.steps[1].edge == "SIMILAR_MDR"
     assert path.steps[1].reason.startswith("cosine ")
 
 
-def test_a_graph_of_another_encoder_is_refused(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    load_records(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    _connect(database, corpus)
-    before = edges(database, corpus, "SIMILAR_MDR")
-    rows(database, "MATCH (g:Graph {corpus: $c, type: 'mdr'}) SET g.fingerprint = 'x'", c=corpus)
-    with pytest.raises(EncoderError, match="is embedded with the MDR encoder") as raised:
-        _connect(database, corpus)
-    assert "--replace-embeddings" in str(raised.value)
-    assert edges(database, corpus, "SIMILAR_MDR") == before
+def test_a_graph_of_another_encoder_is_refused(database: Database, joined: str) -> None:
+    _connect(database, joined)
+    before = edges(database, joined, "SIMILAR_MDR")
+    rows(
+        database,
+        "MATCH (g:Graph {corpus: $c, type: 'mdr'}) SET g.fingerprint = 'x'",
+        c=joined,
+    )
+    with pytest.raises(EncoderError, match=r"with the MDR encoder.*--replace-embeddings"):
+        _connect(database, joined)
+    assert edges(database, joined, "SIMILAR_MDR") == before
     with pytest.raises(EncoderError, match="was made with another encoder"):
-        PassageRetriever(database, corpus, agent="mdr").open()
-    assert _connect(database, corpus, replace=True) == 5
-    (kept,) = database.read("inspect/encoder", corpus=corpus, graph="mdr")
+        PassageRetriever(database, joined, agent="mdr").open()
+    assert _connect(database, joined, replace=True) == 5
+    (kept,) = database.read("inspect/encoder", corpus=joined, graph="mdr")
     assert (kept["dimension"], kept["fingerprint"]) == (384, load_mdr().fingerprint)

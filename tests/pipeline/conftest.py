@@ -1,0 +1,36 @@
+"""What several tests of the pipeline share: corpora of a few films, a knowledge graph's name."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from graphs import load_records
+from small_graphs import FILMS
+
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+
+
+@pytest.fixture
+def films(database: Database, corpus: str, tmp_path: Path) -> str:
+    """The test's corpus with five passages, loaded from a file in the test's folder."""
+    load_records(database, corpus, tmp_path, *FILMS)
+    return corpus
+
+
+@pytest.fixture
+def joined(database: Database, films: str) -> str:
+    """The same, connected."""
+    connect(database, films)
+    return films
+
+
+@pytest.fixture
+def graph(database: Database) -> Iterator[str]:
+    """The name of a knowledge graph of the test's own; what is in it is deleted afterwards."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if database.read("explore/graph", graph=name):
+        delete_graph(database, name)
