@@ -4,8 +4,6 @@ import datetime as dt
 import io
 import re
 import struct
-import subprocess
-import sys
 import zipfile
 from email.message import EmailMessage
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
+from reading import read_one, told_without
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown
@@ -20,18 +19,8 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.sheets import shown_value
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import Span
-
-
-def _read(path: Path, data: bytes | None = None) -> SourceDocument:
-    if data is not None:
-        path.write_bytes(data)
-    [reading] = read(path, bar("", None))
-    if isinstance(reading, InputError):
-        raise reading
-    return reading
 
 
 def _bytes(made: Any, *kind: str) -> bytes:
@@ -68,7 +57,7 @@ def _word() -> Any:
 
 
 def test_word(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.docx", _bytes(_word()))
+    document = read_one(tmp_path / "a.docx", _bytes(_word()))
     assert (document.title, document.pages, document.left_out) == ("Rain in two towns", (), ())
     [table] = document.tables
     assert table.rows == (
@@ -96,7 +85,7 @@ def test_titles(tmp_path: Path) -> None:
     made.core_properties.title = "Microsoft Word - draft.docx"
     made.add_heading("The real one", 0)
     made.add_heading("A section", 1)
-    document = _read(tmp_path / "a.docx", _bytes(made))
+    document = read_one(tmp_path / "a.docx", _bytes(made))
     assert document.title == "The real one"
     assert [(s.title, s.level, s.start) for s in document.sections] == [
         ("The real one", 1, 0),
@@ -104,7 +93,7 @@ def test_titles(tmp_path: Path) -> None:
     ]
     made = Document()
     made.add_paragraph("Only text.")
-    assert _read(tmp_path / "my_notes.docx", _bytes(made)).title == "my notes"
+    assert read_one(tmp_path / "my_notes.docx", _bytes(made)).title == "my notes"
 
 
 # --- Excel --------------------------------------------------------------------------------------
@@ -144,7 +133,7 @@ def _excel() -> Any:
 
 
 def test_excel(tmp_path: Path) -> None:
-    document = _read(tmp_path / "my_sales.xlsx", _bytes(_excel()))
+    document = read_one(tmp_path / "my_sales.xlsx", _bytes(_excel()))
     assert document.title == "my sales"
     sales, other = document.tables
     assert (sales.caption, sales.number) == ("Sales 2020: Table 4. Sales by region", "4")
@@ -179,7 +168,7 @@ def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
     other = made.create_sheet("Parts")
     for row in (["Item", "Price"], ["a", 1], [], ["Section", None], ["b", 2], [], [None, "c", 3]):
         other.append(row)
-    document = _read(tmp_path / "a.xlsx", _bytes(made))
+    document = read_one(tmp_path / "a.xlsx", _bytes(made))
     end = (("b", "2", ""), ("", "c", "3"))
     assert [(t.caption, t.rows) for t in document.tables] == [
         ("All: Two towns", (("Town", "Rain"), ("A", "1.5"), ("B", "2.5"))),
@@ -242,7 +231,7 @@ def _old_excel() -> bytes:
 
 
 def test_old_excel(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.xls", _old_excel())
+    document = read_one(tmp_path / "a.xls", _old_excel())
     [table] = document.tables
     assert table.rows == (("Town", "Rain"), ("Bergen", "12.5"))
     assert table.header_rows == 1
@@ -292,7 +281,7 @@ _PIXEL = bytes.fromhex(
 
 
 def test_slides(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.pptx", _bytes(_slides()))
+    document = read_one(tmp_path / "a.pptx", _bytes(_slides()))
     assert document.title == "Rain, the talk"
     assert document.left_out == ("page 2: only pictures, no text",)
     texts = [document.text[page.start : page.end] for page in document.pages]
@@ -349,7 +338,7 @@ def test_what_other_programs_write(
     for name in (n for n in parts if re.match("word/[a-z]*.xml|ppt/(slides|charts)/[a-z]", n)):
         for old, new in edits.items():
             parts[name] = parts[name].replace(old.encode(), new.encode())
-    document = _read(tmp_path / f"a{kind}", _package(parts))
+    document = read_one(tmp_path / f"a{kind}", _package(parts))
     assert expected in "\n".join((document.text, *document.left_out))
 
 
@@ -382,7 +371,7 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
     cell = made.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("a column")
     cell.font.color.rgb = RGBColor(255, 255, 255)
     made.sections[0].header.paragraphs[0].text = "Top"
-    document = _read(tmp_path / "a.docx", _bytes(made))
+    document = read_one(tmp_path / "a.docx", _bytes(made))
     assert document.text.split("\n\n") == ["seen kept inserted x=2", "boxed", "boxed", "a column"]
     assert document.left_out == ("not read: headers", "6 hidden parts are left out")
 
@@ -405,7 +394,7 @@ def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
     other["C3"].number_format = ";;;"
     made.create_sheet("Kept away").append(["secret"])
     made["Kept away"].sheet_state = "veryHidden"
-    document = _read(tmp_path / "a.xlsx", _bytes(made))
+    document = read_one(tmp_path / "a.xlsx", _bytes(made))
     assert document.tables[1].rows == (("id", "code"), ("", "00007"), ("z", ""))
     assert "comment" not in document.text
     assert "secret" not in document.text
@@ -417,7 +406,7 @@ def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
     )
     made = _slides()
     made.slides[0]._element.set("show", "0")
-    document = _read(tmp_path / "a.pptx", _bytes(made))
+    document = read_one(tmp_path / "a.pptx", _bytes(made))
     assert "First" not in document.text
     assert document.left_out[0] == "page 1 is a hidden slide and left out"
     assert [page.number for page in document.pages] == [1, 2, 3, 4]
@@ -468,7 +457,7 @@ def test_open_document_text(tmp_path: Path) -> None:
 <te:note><te:note-citation>1</te:note-citation><te:note-body><te:p>A note.</te:p></te:note-body>
 </te:note><te:span te:style-name="as">secret</te:span><of:annotation><te:p>a comment</te:p>
 </of:annotation>.</te:p><ta:table>{rows}</ta:table></of:text>"""
-    document = _read(tmp_path / "a.odt", _open_document(body))
+    document = read_one(tmp_path / "a.odt", _open_document(body))
     assert document.title == "Dues"
     assert [(s.title, s.level) for s in document.sections] == [("Rain", 2)]
     table = markdown(document.tables[0])
@@ -478,7 +467,7 @@ def test_open_document_text(tmp_path: Path) -> None:
     white = '<of:text><te:p>Seen. <te:span te:style-name="pale">white</te:span></te:p></of:text>'
     fill = '<st:style st:name="f"><st:graphic-properties st:fill="solid"/></st:style>'
     for more, text in (("", "Seen."), (fill, "Seen. white")):
-        assert _read(tmp_path / "b.odt", _open_document(white, more)).text == text
+        assert read_one(tmp_path / "b.odt", _open_document(white, more)).text == text
 
 
 def test_open_document_sheets(tmp_path: Path) -> None:
@@ -493,7 +482,7 @@ ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
 {row(cell("Bath"), share, cell("-"))}{row(cell("gone"), said='ta:visibility="filter"')}
 {row(empty, said='ta:number-rows-repeated="1048570"')}<ta:shapes/></ta:table>
 <ta:table ta:name="Away" ta:style-name="off">{row(cell("secret"))}</ta:table></of:spreadsheet>"""
-    document = _read(tmp_path / "a.ods", _open_document(body))
+    document = read_one(tmp_path / "a.ods", _open_document(body))
     assert document.tables[0].rows == (
         ("Port", "Dues", "Since"),
         ("Lyme", "1.234,50 €", "2019-03-01"),
@@ -505,12 +494,12 @@ ta:number-columns-repeated="3"/><ta:table-column ta:visibility="collapse"/>
         "charts or text boxes that lie on a sheet are not read",
     )
     one = f"<of:spreadsheet><ta:table>{row(cell('alone'))}</ta:table></of:spreadsheet>"
-    assert "alone" in _read(tmp_path / "b.ods", _open_document(one)).text
+    assert "alone" in read_one(tmp_path / "b.ods", _open_document(one)).text
     many = one.replace("><ta:table-cell", ' ta:number-rows-repeated="1500"><ta:table-cell')
-    assert len(_read(tmp_path / "b.ods", _open_document(many)).tables[0].rows) == 1500
+    assert len(read_one(tmp_path / "b.ods", _open_document(many)).tables[0].rows) == 1500
     far = one.replace("table-row >", f"table-row >{empty.replace('16384', '9' * 12)}")
     with pytest.raises(InputError, match="more than 10,000,000 cells"):
-        _read(tmp_path / "b.ods", _open_document(far))
+        read_one(tmp_path / "b.ods", _open_document(far))
 
 
 def test_books(tmp_path: Path) -> None:
@@ -525,11 +514,11 @@ idref="lost"/><itemref idref="a"/></spine></package>"""
         "in/b.xhtml": "<html><head><title/></head><body><h1>First</h1>Rain.</body></html>",
         "in/s.css": ".h{display:none}",
     }
-    document = _read(tmp_path / "a.epub", _package(parts))
+    document = read_one(tmp_path / "a.epub", _package(parts))
     assert (document.title, document.text) == ("The Coast", "First\n\nRain.\n\nLast")
     assert document.left_out[1:] == ("lost is missing or cannot be read",)
     with pytest.raises(InputError, match="locked"):
-        _read(tmp_path / "b.epub", _package({**parts, "META-INF/rights.xml": "<x/>"}))
+        read_one(tmp_path / "b.epub", _package({**parts, "META-INF/rights.xml": "<x/>"}))
 
 
 def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
@@ -560,7 +549,7 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
     assert "| Lyme | 12 |" in table.text
     assert str(bad).startswith(f"{path}/bad.pdf: not a PDF file")
     with pytest.raises(InputError, match="this is no mail"):
-        _read(tmp_path / "b.eml", b"no heading")
+        read_one(tmp_path / "b.eml", b"no heading")
 
 
 @pytest.mark.parametrize(
@@ -601,13 +590,13 @@ def test_pictures_are_recognised(tmp_path: Path, mode: str, paper: Any, ink: Any
     picture = Image.new(mode, (900, 200), paper)
     words = "The harbour opens at nine."
     ImageDraw.Draw(picture).text((40, 60), words, ink, ImageFont.load_default(44))
-    document = _read(tmp_path / "A.PNG", _bytes(picture, "PNG"))
+    document = read_one(tmp_path / "A.PNG", _bytes(picture, "PNG"))
     assert document.text.strip() == words
     assert document.pages[0].recognised
     blank = _bytes(Image.new("1", (90, 90), 1), "PNG")
     for data, expected in ((b"none", "no picture"), (blank, "no text is recognised")):
         with pytest.raises(InputError, match=expected):
-            _read(tmp_path / "b.png", data)
+            read_one(tmp_path / "b.png", data)
 
 
 # --- In the graph -------------------------------------------------------------------------------
@@ -673,7 +662,7 @@ def test_files_that_are_not_what_they_say(tmp_path: Path, kind: str) -> None:
         (bytes(encrypted), "the file is encrypted. Give a copy"),
     ):
         with pytest.raises(InputError, match=expected) as raised:
-            _read(tmp_path / f"a{kind}", data)
+            read_one(tmp_path / f"a{kind}", data)
         assert str(raised.value).startswith(f"{tmp_path}/a{kind}: ")
 
 
@@ -686,7 +675,7 @@ def test_old_excel_that_is_not(tmp_path: Path) -> None:
         (_old_excel()[:40], "damaged|no Excel file|no text"),
     ):
         with pytest.raises(InputError, match=expected):
-            _read(tmp_path / "a.xls", data)
+            read_one(tmp_path / "a.xls", data)
 
 
 @pytest.mark.parametrize("kind", _MADE)
@@ -696,7 +685,7 @@ def test_what_unpacks_without_end_is_not_unpacked(tmp_path: Path, kind: str) -> 
     directory = packed.rfind(b"PK\x01\x02", 0, packed.rfind(main.encode()))
     packed[directory + 24 : directory + 28] = struct.pack("<I", 4_000_000_000)
     with pytest.raises(InputError, match="unpacks to more than can be read"):
-        _read(tmp_path / f"a{kind}", bytes(packed))
+        read_one(tmp_path / f"a{kind}", bytes(packed))
 
 
 def test_a_sheet_of_endless_width_is_refused(tmp_path: Path) -> None:
@@ -706,7 +695,7 @@ def test_a_sheet_of_endless_width_is_refused(tmp_path: Path) -> None:
     namespace = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     sheet = b"<worksheet " + namespace + b"><sheetData>" + rows + b"</sheetData></worksheet>"
     with pytest.raises(InputError, match=r"more than 10,000,000 cells\. Save the sheets as \.csv"):
-        _read(tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", sheet))
+        read_one(tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", sheet))
 
 
 def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) -> None:
@@ -717,7 +706,9 @@ def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) 
     merges = b"<mergeCells>" + b'<mergeCell ref="B2:G9999"/>' * 500
     asking = sheet[:start].replace(b"</sheetData>", rows) + merges + sheet[end:]
     with pytest.raises(InputError, match="more than 10,000,000 cells"):
-        _read(tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", asking))
+        read_one(
+            tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", asking)
+        )
 
 
 def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
@@ -729,13 +720,13 @@ def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
     asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")
     path = tmp_path / "a.docx"
     with pytest.raises(InputError, match="damaged") as raised:
-        _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
+        read_one(path, _changed(_bytes(_word()), "word/document.xml", asking))
     assert "a secret" not in str(raised.value)
     more = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
     bomb = f'<!DOCTYPE x [<!ENTITY a "{"x" * 1000}">{more}]>'
     asking = body[:start] + bomb.encode() + body[start:].replace(b"After.", b"&j;")
     with pytest.raises(InputError, match="damaged"):
-        _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
+        read_one(path, _changed(_bytes(_word()), "word/document.xml", asking))
 
 
 @pytest.mark.parametrize(
@@ -744,16 +735,5 @@ def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
 def test_a_missing_package_is_told(tmp_path: Path, kind: str, package: str) -> None:
     path = tmp_path / f"a{kind}"
     path.write_bytes(_bytes(_MADE[kind]()))
-    script = f"""
-import sys
-from pathlib import Path
-sys.modules[{package!r}] = None
-from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.progress import bar
-print(*read(Path({str(path)!r}), bar("", None)))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
-    )
     told = f'needs the package {package}. Install it: pip install "kgp-neo4j[office]".'
-    assert told in done.stdout, done.stderr
+    assert told in told_without(package, path)

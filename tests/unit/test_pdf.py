@@ -1,12 +1,13 @@
 """PDF files: text in reading order, pages, titles, and what cannot be read."""
 
 import io
-import subprocess
 import sys
 from pathlib import Path
 
 import pdfplumber
 import pytest
+from commands import output
+from reading import told_without
 from reportlab.lib.pdfencrypt import StandardEncryption
 from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
 
@@ -272,18 +273,7 @@ def test_pictures_alone_ask_for_text_recognition(tmp_path: Path) -> None:
     assert _error(pdf(_picture)).endswith("the PDF holds no text, only pictures")
     path = tmp_path / "a.pdf"
     path.write_bytes(pdf(_picture))
-    script = f"""
-import sys
-from pathlib import Path
-sys.modules["rapidocr"] = None
-from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.progress import bar
-print(*read(Path({str(path)!r}), bar("", None)))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
-    )
-    assert 'pip install "kgp-neo4j[ocr]"' in done.stdout, done.stderr
+    assert 'pip install "kgp-neo4j[ocr]"' in told_without("rapidocr", path)
 
 
 def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,10 +322,7 @@ def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
 
     for count in (50, 500):
         (tmp_path / f"{count}.pdf").write_bytes(pdf(*map(chapter, range(count))))
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURE, str(tmp_path / "50.pdf"), str(tmp_path / "500.pdf")],
-        capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    few, many, more = map(int, done.stdout.split())
+    files = (str(tmp_path / "50.pdf"), str(tmp_path / "500.pdf"))
+    few, many, more = map(int, output(sys.executable, "-c", _MEASURE, *files).split())
     assert (few, many) == (50, 500)
     assert more < 40_000  # kilobytes; all pages' letters would take ten times as much

@@ -1,30 +1,17 @@
 """Tables of values, Markdown and HTML: their cells, spans, headers, captions and places."""
 
-import gzip
 import random
 from pathlib import Path
 
 import pytest
+from reading import read_one
 
-from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
-from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
 
 
-def _read(path: Path, data: str | bytes) -> SourceDocument:
-    raw = data if isinstance(data, bytes) else data.encode()
-    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
-    [reading] = read(path, bar("", None))
-    if isinstance(reading, InputError):
-        raise reading
-    return reading
-
-
 def _table(path: Path, data: str | bytes) -> SourceTable:
-    [table] = _read(path, data).tables
+    [table] = read_one(path, data).tables
     return table
 
 
@@ -37,7 +24,7 @@ def test_separators_are_found_out(tmp_path: Path, ending: str, separator: str) -
     names = ["Town", "Share, %", "Note; more"]
     lines = [names, ["Ålesund", "1,5", "a|b"], ["", "2,5", "tab\there"]]
     data = "\r\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines)
-    document = _read(tmp_path / f"my_towns{ending}", data)
+    document = read_one(tmp_path / f"my_towns{ending}", data)
     assert document.title == "my towns"
     assert not document.left_out
     [table] = document.tables
@@ -67,7 +54,7 @@ def test_quotes_within_quotes(tmp_path: Path) -> None:
 
 
 def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.csv", 'a,b,c,\n1,2,3,\n4,5\n\n,,\n"6\n",7,8,9,10\n11,12,13\n')
+    document = read_one(tmp_path / "a.csv", 'a,b,c,\n1,2,3,\n4,5\n\n,,\n"6\n",7,8,9,10\n11,12,13\n')
     [table] = document.tables
     assert table.rows == (
         ("a", "b", "c", ""),
@@ -82,13 +69,13 @@ def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
         "line 8 is kept with 3 of 4 fields",
     )
     assert not document.left_out
-    many = _read(tmp_path / "b.csv", "a,b,c\n" + "1,2,3\n" * 40 + "1,2\n" * 30)
+    many = read_one(tmp_path / "b.csv", "a,b,c\n" + "1,2,3\n" * 40 + "1,2\n" * 30)
     assert len(many.notes) == 11
     assert many.notes[-1] == "20 more lines with another number of fields are kept"
-    short = _read(tmp_path / "c.csv", "a,b\n1,2,x\n3,4,y\n")
+    short = read_one(tmp_path / "c.csv", "a,b\n1,2,x\n3,4,y\n")
     assert short.tables[0].rows[0] == ("a", "b", "")
     assert short.notes == ("line 1 is kept with 2 of 3 fields",)
-    trailing = _read(tmp_path / "d.csv", "a,b,,\n1,2,,\n3,4,,\n")
+    trailing = read_one(tmp_path / "d.csv", "a,b,,\n1,2,,\n3,4,,\n")
     assert trailing.tables[0].rows == (("a", "b"), ("1", "2"), ("3", "4"))
     assert not trailing.notes
 
@@ -100,12 +87,12 @@ def test_a_file_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
         "Trade\nOil; Gas\nMining; Coal\nFishing\n",
         "Trade\nOil, Gas\nMining, Coal\nFishing, farming, forestry\n",
     ):
-        document = _read(tmp_path / "a.csv", text)
+        document = read_one(tmp_path / "a.csv", text)
         assert {len(row) for row in document.tables[0].rows} == {1}
         assert not document.notes
         for value in text.replace('"', "").replace(",\n", ", ").splitlines():
             assert f"| {value} |" in document.text
-    wide = _read(tmp_path / "b.csv", "id,trade\n1,Farming\n2,Oil, Gas,Coal\n3,Fishing\n")
+    wide = read_one(tmp_path / "b.csv", "id,trade\n1,Farming\n2,Oil, Gas,Coal\n3,Fishing\n")
     assert wide.tables[0].rows[2] == ("2", "Oil, Gas,Coal")
     assert wide.notes == ("line 3 is kept, fields 2 to 4 as one",)
 
@@ -140,27 +127,14 @@ def test_groups_of_columns_and_of_rows_are_told_without_merged_cells(tmp_path: P
 
 
 def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.csv", "Table 7. Rain by town,,\nin mm\n\nTown,May,June\nA,1,2\n")
+    document = read_one(
+        tmp_path / "a.csv", "Table 7. Rain by town,,\nin mm\n\nTown,May,June\nA,1,2\n"
+    )
     [table] = document.tables
     assert (table.caption, table.number) == ("Table 7. Rain by town. in mm", "7")
     assert table.rows == (("Town", "May", "June"), ("A", "1", "2"))
     assert document.text == f"{table.caption}\n\n{markdown(table)}"
     assert document.text[table.start : table.end] == markdown(table)
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"", "x.csv: the file holds no text"),
-        (b"\n,,\n \n", "x.csv: the file holds no text"),
-        (bytes(range(256)) * 9, "x.csv: not text in any known encoding"),
-        (b'a,b\n1,2\n3,"4\n5,6\n', "x.csv:3: a quote opens in this record and is never closed"),
-    ],
-)
-def test_bad_values_are_told_with_their_line(tmp_path: Path, data: bytes, expected: str) -> None:
-    with pytest.raises(InputError) as raised:
-        _read(tmp_path / "x.csv", data)
-    assert str(raised.value).startswith(f"{tmp_path}/{expected}")
 
 
 # --- Markdown -----------------------------------------------------------------------------------
@@ -205,7 +179,7 @@ a | b
 
 
 def test_tables_of_markdown(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.md", _MARKDOWN.replace("`1|2`", "`1\\|2`"))
+    document = read_one(tmp_path / "a.md", _MARKDOWN.replace("`1|2`", "`1\\|2`"))
     assert document.text == _MARKDOWN.replace("`1|2`", "`1\\|2`")
     first, quoted, listed, bare = document.tables
     assert first.rows == (
@@ -227,15 +201,15 @@ def test_tables_of_markdown(tmp_path: Path) -> None:
 def test_captions_above_and_below(tmp_path: Path) -> None:
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     above = f"Table 1: one\n\n{table}\n\nTable 2: two\n\n{table}\n\nText.\n"
-    assert [t.number for t in _read(tmp_path / "a.md", above).tables] == ["1", "2"]
+    assert [t.number for t in read_one(tmp_path / "a.md", above).tables] == ["1", "2"]
     below = f"Text.\n\n{table}\n\nTable 1: one\n\n{table}\n\nTable 2: two\n"
-    assert [t.number for t in _read(tmp_path / "b.md", below).tables] == ["1", "2"]
+    assert [t.number for t in read_one(tmp_path / "b.md", below).tables] == ["1", "2"]
     second = f"{table}\n\nTable 2: two\n\n{table}\n\nText.\n"
-    assert [t.number for t in _read(tmp_path / "e.md", second).tables] == ["", "2"]
+    assert [t.number for t in read_one(tmp_path / "e.md", second).tables] == ["", "2"]
     none = f"The table below.\n\n{table}\n\nTable of contents\n\n{table}\n\nTable 4 shows it.\n"
-    assert [t.caption for t in _read(tmp_path / "c.md", none).tables] == ["", ""]
+    assert [t.caption for t in read_one(tmp_path / "c.md", none).tables] == ["", ""]
     windows = f"x\r\n\r\n{table}\r\n\r\ny".replace("\n|", "\r\n|")
-    [found] = _read(tmp_path / "d.md", windows).tables
+    [found] = read_one(tmp_path / "d.md", windows).tables
     assert windows[found.start : found.end].replace("\r", "") == table
 
 
@@ -250,12 +224,12 @@ _ASCIIDOC = """= Harbour
 
 
 def test_headings_of_asciidoc_and_restructured_text(tmp_path: Path) -> None:
-    document = _read(tmp_path / "a.adoc", _ASCIIDOC)
+    document = read_one(tmp_path / "a.adoc", _ASCIIDOC)
     assert (document.title, document.text) == ("Harbour", _ASCIIDOC)
     assert [(s.title, s.level) for s in document.sections] == [("Harbour", 1), ("Dues", 2)]
     table = "==  ==\n1   2\n==  =="
     text = f"=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n{table}\n\nEnd\n===\n"
-    document = _read(tmp_path / "a.rst", text)
+    document = read_one(tmp_path / "a.rst", text)
     assert [(s.title, s.level, text[s.start :][:4]) for s in document.sections] == [
         ("Coast", 1, "===="), ("Dues", 2, "Dues"), ("Pilots", 3, "Pilo"), ("End", 2, "End\n"),
     ]  # fmt: skip
@@ -271,7 +245,7 @@ def test_tables_of_a_page(tmp_path: Path) -> None:
 <thead><tr><th rowspan=2>Name</th><th colspan="2">Score</th></tr><tr><th>A</th><th>B</th></tr>
 <tbody><tr><td rowspan=2>x | y<script>no</script></td><td>1</td><td><b>2</b> <ul><li>a<li>b</ul>
 </tr><tr><td colspan=2>3</td></tr></table><p>After</p>"""
-    document = _read(tmp_path / "a.html", page)
+    document = read_one(tmp_path / "a.html", page)
     [table] = document.tables
     assert table.rows == (
         ("Name", "Score", "Score"),
@@ -291,7 +265,9 @@ def test_tables_of_a_page(tmp_path: Path) -> None:
 
 def test_tables_for_the_layout_stay_text(tmp_path: Path) -> None:
     inner = "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>"
-    document = _read(tmp_path / "a.html", f"<pre> x</pre><table><tr><td>{inner}</td></tr></table>")
+    document = read_one(
+        tmp_path / "a.html", f"<pre> x</pre><table><tr><td>{inner}</td></tr></table>"
+    )
     [table] = document.tables
     assert (table.rows, table.header_rows) == ((("a", "1"), ("b", "2")), 1)
     assert document.text[table.start : table.end] == markdown(table)
@@ -302,35 +278,35 @@ def test_tables_for_the_layout_stay_text(tmp_path: Path) -> None:
         inner.replace("<td>b", "<td><h1>b</h1>"),
         "<table><tr><td>1</td><td></td></tr><tr><td></td><td></td></tr></table>",
     ):
-        document = _read(tmp_path / "b.html", page)
+        document = read_one(tmp_path / "b.html", page)
         assert not document.tables
         assert "|" not in document.text
 
 
 def test_titles_row_names_and_unclosed_cells(tmp_path: Path) -> None:
     title = "<table><tr><th colspan=2>Rain <i>in</i> May</th></tr><tr><td>Town<td>mm<tr><td>A<td>3"
-    document = _read(tmp_path / "a.html", title)
+    document = read_one(tmp_path / "a.html", title)
     [table] = document.tables
     assert (table.caption, table.header_rows) == ("Rain in May", 1)
     assert table.rows == (("Town", "mm"), ("A", "3"))
     assert document.text == f"Rain in May\n\n{markdown(table)}"
     facts = "<table><tr><th>Born<td>1980</tr><tr><th>Died<td>2000</tr></table>"
-    [table] = _read(tmp_path / "b.html", facts).tables
+    [table] = read_one(tmp_path / "b.html", facts).tables
     assert (table.header_rows, table.rows) == (0, (("Born", "1980"), ("Died", "2000")))
     empty = "<table><tr><td>a<td><td>b</tr><tr></tr><tr><td>1<td><td>2</tr></table><p>Table 1: x"
-    [table] = _read(tmp_path / "c.html", empty).tables
+    [table] = read_one(tmp_path / "c.html", empty).tables
     assert (table.rows, table.number) == ((("a", "b"), ("1", "2")), "1")
 
 
 def test_a_table_that_unfolds_without_end_is_text(tmp_path: Path) -> None:
     cell = '<td colspan="1000" rowspan="65534">x</td>'
     page = f"<table><tr>{cell}</tr>{'<tr><td>y</td></tr>' * 5_000}</table>"
-    document = _read(tmp_path / "a.html", page)
+    document = read_one(tmp_path / "a.html", page)
     assert not document.tables
     assert document.left_out == ("table 1 has too many merged cells and is kept as text only",)
     assert document.text.count("y") == 5_000
     row = "<tr><td colspan=0 rowspan=0>a<td colspan=-1>b<td rowspan=x>c</tr>"
-    [table] = _read(tmp_path / "b.html", f"<table>{row}{row}</table>").tables
+    [table] = read_one(tmp_path / "b.html", f"<table>{row}{row}</table>").tables
     assert table.rows == (("a", "b", "c", ""), ("a", "a", "b", "c"))
 
 
@@ -342,5 +318,5 @@ def test_markdown_of_a_table_reads_back(tmp_path: Path) -> None:
         for _ in range(40)
     )
     table = SourceTable(rows=rows)
-    [found] = _read(tmp_path / "a.md", markdown(table)).tables
+    [found] = read_one(tmp_path / "a.md", markdown(table)).tables
     assert found.rows == tuple(tuple(" ".join(t.split()) for t in row) for row in rows)
