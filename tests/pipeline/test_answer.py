@@ -8,11 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from asking import ask
-from click.testing import CliRunner
-from commands import environment
+from commands import environment, prints
 from graphs import rows, write_jsonl
 
-from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import answered_by
@@ -41,23 +39,14 @@ def test_a_section_is_found_by_its_heading_and_named(
     )
     load(database, [path], corpus)
     connect(database, corpus)
-    done = CliRunner().invoke(
-        cli,
-        ["ask", "What is told of seabirds?", "--corpus", corpus, "--json"],
-        env=environment(database.connection),
-    )
-    assert done.exit_code == 0, done.output
-    first = json.loads(done.stdout)["passages"][0]
+    line = ("ask", "What is told of seabirds?", "--corpus", corpus)
+    first = json.loads(prints(*line, "--json", **environment(database.connection)))["passages"][0]
     assert (first["title"], first["section"]) == ("Survey of the coast", "Seabirds")
     assert "telescope" in first["text"]
     found = PassageRetriever(database, corpus).retrieve(Question("", "seabirds"))
     assert {p.section for p in found.passages[:2]} == {"Seabirds"}
-    shown = CliRunner().invoke(
-        cli,
-        ["ask", "What is told of seabirds?", "--corpus", corpus],
-        env=environment(database.connection),
-    )
-    assert "[1] Survey of the coast > Seabirds  " in shown.output
+    shown = prints(*line, **environment(database.connection))
+    assert "[1] Survey of the coast > Seabirds  " in shown
 
 
 def _checked(database: Database, answer: Answer) -> None:

@@ -204,9 +204,8 @@ def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_p
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "b.txt").write_bytes(b"")
     (tmp_path / "c.txt").write_text("good")
-    with pytest.raises(InputError, match=r'a\.jsonl:2: the record has no "text"') as raised:
+    with pytest.raises(InputError, match=r'a\.jsonl:2: the record has no "text".*without --strict'):
         load(database, [tmp_path], corpus, strict=True)
-    assert "without --strict" in str(raised.value)
     account = load(database, [tmp_path, tmp_path / "none"], corpus)
     assert (account.files, account.documents, account.new) == (1, 3, 3)
     assert account.characters_in == account.characters_out == 6

@@ -285,9 +285,8 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
         PassageRetriever(database, corpus, method="bm25").retrieve(Question("", "tower")).passages
     )
     for method in ("dense", "hybrid", "kgp"):
-        with pytest.raises(CorpusError, match="graph yet") as raised:
+        with pytest.raises(CorpusError, match=r"graph yet.*kgp-neo4j connect"):
             PassageRetriever(database, corpus, method=method).open()
-        assert "kgp-neo4j connect" in str(raised.value)
     connect(database, corpus, edges=["tfidf"])
     assert PassageRetriever(database, corpus).name == "tfidf"
     with pytest.raises(CorpusError, match="no similarity graph yet"):

@@ -261,9 +261,8 @@ def test_the_key_comes_from_the_environment_or_a_closed_file(
     monkeypatch.delenv("OPENAI_API_KEY")
     for mode in (0o640, 0o604):
         path.chmod(mode)
-        with pytest.raises(ConfigurationError, match="others may read the key's file") as caught:
+        with pytest.raises(ConfigurationError, match=r"others may read the key's file.*chmod 600"):
             read_key(path)
-        assert "chmod 600" in str(caught.value)
     path.chmod(0o600)
     for data in (b"\xff", b"sk-\nX-Other: 1"):
         path.write_bytes(data)

@@ -291,9 +291,8 @@ def test_the_error_of_a_confidence_is_the_mean_gap() -> None:
 
 
 def test_a_folder_without_a_reader_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot be read") as caught:
+    with pytest.raises(ModelError, match=r"cannot be read.*train reader"):
         load_reader(str(tmp_path))
-    assert "train reader" in str(caught.value)
 
 
 @pytest.mark.parametrize("broken", ["weights", "shapes", "card", "signals", "encoder"])

@@ -336,9 +336,8 @@ def test_calibration_is_fitted_to_how_often_answers_are_right() -> None:
 def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
     file = tmp_path / "bad.jsonl"
     file.write_text(f"{line}\n" if line else "", encoding="utf-8")
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=rf"bad\.jsonl.*{said}"):
         read_reading_examples([file])
-    assert "bad.jsonl" in str(caught.value)
 
 
 @pytest.mark.slow
