@@ -170,17 +170,6 @@ def test_lines_of_a_cell_are_joined(style, place: str) -> None:
     assert [list(row) for row in table.rows] == _joined(rows)
 
 
-def test_a_ruled_group_of_rows_is_split_into_its_rows() -> None:
-    style = [
-        ("BOX", (0, 0), (-1, -1), 0.5, colors.black),
-        ("INNERGRID", (0, 0), (-1, 0), 0.5, colors.black),
-        *(("LINEBEFORE", (at, 0), (at, -1), 0.5, colors.black) for at in (1, 2)),
-        *(("LINEBELOW", (0, at), (-1, at), 0.5, colors.black) for at in (0, 2)),
-    ]
-    (table,) = _tables(_with_prose(_SHIPS, _WIDTHS, style))
-    assert [list(row) for row in table.rows] == _SHIPS
-
-
 def test_text_on_its_side_is_read_upwards() -> None:
     def turned(page: Page) -> None:
         canvas = page.canvas
@@ -203,11 +192,6 @@ def test_text_on_its_side_is_read_upwards() -> None:
     assert table.rows[0] == ("Action", "QUERY ADMIN", "No Authority")
     assert table.rows[1:] == (("start", "X", ""), ("stop", "", "X"))
     assert table.header_rows == 1
-
-
-def test_a_sparse_ruled_table_keeps_its_columns() -> None:
-    (table,) = _tables(_with_prose(_SPARSE, [120, 30, 30], RULED))
-    assert [list(row) for row in table.rows] == _SPARSE
 
 
 def test_a_heading_in_the_frame_is_the_caption_and_notes_are_text() -> None:
@@ -397,6 +381,12 @@ _WRAPPED = [
 _LINE = (1, colors.black)
 _SUMS = [("LINEABOVE", (1, 3), (-1, 3), *_LINE), ("LINEBELOW", (1, -1), (-1, -1), *_LINE)]
 _BELOW = [("LINEBELOW", (0, row), (-1, row), *_LINE) for row in (0, -1)]
+_GROUP = [
+    ("BOX", (0, 0), (-1, -1), *_LINE),
+    ("INNERGRID", (0, 0), (-1, 0), *_LINE),
+    *(("LINEBEFORE", (at, 0), (at, -1), *_LINE) for at in (1, 2)),
+    *(("LINEBELOW", (0, at), (-1, at), *_LINE) for at in (0, 2)),
+]
 
 
 @pytest.mark.parametrize(
@@ -406,10 +396,13 @@ _BELOW = [("LINEBELOW", (0, row), (-1, row), *_LINE) for row in (0, -1)]
         (_SHIPS, _BELOW),
         (_WRAPPED, [("VALIGN", (0, 0), (-1, -1), "TOP")]),
         (_WRAPPED, [("VALIGN", (0, 0), (-1, -1), "BOTTOM")]),
+        (_SHIPS, _GROUP),
+        (_SPARSE, RULED),
     ],
-    ids=["lines of sums", "header above the first line", "wrapped, top", "wrapped, bottom"],
+    ids=["sums", "header above the first line", "top", "bottom", "group of rows", "sparse"],
 )
-def test_tables_with_few_lines_are_whole(rows: list[list[str]], style) -> None:
-    (table,) = _tables(_with_prose(rows, [130, 130, 60], style))
+def test_tables_are_whole(rows: list[list[str]], style) -> None:
+    widths = [120, 30, 30] if rows is _SPARSE else [130, 130, 60]
+    (table,) = _tables(_with_prose(rows, widths, style))
     assert [list(row) for row in table.rows] == _joined(rows)
     assert table.header_rows == 1
