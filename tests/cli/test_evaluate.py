@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from commands import environment, kgp, prints, refuses
 from graphs import write_lines
+from questions import hotpot
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
@@ -24,16 +25,9 @@ from kgp_neo4j.types.errors import InputError
 
 def test_scores_are_those_of_squad_and_of_the_passages(tmp_path: Path) -> None:
     """Counted by hand over three questions, of which the run lacks the last."""
-    questions = [
-        {
-            "_id": key,
-            "question": "Who?",
-            "answer": answer,
-            "supporting_facts": [["A", 0], ["B", 0]],
-            "context": [["A", ["Moe built it."]], ["B", ["Nothing."]]],
-        }
-        for key, answer in (("1", "the Apr 16, 1941"), ("2", "yes"), ("3", "no"))
-    ]
+    context = {"A": ["Moe built it."], "B": ["Nothing."]}
+    answers = {"1": "the Apr 16, 1941", "2": "yes", "3": "no"}
+    questions = [hotpot(key, "Who?", answer, "AB", context) for key, answer in answers.items()]
     golds = read_gold(write_lines(tmp_path / "gold.jsonl", *questions))
     passages = [{"title": title, "text": "t"} for title in ("C", "A", "D", "E", "F", "B")]
     rows = [
@@ -249,13 +243,8 @@ def test_a_sentence_that_a_border_cuts_is_found() -> None:
 
 
 def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
-    row = {
-        "_id": "1",
-        "question": "Who built it?",
-        "answer": "Moe",
-        "supporting_facts": [["A", 0], ["B", 0]],
-        "context": [["A", ["Moe built it."]], ["C", ["Nothing."]]],
-    }
+    context = {"A": ["Moe built it."], "C": ["Nothing."]}
+    row = hotpot("1", "Who built it?", "Moe", "AB", context)
     opened = open_dataset(
         str(write_lines(tmp_path / "fullwiki.jsonl", row)), split="dev", sample=None, seed=0
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from commands import environment, prints
 from graphs import write_lines
+from questions import hotpot
 from tiny_models import tiny_llama
 
 from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
@@ -54,17 +55,12 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training file of one question about the demo's documents, as HotpotQA has them."""
     before, said, after = _document("yusuf-arden").partition(_REASON)
     assert said
-    record = {
-        "_id": "q1",
-        "question": _QUESTION,
-        "answer": "to visit his grandmother",
-        "type": "bridge",
-        "supporting_facts": [["Yusuf Arden", 1], ["Hesk Bridge", 0]],
-        "context": [
-            ["Yusuf Arden", [before, said, after]],
-            ["Hesk Bridge", [_document("hesk-bridge")]],
-        ],
+    context = {
+        "Yusuf Arden": [before, said, after],
+        "Hesk Bridge": [_document("hesk-bridge")],
     }
+    facts = {"Yusuf Arden": 1, "Hesk Bridge": 0}
+    record = hotpot("q1", _QUESTION, "to visit his grandmother", facts, context)
     return write_lines(tmp_path_factory.mktemp("questions") / "train.jsonl", record)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commands import environment, prints, refuses
 from graphs import write_lines
+from questions import hotpot
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
@@ -39,14 +40,7 @@ _QUESTIONS = [
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The questions as a training file in HotpotQA's form, each a few times in other words."""
     rows = [
-        {
-            "_id": f"q{turn}-{at}",
-            "question": f"{opening}{question}",
-            "answer": "",
-            "type": "bridge",
-            "supporting_facts": [[title, 0] for title in titles],
-            "context": [[title, [f"{title}."]] for title in titles],
-        }
+        hotpot(f"q{turn}-{at}", opening + question, "", titles, {t: [f"{t}."] for t in titles})
         for turn, opening in enumerate(("", "Tell me: ", "I wonder: "))
         for at, (question, titles) in enumerate(_QUESTIONS)
     ]

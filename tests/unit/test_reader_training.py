@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from commands import prints, refuses
 from graphs import write_lines
+from questions import hotpot
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
@@ -30,21 +31,13 @@ _COLOURS = "red blue green black white amber".split()
 @pytest.fixture
 def several(tmp_path: Path) -> Path:
     """Questions over two passages, in HotpotQA's form."""
-    rows = [
-        {
-            "_id": f"q{n}",
-            "question": f"What colour has the boat of captain {n}?",
-            "answer": _COLOURS[n % 6],
-            "type": "bridge",
-            "supporting_facts": [[f"Captain {n}", 0], [f"Boat {n}", 0]],
-            "context": [
-                [f"Captain {n}", [f"Captain {n} sails Boat {n}."]],
-                [f"Boat {n}", [f"Boat {n} is {_COLOURS[n % 6]}."]],
-                ["Harbour", ["The harbour is deep."]],
-            ],
-        }
-        for n in range(60)
-    ]
+    rows = []
+    for n in range(60):
+        captain, boat, colour = f"Captain {n}", f"Boat {n}", _COLOURS[n % 6]
+        context = {captain: [f"{captain} sails {boat}."], boat: [f"{boat} is {colour}."]}
+        context["Harbour"] = ["The harbour is deep."]
+        question = f"What colour has the boat of captain {n}?"
+        rows.append(hotpot(f"q{n}", question, colour, (captain, boat), context))
     return write_lines(tmp_path / "train.jsonl", *rows)
 
 
@@ -91,14 +84,11 @@ def test_examples_say_where_the_answer_stands(several: Path, single: Path, yes_n
 
 
 def test_steps_that_a_data_set_tells_are_examples_too(tmp_path: Path) -> None:
-    row = {
-        "_id": "a", "question": "Where was the director of Low Tide born?", "answer": "Leiden",
-        "type": "compositional", "supporting_facts": [["Low Tide", 0], ["Piet Vos", 0]],
-        "context": [["Low Tide", ["Low Tide was directed by Piet Vos."]],
-                    ["Piet Vos", ["Piet Vos was born in Leiden."]]],
-        "evidences": [["Low Tide", "director", "Piet Vos"],
-                      ["Piet Vos", "place of birth", "Leiden"]],
-    }  # fmt: skip
+    said = {"Low Tide": ["Low Tide was directed by Piet Vos."],
+            "Piet Vos": ["Piet Vos was born in Leiden."]}  # fmt: skip
+    steps = [["Low Tide", "director", "Piet Vos"], ["Piet Vos", "place of birth", "Leiden"]]
+    question = "Where was the director of Low Tide born?"
+    row = hotpot("a", question, "Leiden", tuple(said), said, type="compositional", evidences=steps)
     made = read_reading_examples([write_lines(tmp_path / "two.jsonl", row)])
     assert [e.question for e in made] == [
         "Where was the director of Low Tide born?",
@@ -117,28 +107,22 @@ def test_what_triples_say_is_compared_becomes_a_program(tmp_path: Path) -> None:
         "Ada Brandt": "Ada Brandt (May 3, 1910 – 12 June 1991) was a director.",
         "Piet Vos": "Piet Vos (8 August 1899 – 1940) was a director.",
     }
-    people = {
-        "_id": "a", "question": "Who was born first, Piet Vos or Ada Brandt?",
-        "answer": "Piet Vos", "type": "comparison",
-        "supporting_facts": [["Ada Brandt", 0], ["Piet Vos", 0]],
-        "evidences": [["Ada Brandt", "date of birth", "3 May 1910"],
-                      ["Piet Vos", "date of birth", "8 August 1899"]],
-    }  # fmt: skip
-    films = {
-        "_id": "b", "question": "Which film has the director who died later, Low Tide or "
-        "The Ropewalk?",
-        "answer": "Low Tide", "type": "bridge_comparison",
-        "supporting_facts": [[title, 0] for title in texts],
-        "evidences": [["Low Tide (film)", "director", "Ada Brandt"],
-                      ["The Ropewalk", "director", "Piet Vos"],
-                      ["Ada Brandt", "date of death", "12 June 1991"],
-                      ["Piet Vos", "date of death", "1940"]],
-    }  # fmt: skip
-    rows = [
-        row | {"context": [[title, [text]] for title, text in texts.items()]}
-        for row in (people, films)
-    ]
-    made = read_reading_examples([write_lines(tmp_path / "two.jsonl", *rows)])
+    context = {title: [text] for title, text in texts.items()}
+    people = hotpot(
+        "a", "Who was born first, Piet Vos or Ada Brandt?", "Piet Vos", ("Ada Brandt", "Piet Vos"),
+        context, type="comparison",
+        evidences=[["Ada Brandt", "date of birth", "3 May 1910"],
+                   ["Piet Vos", "date of birth", "8 August 1899"]],
+    )  # fmt: skip
+    films = hotpot(
+        "b", "Which film has the director who died later, Low Tide or The Ropewalk?", "Low Tide",
+        tuple(texts), context, type="bridge_comparison",
+        evidences=[["Low Tide (film)", "director", "Ada Brandt"],
+                   ["The Ropewalk", "director", "Piet Vos"],
+                   ["Ada Brandt", "date of death", "12 June 1991"],
+                   ["Piet Vos", "date of death", "1940"]],
+    )  # fmt: skip
+    made = read_reading_examples([write_lines(tmp_path / "two.jsonl", people, films)])
     read = {
         e.program.operation: (
             [e.passages[at][1][a:b] for ((at, _, a, b),) in e.program.values],

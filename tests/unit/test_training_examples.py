@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from graphs import write_lines
+from questions import hotpot
 
 from kgp_neo4j.train.examples import (
     SupportingFact,
@@ -17,19 +18,16 @@ from kgp_neo4j.train.examples import (
 )
 from kgp_neo4j.types.errors import InputError
 
-_BRIDGE: dict[str, Any] = {
-    "_id": "b1",
-    "question": "Why did the designer of Hesk Bridge become an engineer?",
-    "answer": "a flood",
-    "type": "bridge",
-    "supporting_facts": [["Yusuf Arden", 1], ["Hesk Bridge", 0]],
-    "context": [
-        ["Yusuf Arden", ["Yusuf Arden was born in Hesk.", " He began after a flood.", " More."]],
-        ["Port Merrin", ["A harbour."]],
-        ["Hesk Bridge", ["Hesk Bridge was designed by Yusuf Arden.", " It is long."]],
-        ["Nothing", []],
-    ],
-}
+_BRIDGE = hotpot(
+    "b1", "Why did the designer of Hesk Bridge become an engineer?", "a flood",
+    {"Yusuf Arden": 1, "Hesk Bridge": 0},
+    {
+        "Yusuf Arden": ["Yusuf Arden was born in Hesk.", " He began after a flood.", " More."],
+        "Port Merrin": ["A harbour."],
+        "Hesk Bridge": ["Hesk Bridge was designed by Yusuf Arden.", " It is long."],
+        "Nothing": [],
+    },
+)  # fmt: skip
 _COMPARISON: dict[str, Any] = {
     "id": 7,
     "question": "Which film's director was born later, Low Tide or High Water (film)?",
