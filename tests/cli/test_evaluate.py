@@ -178,7 +178,10 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
     listed = prints("evaluate", "--list")
     assert "kgp-mdr" in listed
     assert "--table 2: kgp-random" in listed
-    out = ("--out", str(tmp_path))
+    assert "--table mindmap-2: mindmap, mindmap-paper, kg-retriever" in listed
+    asked = [{"input": "I feel tired.", "output": "Pale tide."}]
+    over = (str(write_lines(tmp_path / "dialogues.jsonl", *asked)), "--graph", "g")
+    out = ("--out", str(tmp_path / "out"))
     for arguments, code, message in (
         ((), 2, "DATASET"),
         (("demo", "--methods", "magic"), 1, "there is no method 'magic'"),
@@ -186,6 +189,10 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         (("demo", "--methods", "kgp-llama"), 1, "--agent-model kgp-llama=FOLDER"),
         (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
         (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
+        (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),
+        ((*over, "--table", "1"), 2, "leave --graph out"),
+        ((*over, "--methods", "kgp"), 1, "there is no method 'kgp'"),
+        ((*over, "--methods", "model-alone"), 1, "--llm NAME"),
     ):
         assert message in refuses("evaluate", *arguments, *out, code=code)
 

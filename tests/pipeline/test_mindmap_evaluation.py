@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment, kgp, prints, refuses
+from commands import environment, kgp, prints
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
@@ -211,17 +211,3 @@ def test_a_model_is_compared_with_its_baselines(
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
-
-
-def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
-    file = tmp_path / "dialogues.jsonl"
-    file.write_text(_DIALOGUES, encoding="utf-8")
-    listed = prints("evaluate", "--list")
-    assert "--table mindmap-2: mindmap, mindmap-paper, kg-retriever" in listed
-    for arguments, code, message in (
-        ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
-        ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
-        ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
-        (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),
-    ):
-        assert message in refuses("evaluate", *arguments, "--out", str(tmp_path / "out"), code=code)
