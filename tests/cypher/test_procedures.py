@@ -308,19 +308,7 @@ def _given(made: Statement, corpus: str, values: dict[str, Any]) -> dict[str, An
         ("seeds", {"corpus": None}, "a parameter is null"),
         ("paths", {"graph": None}, "a parameter is null"),
         ("passage_neighbours", {"passage": None}, "a parameter is null"),
-    ],
-    ids=str,
-)
-def test_what_is_not_there_is_told(
-    database: Database, corpus: str, path: str, values: dict[str, Any], said: str
-) -> None:
-    made = statement(f"procedures/{path}")
-    _refused(database, made, _given(made, corpus, values), said)
-
-
-@pytest.mark.parametrize(
-    ("path", "values", "said"),
-    [
+        # What the configuration may hold.
         ("seeds", {"limits": 3}, r"no option limits \(there are: limit\)"),
         ("seeds", {"limit": -1}, "limit is -1, not 0 to 10000"),
         ("seeds", {"limit": "3"}, "limit is no INT"),
@@ -335,15 +323,13 @@ def test_what_a_procedure_refuses(
     database: Database, corpus: str, path: str, values: dict[str, Any], said: str
 ) -> None:
     made = statement(f"procedures/{path}")
-    _refused(database, made, _given(made, corpus, {"configuration": values}), said)
-
-
-def _refused(database: Database, made: Statement, given: dict[str, Any], said: str) -> None:
+    inputs = [field.name for field in made.inputs]
+    given = _given(made, corpus, values if {*values} <= {*inputs} else {"configuration": values})
     with pytest.raises(DatabaseError, match=said) as caught:
-        database.read(made.path.removeprefix("cypher/").removesuffix(".cypher"), **given)
+        database.read(f"procedures/{path}", **given)
     assert caught.value.where == made.path
     # A Cypher user is told the same.
-    named = ", ".join(f"${field.name}" for field in made.inputs)
+    named = ", ".join(f"${name}" for name in inputs)
     with pytest.raises(Neo4jError, match=said):
         rows(database, f"CALL custom.{made.name}({named})", **made.bind(given))
 

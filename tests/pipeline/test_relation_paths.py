@@ -61,14 +61,10 @@ def _id(graph: str, name: str) -> str:
 
 @pytest.mark.parametrize("fan", [300, 1])
 def test_relation_paths_statement(database: Database, films: str, fan: int) -> None:
-    rows = database.read(
-        "explore/relation_paths",
-        entity=_id(films, "Mara Lindholm"),
-        graph=films,
-        weights={"directed_by": 1.0, "in_language": 0.5},
-        hops=2,
-        fan=fan,  # with 1 all are hubs
-    )
+    asked = {"entity": _id(films, "Mara Lindholm"), "graph": films, "hops": 2}
+    weights = {"directed_by": 1.0, "in_language": 0.5}
+    # With a fan of 1 all are hubs.
+    rows = database.read("explore/relation_paths", **asked, weights=weights, fan=fan)
     found = {tuple(zip(r["relations"], r["forward"], strict=True)): r["ends"] for r in rows}
     back = ("directed_by", False)
     assert found == {
@@ -82,14 +78,8 @@ def test_relation_paths_statement(database: Database, films: str, fan: int) -> N
         (back, ("written_by", True)): 2,
     }
     assert rows[0]["relations"] == ["directed_by"]
-    few = database.read(
-        "explore/relation_paths",
-        entity=_id(films, "Mara Lindholm"),
-        graph=films,
-        weights={"directed_by": 1.0, "in_language": 3.0},
-        hops=2,
-        beam=1,
-    )
+    weights["in_language"] = 3.0
+    few = database.read("explore/relation_paths", **asked, weights=weights, beam=1)
     assert [row["relations"] for row in few] == [["directed_by"], ["directed_by", "in_language"]]
 
 
