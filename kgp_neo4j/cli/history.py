@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +9,7 @@ from click.core import ParameterSource
 
 from kgp_neo4j.cli._options import corpus_option, show_option
 from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
-from kgp_neo4j.text.safe import cut, plain, printable
+from kgp_neo4j.text.safe import as_markdown, cut, plain, printable
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.traces import Replay
@@ -134,18 +133,13 @@ def _markdown(replay: Replay) -> str:
     from kgp_neo4j.corpus.answer.conversation import sources
 
     answer = replay.answer
-    parts = [f"## {_escaped(answer.question)}"]
-    parts += [_escaped(line) for line in printable(answer.summary).splitlines()]
-    parts += [f"> {_escaped(sentence.text)}" for sentence in answer.shown_sentences]
+    parts = [f"## {as_markdown(answer.question)}"]
+    parts += [as_markdown(line) for line in printable(answer.summary).splitlines()]
+    parts += [f"> {as_markdown(sentence.text)}" for sentence in answer.shown_sentences]
     numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
-    cited = [f"- [{numbers[p.id]}] {_escaped(f'{p.cited}, {p.place}')}" for p in sources(answer)]
+    cited = [f"- [{numbers[p.id]}] {as_markdown(f'{p.cited}, {p.place}')}" for p in sources(answer)]
     parts += ["\n".join(cited)] if cited else []
-    return "\n\n".join([*parts, f"*{_when(replay.asked_at)}, {_escaped(answer.corpus)}*\n"])
-
-
-def _escaped(text: str) -> str:
-    """Return a text on one line, of which Markdown makes no link, picture, tag or heading."""
-    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", plain(text))
+    return "\n\n".join([*parts, f"*{_when(replay.asked_at)}, {as_markdown(answer.corpus)}*\n"])
 
 
 @command.command("remove", epilog="\b\nExample:\n  kgp-neo4j history remove 4f0c1b")

@@ -29,7 +29,7 @@ from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
 from kgp_neo4j.serve.stream import event_response, while_connected
 from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
-from kgp_neo4j.text.safe import cut, plain, printable
+from kgp_neo4j.text.safe import as_markdown, cut, printable
 from kgp_neo4j.types.corpus import Answer, Passage
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage
@@ -40,7 +40,6 @@ router = APIRouter(tags=["OpenAI's protocol"], prefix="/v1")
 
 #: A source in an earlier answer of ours: its number, its title, its page.
 _SOURCE = regex.compile(r"^- \[\d+\]: \[((?:[^\]\\]|\\.)+)\]\(", regex.MULTILINE)
-_SIGNS = regex.compile(r"([\\`*_\[\]<>#|!])")
 _SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")
 _MARKUP = regex.compile(r"\[\d+\]|[*>\\]")
 _UNDERSTOOD = "Understood as: "
@@ -173,7 +172,7 @@ def _map_text(
 
 
 def _as_understood(question: str, said: str) -> str:
-    return f"{_UNDERSTOOD}{_escaped(question)}\n\n" if question != said else ""
+    return f"{_UNDERSTOOD}{as_markdown(question)}\n\n" if question != said else ""
 
 
 def map_markdown(made: MindMap) -> str:
@@ -184,7 +183,7 @@ def map_markdown(made: MindMap) -> str:
         for each in sorted(made.reasoning.evidence, key=lambda each: each.kind == "path")
         for triple in each.triples
     }
-    lines = [*(f"Note: {_escaped(note)}\n" for note in made.notices)]
+    lines = [*(f"Note: {as_markdown(note)}\n" for note in made.notices)]
     lines += [_rows(made.text or "The graph says nothing of this.")]
     if made.edges:
         lines += ["", "Mind map:", ""]
@@ -196,7 +195,7 @@ def map_markdown(made: MindMap) -> str:
             known = [triples[each] for each in edge.triples if each in triples]
             other = [_edge(each.head, each.relation, each.tail) for each in known]
             told = f"({'; '.join([rest, *(each for each in other if each != own)])})"
-        lines.append(f"- {_escaped(f'{own} {told}')}")
+        lines.append(f"- {as_markdown(f'{own} {told}')}")
     return "\n".join(lines)
 
 
@@ -220,7 +219,7 @@ def answer_markdown(turn: Turn, address: str) -> str:
     elif answer.tier in ("stated", "probable"):
         how = f" ({answer.probably})" if answer.probably else ""
         marks = "".join(f"[{numbers[each]}]" for each in cited if each in numbers)
-        lines.append(f"**{_escaped(answer.text)}** {marks}{how}".rstrip())
+        lines.append(f"**{as_markdown(answer.text)}** {marks}{how}".rstrip())
     else:
         if answer.tier == "none":
             lines.append(f"{answer.summary}.")
@@ -231,10 +230,10 @@ def answer_markdown(turn: Turn, address: str) -> str:
     cited += [each.passage for each in quoted]
     for sentence in quoted:
         number = f" [{numbers[sentence.passage]}]" if sentence.passage in numbers else ""
-        lines += ["", f"> {_escaped(sentence.text)}{number}"]
+        lines += ["", f"> {as_markdown(sentence.text)}{number}"]
     if structural is not None and answered_by(answer) != "structure" and structural.markdown:
         lines += ["", *_from_tables(structural, answer.corpus, address)]
-    lines += ["", *(f"{_escaped(note)}\n" for note in answer.notes)]
+    lines += ["", *(f"{as_markdown(note)}\n" for note in answer.notes)]
     listed = [passage for passage in answer.passages if passage.id in cited][:_SOURCES]
     lines += [f"- [{numbers[each.id]}]: {_source(each, answer, address)}" for each in listed]
     return _as_understood(turn.question, turn.said) + "\n".join(lines).strip()
@@ -243,14 +242,18 @@ def answer_markdown(turn: Turn, address: str) -> str:
 def _from_tables(answer: StructuralAnswer, corpus: str, address: str) -> list[str]:
     """Return the lines of an answer from pages and tables: as it reads, and each cell's place."""
     sure = f" (probably, {100 * answer.confidence:.0f} %)" if answer.probable else ""
-    lines = [f"{_rows(answer.text)}{sure}", *([_escaped(answer.doubt)] if answer.doubt else []), ""]
+    lines = [
+        f"{_rows(answer.text)}{sure}",
+        *([as_markdown(answer.doubt)] if answer.doubt else []),
+        "",
+    ]
     if answer.markdown and answer.markdown not in answer.text:
         lines += [_rows(answer.markdown), ""]
     for cell in answer.citations[:_SOURCES]:
         at = {"document": cell.document, "corpus": corpus}
         place = [cell.title, f"page {cell.page}" if cell.page else "", cell.table_name]
         named = ", ".join(filter(None, [*place, cell.row_name, cell.column_name]))
-        lines.append(f"- {_link(named, address, at)}: {_escaped(cell.text)}")
+        lines.append(f"- {_link(named, address, at)}: {as_markdown(cell.text)}")
     return lines
 
 
@@ -261,19 +264,13 @@ def _source(passage: Passage, answer: Answer, address: str) -> str:
 
 
 def _link(text: str, address: str, at: dict[str, str]) -> str:
-    return f"[{_escaped(text)}]({address}#{urlencode(at, quote_via=quote)})"
-
-
-def _escaped(text: str) -> str:
-    """Return a text on one line, none of it Markdown or HTML."""
-    escaped: str = _SIGNS.sub(r"\\\1", plain(text))
-    return escaped
+    return f"[{as_markdown(text)}]({address}#{urlencode(at, quote_via=quote)})"
 
 
 def _rows(text: str) -> str:
     """Return a text of several lines, of which nothing but its tables is Markdown."""
     return "\n".join(
-        _SIGNS_IN_ROWS.sub(r"\\\1", line) if line.startswith("|") else _escaped(line)
+        _SIGNS_IN_ROWS.sub(r"\\\1", line) if line.startswith("|") else as_markdown(line)
         for line in printable(text).splitlines()
     )
 

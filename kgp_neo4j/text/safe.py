@@ -14,6 +14,9 @@ _ESCAPES = regex.compile(
 #: Characters that end a line, as "\n" does.
 _BREAKS = regex.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
+#: Signs that mean something in Markdown.
+_MARKDOWN = regex.compile(r"([\\`*_\[\]<>#|~])")
+
 
 def printable(text: str) -> str:
     """Return a text without escape sequences, control characters and marks that change its
@@ -29,6 +32,12 @@ def printable(text: str) -> str:
 def plain(text: str) -> str:
     """Return a text as `printable` does, on one line and with single spaces."""
     return " ".join(printable(text).split())
+
+
+def as_markdown(text: str) -> str:
+    """Return a text on one line, of which Markdown makes no link, picture, tag or heading."""
+    escaped: str = _MARKDOWN.sub(r"\\\1", plain(text))
+    return escaped
 
 
 def _hidden(character: str) -> bool:

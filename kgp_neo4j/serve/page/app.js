@@ -9,6 +9,7 @@ import { uploadAll } from "./upload.js";
 const at = (id) => document.getElementById(id);
 const VIEWS = ["ask", "history", "documents"];
 const NONE = "nothing";
+const SMALL = 1000; // documents of a corpus whose list is worth reading for examples alone
 let known = { corpora: [], graphs: [], rights: [] };
 let looks = 0;
 let asking = null;
@@ -66,7 +67,8 @@ function chosen() {
 async function suggest() {
   const { kind, name } = source();
   at("suggested").replaceChildren();
-  if (kind !== "corpus" || !name || at("result").childElementCount) return;
+  const size = known.corpora.find((each) => each.name === name)?.documents ?? 0;
+  if (kind !== "corpus" || size > SMALL || !name || at("result").childElementCount) return;
   const { documents } = await call(`/documents?${new URLSearchParams({ corpus: name })}`);
   if (source().name !== name || at("result").childElementCount) return;
   const step = Math.max(1, Math.floor(documents.length / 4));
