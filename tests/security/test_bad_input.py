@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from reading import read_one
+from reading_files import read_one
 from small_pdfs import pdf
 
 from kgp_neo4j import Corpus

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from reading import read_one, told_without
+from reading_files import read_one, told_without
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown

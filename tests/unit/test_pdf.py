@@ -7,7 +7,7 @@ from pathlib import Path
 import pdfplumber
 import pytest
 from commands import output
-from reading import told_without
+from reading_files import told_without
 from reportlab.lib.pdfencrypt import StandardEncryption
 from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
 

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from reading import read_one
+from reading_files import read_one
 
 from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
 from kgp_neo4j.types.tables import SourceTable, Span
