@@ -48,7 +48,7 @@ def command(
     """Tell again how an answer was found: the traversal that `ask --trace` kept in the graph.
 
     TRACE is its id, or the first characters of it; without one it is the latest. Shown are the
-    seeds, then hop by hop the passages visited, with the edges, reasons and scores.
+    seeds, then hop by hop the passages visited, with the edges, reasons and scores, and the answer.
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
@@ -74,6 +74,7 @@ def command(
 def _told(made: Replay, show: int) -> None:
     """Print a replay, hop by hop."""
     from kgp_neo4j.corpus.answer.shown_queries import show_trace
+    from kgp_neo4j.show.terminal import print_said, print_structural
 
     answer = made.answer
     click.echo(click.style("Question", fg="cyan", bold=True))
@@ -96,12 +97,11 @@ def _told(made: Replay, show: int) -> None:
         click.echo(_line(visit, titles, ranks, by_order))
     if len(made.visits) > show:
         click.echo(f"  ... and {len(made.visits) - show} more (--show {len(made.visits)})")
-    click.echo("\n" + click.style("Answer", fg="cyan", bold=True))
-    click.echo(f"  {plain(answer.summary)}")
-    for note in answer.notes:
-        click.echo(click.style(f"  Note: {plain(note)}", fg="yellow"))
-    click.echo(click.style(f"\ntrace {made.id}", dim=True))
-    click.echo(f"As a graph in Neo4j Browser: {show_trace(made.id)}")
+    if answer.structural is not None:
+        print_structural(answer.structural)
+    if answer.type.type != "structural":
+        print_said(answer)
+    click.echo(f"\nAs a graph in Neo4j Browser: {show_trace(made.id)}")
 
 
 def _line(

@@ -198,8 +198,7 @@ def print_said(answer: Answer) -> None:
 
     page = _Page()
     by = answered_by(answer)
-    nothing_read = answer.reading is None or answer.reading.kind == "none"
-    if (by == "model" and not answer.statements) or (by == "reader" and nothing_read):
+    if by != "structure" and not answer.text:
         page.heading("Not in these documents", _TIERS["none"])
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
@@ -239,7 +238,7 @@ def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
         if sentence.text == answer.text:  # it is itself the answer
             text.stylize("bold")
             sure = f"  {answer.probably}"
-        cited = f"” [{numbers[sentence.passage]}]"
+        cited = f"” [{numbers.get(sentence.passage, '?')}]"  # a trace may have lost its documents
         page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
 
 

@@ -309,25 +309,23 @@ def test_the_history(
 
     assert listed() == [last, first]
     assert listed("--show", "1") == [last]
-    assert listed("search", "WHO", "towe") == [first]
-    assert listed("search", "tower", "island") == []
+    assert listed("WHO", "towe") == [first]
+    assert listed("tower", "island") == []
     shown = prints("history", *of, **server)
     assert re.search(rf"{first[:12]}  Who\?\n +The \*tower\* of .+\n.+ corpus {corpus}, ", shown)
-    assert "Passages (1 of 1" in prints("history", "show", first[:9], **server)
-    told = json.loads(prints("history", "show", first, "--json", **server))
-    assert (told["trace"], told["text"]) == (first, marked)
+    assert "“It has a sea.” [1]" in prints("explain", first[:9], **server)
 
-    page = prints("history", "export", *of, **server)
+    page = prints("history", "--export", *of, **server)
     assert page.index("tower") < page.index("island")
     assert page.startswith("## Who?\n\nThe \\*tower\\* of !\\[Ardfin\\](http://x)")
     assert "\n> It has a sea.\n\n- [1] Kettlehaven, passage 1," in page
-    lines = prints("history", "export", *of, "--json", **server).splitlines()
+    lines = prints("history", "--export", *of, "--json", **server).splitlines()
     assert [json.loads(line)["answer"]["trace"] for line in lines] == [first, last]
 
-    assert prints("history", "remove", first[:10], **server) == "Removed 1.\n"
-    assert "there is no trace" in refuses("history", "show", first, **server)
-    assert json.loads(prints("history", "remove", last, "--json", **server)) == {"removed": 1}
-    assert "Give the options after" in refuses("history", *of, "search", "a", code=2, **server)
+    assert prints("history", "--remove", first[:10], **server) == "Removed 1.\n"
+    assert "there is no trace" in refuses("explain", first, **server)
+    assert json.loads(prints("history", "--remove", last, "--json", **server)) == {"removed": 1}
+    assert "takes one ID" in refuses("history", "--remove", "a", "b", code=2, **server)
 
 
 def _sentence(corpus: str) -> tuple[SupportingSentence, ...]:
