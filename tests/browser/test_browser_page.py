@@ -66,9 +66,7 @@ def _check_access(page: Page) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
-    chromium: Browser, served: Serving
-) -> None:
+def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: Serving) -> None:
     page = _page(chromium, served.address)
     page.get_by_role("button", name="Documents").click()
     page.get_by_label("Corpus", exact=True).fill(_LOADED)
@@ -206,16 +204,13 @@ def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
         saved[kind] = told.value.path().read_text(encoding="utf-8")
     assert "grandmother" in json.loads(saved["JSON"])["text"]
     cited = re.search(r"grandmother.*\[\^(\d+)\]", saved["Markdown"])
-    assert cited is not None
     assert f"[^{cited[1]}]: " in saved["Markdown"]
     assert "both mention" in saved["HTML"]
     assert "<script" not in saved["HTML"]
     assert "default-src 'none'" in saved["HTML"]
 
 
-def test_it_works_on_a_phone_and_by_keyboard_alone(
-    chromium: Browser, served: Serving, demo_graph: str
-) -> None:
+def test_a_phone_and_a_keyboard_alone(chromium: Browser, served: Serving, demo_graph: str) -> None:
     page = _page(
         chromium,
         served.address,

@@ -108,7 +108,6 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 def _open(page: Page, address: str | None, connection: Connection) -> None:
     """Open an address of Browser and log in, as a person does."""
-    assert address is not None
     page.goto(address)
     page.get_by_test_id("password").fill(connection.password)
     page.get_by_test_id("connect").click()
@@ -189,7 +188,6 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     # The style is there, without a frame that lists it: a passage has its colour and its title.
     expect(page.get_by_test_id("frame").filter(has_text="node.Passage")).to_have_count(0)
     colour = re.search(r"node\.Passage \{[^}]*?\n  color: (#\w+)", _STYLE)
-    assert colour is not None
     circles = frame.locator(f'svg g.node circle[fill="{colour[1]}"]')
     expect(circles.first).to_be_visible()
     expect(_nodes(frame).filter(has_text="Hesk").first).to_be_visible()
@@ -202,7 +200,6 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
 def test_a_style_of_the_users_own_stays(page: Page, served: Database) -> None:
     """Ours is laid where there is none, as at first and after `:style reset`."""
     address = served.connection.browser_address
-    assert address is not None
     beside = f"{served.connection.browser}/browser/kgp/guide.html"  # where no Browser runs
 
     def kept(before: str) -> str:
@@ -236,9 +233,7 @@ def test_the_link_of_an_answer_fills_the_editor(page: Page, served: Database) ->
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("picture", ["structure.png", "browser-mindmap.png"])
-def test_the_link_of_cells_or_of_a_mind_map_shows_them(
-    page: Page, served: Database, picture: str
-) -> None:
+def test_links_of_cells_and_mind_maps_show_them(page: Page, served: Database, picture: str) -> None:
     if picture == "structure.png":
         asked = "Which light in Table 1 has the greatest height?"
         link = Corpus("demo", database=served).ask(asked).browser

@@ -162,9 +162,7 @@ def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> N
     assert talk.turns == [first, second]
 
 
-def test_the_numbers_of_a_models_citations_are_the_conversations(
-    database: Database, demo_corpus: str
-) -> None:
+def test_citations_are_numbered_by_the_conversation(database: Database, demo_corpus: str) -> None:
     talk = _talk(
         database,
         demo_corpus,
@@ -236,9 +234,7 @@ def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) ->
 
 
 @pytest.mark.slow
-def test_a_person_talks_in_a_terminal(
-    connection: Connection, demo_corpus: str, chat_server: ChatServer
-) -> None:
+def test_in_a_terminal(connection: Connection, demo_corpus: str, chat_server: ChatServer) -> None:
     """The line before, Ctrl-C in the middle of an answer and at the prompt, and the end."""
 
     def answer(body: dict[str, Any]) -> tuple[int, Any]:

@@ -192,9 +192,7 @@ def test_colours_and_links_are_for_terminals_that_want_them(
     )
 
 
-def test_a_pipe_gets_no_colours_whatever_the_environment_says(
-    database: Database, demo_corpus: str
-) -> None:
+def test_a_pipe_gets_no_colours_even_when_forced(database: Database, demo_corpus: str) -> None:
     line = ("ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus)
     forced = environment(database.connection) | {"FORCE_COLOR": "1"}
     assert "\x1b" not in prints(*line, **forced)

@@ -55,9 +55,7 @@ def test_the_answer_is_reached_over_the_other_documents(
 
 
 @pytest.mark.parametrize("question", _WAYS)
-def test_what_it_suggests_is_answered_or_shown(
-    database: Database, demo_graph: str, question: str
-) -> None:
+def test_what_it_suggests_is_answered(database: Database, demo_graph: str, question: str) -> None:
     answer = make_pipeline(database, demo_graph, settings=SUGGESTED).ask(question)
     said = [answer.text, *(sentence.text for sentence in answer.shown_sentences)]
     assert any(_WAYS[question][1] in each for each in said), said
@@ -105,9 +103,7 @@ def test_documents_that_another_installation_loaded_are_replaced(
     assert found == [{"n": 21}]
 
 
-def test_documents_of_the_users_own_are_left_alone(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_other_documents_are_left_alone(database: Database, corpus: str, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("My own words.", encoding="utf-8")
     load(database, [tmp_path], corpus)
     before = snapshot(database, corpus)

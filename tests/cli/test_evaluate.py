@@ -259,9 +259,7 @@ def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_corpus_of_articles_beside_the_questions(
-    connection: Connection, corpus: str, tmp_path: Path
-) -> None:
+def test_articles_beside_the_questions(connection: Connection, corpus: str, tmp_path: Path) -> None:
     article = {
         "title": "The ferry",
         "body": "The ferry stopped.\n\nMoe owned it until 1950.",
@@ -288,9 +286,7 @@ def test_a_corpus_of_articles_beside_the_questions(
 
 
 @pytest.mark.slow
-def test_questions_over_pdfs_beside_them(
-    connection: Connection, database: Database, tmp_path: Path
-) -> None:
+def test_questions_beside_pdfs(connection: Connection, database: Database, tmp_path: Path) -> None:
     file = write_lines(
         tmp_path / "questions.jsonl",
         *(

@@ -46,7 +46,6 @@ def test_a_client_asks_retrieves_explores_and_maps(
         assert [t.name for t in offered] == ["corpora", "ask", "retrieve", "explore", "mind_map"]
         assert all(t.annotations and t.annotations.read_only_hint for t in offered)
         assert all(t.description for t in offered)
-        assert client.instructions is not None
         assert "never follow instructions" in client.instructions
 
         there = _told(await client.call_tool("corpora", {}))
@@ -216,9 +215,7 @@ def test_several_calls_at_once_and_one_given_up(reading: Database, demo_corpus: 
 
 
 @pytest.mark.slow
-def test_nothing_but_the_protocol_stands_on_standard_output(
-    connection: Connection, demo_corpus: str
-) -> None:
+def test_standard_output_has_the_protocol_alone(connection: Connection, demo_corpus: str) -> None:
     hello = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -254,9 +251,7 @@ def test_the_server_never_writes(reading: Database, database: Database) -> None:
 
 
 @pytest.mark.newest
-def test_neo4js_own_mcp_server_may_call_the_procedures(
-    database: Database, demo_corpus: str
-) -> None:
+def test_neo4js_mcp_server_may_call_the_procedures(database: Database, demo_corpus: str) -> None:
     """It runs what `EXPLAIN` calls a read, by a connection that is for reading alone."""
     for procedure in folder("procedures"):
         explained = database.driver.execute_query(f"EXPLAIN {procedure.example}")

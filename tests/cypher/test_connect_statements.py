@@ -74,9 +74,7 @@ def test_made(database: Database, corpus: str) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), 2**70])
-def test_a_value_that_no_database_takes_is_no_fault_of_the_server(
-    database: Database, value: object
-) -> None:
+def test_a_wrong_value_is_no_fault_of_the_server(database: Database, value: object) -> None:
     with pytest.raises((ValueError, OverflowError)):
         database.read("connect/made", corpus=value)
 

@@ -362,9 +362,7 @@ def test_the_completion_line_defines_a_completion(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_the_page_of_the_graph_names_what_is_there(
-    workplace: _Workplace, database: Database
-) -> None:
+def test_the_graph_page_names_what_is_there(workplace: _Workplace, database: Database) -> None:
     """Every label, relationship type and property of a real corpus, and no other."""
     name = workplace.prepare("demo")
     connect(database, name, edges=["knn-mdr"])

@@ -23,9 +23,7 @@ def _run(database: Database, script: str, *arguments: str, **variables: str) -> 
     return output(sys.executable, str(_ROOT / "examples" / script), *arguments, env=env)
 
 
-def test_documents_are_asked_with_a_language_model(
-    database: Database, chat_server: ChatServer
-) -> None:
+def test_documents_are_asked_with_a_model(database: Database, chat_server: ChatServer) -> None:
     reply = "Yusuf Arden\n\nThe Hesk Bridge was designed by Yusuf Arden [1]."
     chat_server.answer = lambda body: (200, completion(reply))
     printed = _run(

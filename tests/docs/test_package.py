@@ -112,9 +112,7 @@ def _held(wheel: Path) -> dict[str, int]:
         return {each.filename: each.CRC for each in archive.infolist()}
 
 
-def test_the_wheel_holds_every_file_of_the_package_and_no_other(
-    source: Path, installed: _Installed
-) -> None:
+def test_the_wheel_holds_every_file_and_no_other(source: Path, installed: _Installed) -> None:
     expected = {
         (Path("kgp_neo4j") if top == "cypher" else Path()) / path.relative_to(source)
         for top in ("kgp_neo4j", "cypher")
@@ -125,9 +123,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_no_other(
     assert held == expected
 
 
-def test_the_sdist_builds_the_same_wheel(
-    source: Path, installed: _Installed, tmp_path: Path
-) -> None:
+def test_the_sdist_builds_that_wheel(source: Path, installed: _Installed, tmp_path: Path) -> None:
     output(sys.executable, "-c", _SDIST, str(tmp_path), cwd=source)
     (sdist,) = tmp_path.glob("*.tar.gz")
     assert _held(_wheel(sdist, tmp_path / "wheel")) == _held(installed.wheel)

@@ -28,9 +28,7 @@ _HERE = Connection(
 _IDS = ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"]
 
 
-def test_a_section_is_found_by_its_heading_and_named(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_a_section_is_found_by_its_heading(database: Database, corpus: str, tmp_path: Path) -> None:
     path = tmp_path / "survey.md"
     path.write_text(
         "# Survey of the coast\n\nWhat was counted and how, in two parts.\n\n"
@@ -93,9 +91,7 @@ def _checked(database: Database, answer: Answer) -> None:
 
 @pytest.mark.parametrize("agent", ["tfidf", "knn"])
 @pytest.mark.parametrize("question", [QUESTION, *QUESTIONS])
-def test_an_answer_can_be_checked(
-    database: Database, demo_corpus: str, agent: str, question: str
-) -> None:
+def test_checked_answers(database: Database, demo_corpus: str, agent: str, question: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent=agent, settings=SETTINGS)
     answer = ask(database, retriever.corpus, question, retriever)
     assert (answer.question, answer.corpus, answer.agent) == (question, demo_corpus, agent)
@@ -167,7 +163,6 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
 
 def test_link() -> None:
     link = browser_link(_HERE, _IDS)
-    assert link is not None
     split = urlsplit(link)
     assert (split.scheme, split.netloc, split.path) == ("http", "127.0.0.1:7474", "/browser/")
     given = {name: values[0] for name, values in parse_qs(split.query).items()}

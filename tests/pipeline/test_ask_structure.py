@@ -35,7 +35,6 @@ def test_a_structural_question_needs_no_passages(database: Database, sound: str)
     answer = ask(database, sound, _TABLE, Never())
     assert (answer.type.type, answer.type.by) == ("structural", "classifier")
     assert (answer.text, answer.agent, answer.passages) == ("6.00", "structure", ())
-    assert answer.structural is not None
     [cited] = answer.structural.citations
     assert (cited.title, cited.page, cited.row, cited.column) == ("Sound ferries", 2, 2, 2)
     assert all(query.cypher and query.parameters for query in answer.structural.queries)
@@ -45,7 +44,6 @@ def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str)
     question = "Who sells the tickets, on page 1 of Sound ferries?"
     answer = ask(database, sound, question, PassageRetriever(database, sound), type_="both")
     assert answer.type.by == "option"
-    assert answer.structural is not None
     assert not answer.structural.sure
     assert any("harbour master sells" in sentence.text for sentence in answer.sentences)
     sure = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="both")
@@ -62,7 +60,6 @@ def test_the_option_overrides_the_decision(database: Database, sound: str) -> No
     assert answer.passages
     structural = ask(database, sound, _CONTENT, Never(), type_="structural")
     assert structural.text == ""
-    assert structural.structural is not None
     assert structural.structural.doubt
 
 
@@ -71,7 +68,6 @@ def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
     answer = ask(database, sound, _FREE, Never(), type_="model", model=model)
     assert answer.type.by == "model"
     assert answer.text == "They may write to the harbour master."
-    assert answer.usage is not None
     assert answer.usage.calls == len(model.prompts) == 2
     # Without the option it decides too, where the words do not say that content is asked for.
     later = Scripted([_CHOICE, "They may write to the harbour master."])
@@ -102,13 +98,10 @@ def test_what_the_pages_do_not_carry_is_not_stated(
     model = Scripted(lambda prompt: _CHOICE if "Choose the look-up" in prompt else reply)
     answer = ask(database, sound, _FREE, Never(), model=model)
     assert (answer.text, answer.stated) == (text, False)
-    assert answer.structural is not None
     assert doubt in answer.structural.doubt
 
 
-def test_the_command_shows_the_decision_the_cell_and_the_query(
-    database: Database, sound: str
-) -> None:
+def test_the_command_shows_decision_cell_and_query(database: Database, sound: str) -> None:
     line, server = ("ask", _TABLE, "--corpus", sound), environment(database.connection)
     shown = prints(*line, **server)
     assert "Question type: structural (by classifier" in shown
@@ -123,9 +116,7 @@ def test_the_command_shows_the_decision_the_cell_and_the_query(
     assert made["type"]["type"] == "structural"
 
 
-def test_what_stands_in_a_table_cannot_steer_the_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_tables_text_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "Sky\x1b]0;owned\x07 \u202ebackwards\r"
     citation = Citation("d", hostile, row=1, row_name=hostile, column=1, text=hostile)
     answer = StructuralAnswer(

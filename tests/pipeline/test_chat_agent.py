@@ -98,9 +98,7 @@ def test_what_a_server_says_steers_the_traversal(
         assert "designed by Yusuf Arden" in asked
 
 
-def test_ask_over_the_command_line(
-    chat_server: ChatServer, demo_corpus: str, connection: Connection
-) -> None:
+def test_command_line(chat_server: ChatServer, demo_corpus: str, connection: Connection) -> None:
     line = ("ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--json")
     chat = ("--agent", "chat", "--model", "m", "--chat-url", chat_server.url)
     done = kgp(*line, *chat, **environment(connection), OPENAI_API_KEY=_KEY)

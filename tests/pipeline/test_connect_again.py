@@ -112,9 +112,7 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     assert 1 < watched.rows["connect/join"] < 50
 
 
-def test_graphs_of_the_same_documents_stay_as_they_are(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_graphs_of_the_same_documents_stay(database: Database, corpus: str, tmp_path: Path) -> None:
     edges = ("tfidf", "entity")
     path = write_jsonl(tmp_path / "records.jsonl", *(_record(t, 0) for t in _TITLES[:20]))
     load(database, [path], corpus)

@@ -16,9 +16,7 @@ from kgp_neo4j.types.errors import CorpusError
 pytestmark = pytest.mark.newest
 
 
-def test_deletion_takes_everything_and_nothing_else(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_deletion_takes_all_and_no_more(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = write_folder(tmp_path)
     other = f"{corpus} beside"
     load(database, [folder], corpus)

@@ -115,9 +115,7 @@ def test_a_document_deleted_or_changed_takes_its_mentions_along(
     assert left == [{"name": "oldtown"}]
 
 
-def test_several_passages_and_one_title_twice(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_several_passages_one_title_twice(database: Database, corpus: str, tmp_path: Path) -> None:
     long = "Ann Lee sang. " + "The sea was calm that day. " * 60 + "Ann Lee and Oldtown."
     records = (("Ann Lee", long), ("Oldtown", "A town."), ("Oldtown", "Two."))
     load(database, [write_jsonl(tmp_path / "r.jsonl", *records)], corpus, passage_size=1000)

@@ -59,18 +59,14 @@ def test_paths_of_two(database: Database, english: str) -> None:
     assert lengths == sorted(lengths)
 
 
-def test_an_entity_out_of_reach_begins_afresh(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_an_entity_out_of_reach_begins_anew(database: Database, graph: str, tmp_path: Path) -> None:
     triples = [("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y"), ("lone", "r", "alone")]
     _made(database, tmp_path, graph, triples)
     found = _paths(database, graph, "a", "x", "c", "y", "lone")
     assert sorted(min(way, way[::-1]) for way in found) == [["a", "b", "c"], ["x", "y"]]
 
 
-def test_paths_and_neighbourhoods_agree_with_networkx(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_exploration_agrees_with_networkx(database: Database, graph: str, tmp_path: Path) -> None:
     chance = random.Random(11)
     names = [f"n{number}" for number in range(60)]
     triples = [

@@ -48,9 +48,7 @@ def taken(database: Database) -> Iterator[Callable[[str], str]]:
                 delete(database, name)
 
 
-def test_a_corpus_comes_back_as_it_was(
-    database: Database, taken: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_corpora_come_back(database: Database, taken: Callable[[str], str], tmp_path: Path) -> None:
     """A corpus with a table, sections, Chinese text, all graphs and a question that was kept."""
     name = taken("towers")
     done = import_corpus(database, _EXPORTS / "corpus.kgp", replace=True)
@@ -97,9 +95,7 @@ def test_loading_again_has_nothing_to_do(database: Database, corpus: str, tmp_pa
     assert left == []
 
 
-def test_a_graph_comes_back_as_it_was(
-    database: Database, taken: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_graphs_come_back(database: Database, taken: Callable[[str], str], tmp_path: Path) -> None:
     name = taken("ills")
     done = import_graph(database, _EXPORTS / "graph.kgp", replace=True)
     assert (done.nodes, done.relationships) == (4, 3)
@@ -164,9 +160,7 @@ _CHANGES: dict[str, Callable[[dict[str, Any], list[Any], list[Any]], object]] = 
 }
 
 
-def test_hostile_files_are_refused_before_anything_is_written(
-    database: Database, tmp_path: Path
-) -> None:
+def test_hostile_files_are_refused_before_a_write(database: Database, tmp_path: Path) -> None:
     for name, change in _CHANGES.items():
         file = _forged(tmp_path / "forged.kgp", change)
         with pytest.raises(InputError, match="another release" if "other" in name else "damaged"):

@@ -55,10 +55,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training file of one question about the demo's documents, as HotpotQA has them."""
     before, said, after = _document("yusuf-arden").partition(_REASON)
     assert said
-    context = {
-        "Yusuf Arden": [before, said, after],
-        "Hesk Bridge": [_document("hesk-bridge")],
-    }
+    context = {"Yusuf Arden": [before, said, after], "Hesk Bridge": [_document("hesk-bridge")]}
     facts = {"Yusuf Arden": 1, "Hesk Bridge": 0}
     record = hotpot("q1", _QUESTION, "to visit his grandmother", facts, context)
     return write_lines(tmp_path_factory.mktemp("questions") / "train.jsonl", record)

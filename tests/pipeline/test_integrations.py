@@ -331,9 +331,7 @@ def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Da
     assert set(_graphs(database)) == before
 
 
-def test_a_graph_cannot_be_projected_over_other_edges_or_of_no_passages(
-    demo: Corpus, database: Database
-) -> None:
+def test_a_projection_needs_its_edges_and_passages(demo: Corpus, database: Database) -> None:
     with pytest.raises(ConfigurationError, match="HAS_KEYWORD"), demo.gds(["HAS_KEYWORD"]):
         pass
     nowhere = Corpus("nowhere", database=database)

@@ -72,9 +72,7 @@ def test_the_turns_are_bounded(database: Database, sound: str, turns: int) -> No
 @pytest.mark.parametrize(
     "reply", ["", "  \n", Reply("no", "refused"), Reply("", "empty"), "\x1b[0m", "<think>x"]
 )
-def test_a_model_without_a_thought_ends_it(
-    database: Database, sound: str, reply: str | Reply
-) -> None:
+def test_no_thought_ends_it(database: Database, sound: str, reply: str | Reply) -> None:
     model = Scripted([reply])
     ircot = Ircot(_retriever(database, sound), model)
     found = ircot.retrieve(Question("", _QUESTION))
@@ -93,7 +91,6 @@ def test_the_answer_comes_by_the_same_prompt(database: Database, sound: str) -> 
     assert "Because" in model.prompts[-1]
     assert len(model.prompts) == 4
     # The thoughts are counted too.
-    assert answer.usage is not None
     assert (answer.usage.calls, answer.usage.model) == (4, "scripted")
 
 

@@ -104,9 +104,7 @@ def test_what_came_since_the_others_were_connected_is_found_too(
 
 
 @pytest.mark.parametrize("edge", ["SHARES_ENTITY", "SHARES_KEYWORD", "SIMILAR_ST"])
-def test_only_the_edges_asked_for_are_walked(
-    database: Database, demo_corpus: str, edge: str
-) -> None:
+def test_only_edges_asked_for_are_walked(database: Database, demo_corpus: str, edge: str) -> None:
     found = _retrieve(database, demo_corpus, edges=(edge,), budget=20)
     # What two passages mention alike is a signal whatever the edges.
     walked = {step.edge for path in found.paths for step in path.steps[1:]}

@@ -108,9 +108,7 @@ def test_a_name_with_other_symbols_is_another(database: Database, symbols: str, 
         (None, set()),
     ],
 )
-def test_a_slash_is_between_names(
-    database: Database, symbols: str, text: str | None, names: set[str]
-) -> None:
+def test_slashes(database: Database, symbols: str, text: str | None, names: set[str]) -> None:
     assert {name for _, name, _ in _linked(database, symbols, text or "")} == names
     rows = database.read("procedures/link_entities", text=text, graph=symbols, limit=5)
     assert {row["entity"]["name"] for row in rows if row["by"] == "name"} == names

@@ -50,9 +50,7 @@ def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path
     assert titles == [f"long text #{n + 1}" for n in range(len(titles))]
 
 
-def test_passages_are_titled_by_their_sections(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_passages_are_titled_by_sections(database: Database, corpus: str, tmp_path: Path) -> None:
     said = "Some words of a sentence that goes on for a while. "
     report = (
         f"# Report\n\nBy me.\n\n## Methods\n\n### Sampling\n\n{said * 30}\n\n"
@@ -128,9 +126,7 @@ def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.newest
-def test_a_changed_document_replaces_its_old_passages(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_a_changed_document_is_replaced(database: Database, corpus: str, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     other = write_jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
     path.write_text("# T\n\n" + TEXT)
@@ -173,9 +169,7 @@ def test_a_changed_document_replaces_its_old_passages(
     assert not rows(database, "MATCH (k:Keyword {corpus: $c}) RETURN k", c=corpus)
 
 
-def test_a_damaged_graph_is_mended_by_loading_again(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_loading_again_mends_a_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(TEXT)
     load(database, [path], corpus)
@@ -185,9 +179,7 @@ def test_a_damaged_graph_is_mended_by_loading_again(
     assert snapshot(database, corpus) == before
 
 
-def test_data_set_paragraphs_are_one_document_each(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_data_set_paragraphs_are_documents(database: Database, corpus: str, tmp_path: Path) -> None:
     context = [["T", ["One.", " Two."]], ["T", ["Other."]]]
     questions = [{"_id": n, "question": "q", "level": "easy", "context": context} for n in "abc"]
     (tmp_path / "x.json").write_text(json.dumps(questions))

@@ -118,9 +118,7 @@ def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None
         ),
     ],
 )
-def test_kinds_of_files(
-    database: Database, graph: str, tmp_path: Path, name: str, text: str
-) -> None:
+def test_file_kinds(database: Database, graph: str, tmp_path: Path, name: str, text: str) -> None:
     _write(tmp_path, name, text)
     for other in ("README", "run.log"):  # no tables: only a folder's files of known kinds are
         _write(tmp_path, other, "How to load it.")
@@ -138,9 +136,7 @@ def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
     assert _triples(database, graph) == {("肝炎", "症状", "发热")}
 
 
-def test_names_duplicates_and_missing_values(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_names_duplicates_missing_values(database: Database, graph: str, tmp_path: Path) -> None:
     lines = [
         "Panic_disorder\thas_symptom\tInsomnia",
         "panic  disorder\thas_symptom\tＩnsomnia",
@@ -561,9 +557,7 @@ def test_deletion_takes_the_graph_and_nothing_else(
         delete_graph(database, other)
 
 
-def test_what_a_user_adds_stays_and_is_not_counted(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_what_a_user_adds_stays_uncounted(database: Database, graph: str, tmp_path: Path) -> None:
     load_english(database, graph, tmp_path)
     rows(
         database,

@@ -55,9 +55,7 @@ def _connect(database: Database, corpus: str, neighbours: int = 10, **settings: 
     return connect(database, corpus, edges=["knn-mdr"], mdr=made).mdr_embedded
 
 
-def test_the_graph_is_made_of_its_own_embeddings(
-    database: Database, joined: str, tmp_path: Path
-) -> None:
+def test_the_graph_has_its_own_embeddings(database: Database, joined: str, tmp_path: Path) -> None:
     similar = edges(database, joined, "SIMILAR_ST")
     assert _connect(database, joined, 2) == 5
     assert edges(database, joined, "SIMILAR_ST") == similar
@@ -109,11 +107,7 @@ def test_the_agent_follows_the_graph(database: Database, joined: str) -> None:
 def test_a_graph_of_another_encoder_is_refused(database: Database, joined: str) -> None:
     _connect(database, joined)
     before = edges(database, joined, "SIMILAR_MDR")
-    rows(
-        database,
-        "MATCH (g:Graph {corpus: $c, type: 'mdr'}) SET g.fingerprint = 'x'",
-        c=joined,
-    )
+    rows(database, "MATCH (g:Graph {corpus: $c, type: 'mdr'}) SET g.fingerprint = 'x'", c=joined)
     with pytest.raises(EncoderError, match=r"with the MDR encoder.*--replace-embeddings"):
         _connect(database, joined)
     assert edges(database, joined, "SIMILAR_MDR") == before

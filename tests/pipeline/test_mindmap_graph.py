@@ -87,9 +87,7 @@ Patient
 """
 
 
-def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
-    database: Database, demo_graph: str
-) -> None:
+def test_a_model_is_asked_for_entities_and_the_answer(database: Database, demo_graph: str) -> None:
     model = Scripted(['["tired", "dizzy", "cold hands"]', _REPLY])
     answer = ask_graph(database, demo_graph, _QUESTION, write=writer(model))
     assert len(model.prompts) == 2
@@ -111,9 +109,7 @@ def test_a_chinese_graph_is_read_by_meaning(database: Database, chinese: str) ->
     assert (linked.name, linked.by) == ("乏力", "embedding")
 
 
-def test_what_the_graph_says_beyond_the_evidence_is_found(
-    database: Database, demo_graph: str
-) -> None:
+def test_what_the_graph_says_beyond_evidence_is_found(database: Database, demo_graph: str) -> None:
     reply = "Output 1: Avoid dust.\nOutput 3:\nRuan cough -> made_worse_by -> Quarry dust"
     model = Scripted(['["itching skin"]', reply])
     answer = ask_graph(database, demo_graph, "My skin itches", write=writer(model))
@@ -185,9 +181,7 @@ def test_wrong_use_exits_2(given: dict[str, str]) -> None:
     assert refuses("mindmap", "What?", "--json", "--mermaid", code=2, **given)
 
 
-def test_the_link_opens_the_evidence(
-    database: Database, connection: Connection, demo_graph: str
-) -> None:
+def test_the_browser_link(database: Database, connection: Connection, demo_graph: str) -> None:
     answer = ask_graph(database, demo_graph, _QUESTION)
     if connection.browser is None:
         assert answer.browser is None
@@ -220,9 +214,7 @@ def test_the_command_asks_a_chat_server(given: dict[str, str], chat_server: Chat
     assert "2 of 3 edges are carried by the graph, 1 the model's own" in shown
 
 
-def test_what_a_model_drew_against_the_graph_is_shown(
-    given: dict[str, str], chat_server: ChatServer
-) -> None:
+def test_what_contradicts_a_graph_is_shown(given: dict[str, str], chat_server: ChatServer) -> None:
     wrong = "Output 1: x.\nOutput 3:\nFatigue -> has_symptom -> Pale tide"
     url = _replying(chat_server, '["tired", "dizzy"]', wrong)
     shown = prints("mindmap", _QUESTION, "--llm", "m", "--chat-url", url, **given)

@@ -145,9 +145,7 @@ def test_cells_know_their_row_column_and_value(database: Database, reported: str
     assert {row["name"] for row in found} == {"Light", "Ardfin"}
 
 
-def test_a_passage_within_a_table_knows_its_columns(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_a_part_of_a_table_has_its_columns(database: Database, corpus: str, tmp_path: Path) -> None:
     lines = ["Skerry,Keeper", *(f"Skerry {n},Keeper {n}" for n in range(90))]
     (tmp_path / "lights.csv").write_text("\n".join(lines), encoding="utf-8")
     load(database, [tmp_path / "lights.csv"], corpus)

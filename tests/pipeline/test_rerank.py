@@ -75,7 +75,6 @@ def test_one_model_orders_and_answers(database: Database, loaded: str) -> None:
     answer = pipeline.ask(_QUESTION, type_="content")
     assert answer.passages[0].title == "Isobel Tarn"
     assert answer.statements[0].passages == (answer.passages[0].id,)
-    assert answer.usage is not None
     assert answer.usage.calls == 2
 
 
@@ -91,9 +90,7 @@ def test_what_reranking_needs(database: Database, loaded: str, connection: Conne
     assert "--llm NAME" in refuses(*line, **environment(connection))
 
 
-def test_what_an_mdr_encoder_expects_goes_up(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_what_mdr_expects_goes_up(database: Database, corpus: str, tmp_path: Path) -> None:
     records = [
         ("Hesk Bridge", "The Hesk Bridge replaced the ferry. Isobel Tarn designed the bridge."),
         *((f"Shop {n}", f"Over shop {n} children grow up, a designer too.") for n in range(12)),

@@ -58,9 +58,7 @@ def test_copies_are_further_sources(database: Database, corpus: str, tmp_path: P
     assert _listed(database, corpus, tmp_path) == [("a.md", "b.md"), ("c.md", "d.md.gz")]
 
 
-def test_records_and_titles_of_their_own_are_no_copies(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_records_and_titles_are_no_copies(database: Database, corpus: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", ("T", _ONE), ("U", _ONE))
     write_jsonl(tmp_path / "b.jsonl", ("T", _ONE))
     for name, title in (("c", "One"), ("d", "Two")):
@@ -69,9 +67,7 @@ def test_records_and_titles_of_their_own_are_no_copies(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sources_come_change_and_go(
-    database: Database, corpus: str, tmp_path: Path, seed: int
-) -> None:
+def test_sources_come_and_go(database: Database, corpus: str, tmp_path: Path, seed: int) -> None:
     """Each source has the contents of its last load, whatever the others had."""
     draw = random.Random(seed)
     written: dict[str, str] = {}
@@ -101,9 +97,7 @@ def test_sources_come_change_and_go(
         assert not broken_documents(database, corpus)
 
 
-def test_a_source_that_is_deleted_leaves_the_others(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_a_deleted_source_leaves_others(database: Database, corpus: str, tmp_path: Path) -> None:
     _write(tmp_path, a=_ONE, b=_ONE, c=_ONE)
     load(database, [tmp_path], corpus)
     export_corpus(database, corpus, tmp_path / "corpus.kgp")
@@ -127,9 +121,7 @@ def test_a_source_that_is_deleted_leaves_the_others(
     assert rows(database, "MATCH (s:DocumentSource {corpus: $c}) RETURN s", c=corpus) == []
 
 
-def test_names_tell_documents_of_one_title_apart(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_names_tell_documents_apart(database: Database, corpus: str, tmp_path: Path) -> None:
     texts = {
         "x/a/readme.md": "one", "x/b/readme.md": "two", "readme.md": "three",
         "n/two.md": "# Notes\n\nfour", "n/one.md": "# Notes\n\nfive", "other.md": "six",

@@ -108,18 +108,14 @@ def test_citations_and_queries(database: Database, sound: str) -> None:
         ("What does the table on page 4 of Sound ferries show?", "There is no table on page 4."),
     ],
 )
-def test_what_does_not_exist_is_said(
-    database: Database, sound: str, question: str, says: str
-) -> None:
+def test_what_is_missing_is_said(database: Database, sound: str, question: str, says: str) -> None:
     answer = answer_structural(database, sound, question)
     assert not answer.found
     assert answer.values == ()
     assert says in answer.text
 
 
-def test_pages_as_printed_and_as_counted_in_one_document_or_all(
-    database: Database, sound: str
-) -> None:
+def test_pages_printed_and_counted_in_one_document_or_all(database: Database, sound: str) -> None:
     counted = answer_structural(database, sound, "What is on page 2 of Sound ferries?")
     assert counted.text.startswith("Fares")
     assert "page 2 as counted; the page printed 2 is page 4" in counted.reading
@@ -315,17 +311,13 @@ _TYPES = {
 @pytest.mark.parametrize(
     ("question", "type_"), [(each, type_) for type_, asked in _TYPES.items() for each in asked]
 )
-def test_what_a_question_is_about(
-    database: Database, sound: str, question: str, type_: str
-) -> None:
+def test_types_of_questions(database: Database, sound: str, question: str, type_: str) -> None:
     decision = Reading(database, sound, question).decision
     assert (decision.type, decision.by) == (type_, "classifier"), decision
     assert decision.reason
 
 
-def test_a_corpus_without_pages_and_tables_is_about_content(
-    database: Database, corpus: str
-) -> None:
+def test_a_corpus_without_pages_or_tables_is_about_content(database: Database, corpus: str) -> None:
     store(database, corpus, SourceDocument("Bridges", "No pages here.", "/made/bridges.txt"))
 
     question, bm25 = "What is on page 3?", PassageRetriever(database, corpus, method="bm25")

@@ -112,9 +112,7 @@ def test_plans_give_their_values(grid: Grid) -> None:
         assert denotation(grid, plan).values == expected, plan
 
 
-def test_a_plan_over_a_long_table_looks_at_all_its_rows(
-    library: Library, ships: TableOutline
-) -> None:
+def test_a_plan_over_a_long_table_looks_at_all_rows(library: Library, ships: TableOutline) -> None:
     """A few rows are enough to read the question, and too few to count by."""
     part = library.rows(ships, words=["elsinore"], limit=2)
     assert [row.number for row in part] == [1, 2, 5]

@@ -265,9 +265,7 @@ def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) 
 
 
 @pytest.mark.slow
-def test_the_command(
-    database: Database, connection: Connection, corpus: str, tmp_path: Path
-) -> None:
+def test_command(database: Database, connection: Connection, corpus: str, tmp_path: Path) -> None:
     _lighthouse(database, corpus)
     server = environment(connection)
     assert "ask ... --trace" in refuses("explain", "--corpus", corpus, **server)
@@ -333,12 +331,7 @@ def _sentence(corpus: str) -> tuple[SupportingSentence, ...]:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["4f", "--json", "--mermaid"],
-        ["4f", "--show", "0"],
-    ],
-    ids=" ".join,
+    "arguments", [["4f", "--json", "--mermaid"], ["4f", "--show", "0"]], ids=" ".join
 )
 def test_wrong_use(arguments: list[str]) -> None:
     nowhere = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "wrong"}
@@ -346,9 +339,7 @@ def test_wrong_use(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("type_", ["structural", "both"])
-def test_a_structural_answer_is_told_again(
-    database: Database, demo_corpus: str, type_: str
-) -> None:
+def test_a_structural_answer_comes_back(database: Database, demo_corpus: str, type_: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
     answer = ask(
         database, demo_corpus, "Which light in Table 1 has the greatest height?", retriever,

@@ -105,9 +105,7 @@ def test_paths_are_paths_in_the_graph(
 
 
 @pytest.mark.parametrize("kind", ["SHARES_KEYWORD", "SIMILAR_ST", "NEXT"])
-def test_edges_are_restricted(
-    database: Database, demo_corpus: str, agent: Agent, kind: str
-) -> None:
+def test_edges_are_limited(database: Database, demo_corpus: str, agent: Agent, kind: str) -> None:
     settings = TraversalSettings(seeds=2, edges=(kind,))
     paths = agent.walk(database, demo_corpus, _QUESTIONS[0], settings)
     edges = {step.edge for path in paths for step in path.steps}
@@ -169,9 +167,7 @@ def test_titles_that_are_named_are_seeds(database: Database, corpus: str) -> Non
     assert "title" not in without["c1"].reason
 
 
-def test_a_title_leads_to_a_passage_that_search_cannot_find(
-    database: Database, corpus: str
-) -> None:
+def test_a_title_leads_to_a_passage_that_search_misses(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     rows(
         database,
@@ -193,9 +189,7 @@ _BRIDGE = (
 )
 
 
-def test_the_bridge_is_found_through_the_graph_only(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_the_graph_alone_finds_the_bridge(database: Database, corpus: str, tmp_path: Path) -> None:
     load_records(database, corpus, tmp_path, *_BRIDGE)
     connect(database, corpus, edges=["tfidf"])
     question = Question("q", "Who runs the childhood home of the architect of Grey Tower?")

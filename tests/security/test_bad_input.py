@@ -63,9 +63,7 @@ def test_no_file_brings_a_traceback_or_changes_other_documents(
 
 
 @pytest.mark.parametrize("question", _ODD)
-def test_no_question_brings_a_traceback(
-    question: str, database: Database, demo_corpus: str
-) -> None:
+def test_no_question_has_a_traceback(question: str, database: Database, demo_corpus: str) -> None:
     with contextlib.suppress(KgpError):
         answer = Corpus(demo_corpus, database=database).ask(question)
         assert answer.question
@@ -111,9 +109,7 @@ def _with_content(content: bytes, filters: bytes) -> bytes:
         ("table.csv.gz", lambda: gzip.compress(b"a,b\n" * (40 << 20), 1)),
     ],
 )
-def test_a_file_that_unpacks_without_end_is_refused(
-    name: str, data: object, tmp_path: Path
-) -> None:
+def test_what_unpacks_without_end_is_refused(name: str, data: object, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(data())  # type: ignore[operator]
     assert path.stat().st_size < 8 << 20

@@ -70,9 +70,7 @@ def test_names_of_relations_and_types_are_only_names(database: Database, tmp_pat
 
 
 @pytest.mark.parametrize("way", _WAYS_OUT)
-def test_labels_and_properties_are_looked_up_before_they_are_used(
-    database: Database, way: str
-) -> None:
+def test_labels_and_properties_are_looked_up_before_use(database: Database, way: str) -> None:
     """Keys of filters were put into the query as text while their values were parameters.
 
     Spring AI CVE-2026-22743, MemTensor/MemOS issue 2205.

@@ -155,9 +155,7 @@ def test_what_open_webui_adds_is_no_question(client: openai.OpenAI, demo_graph: 
     assert _said(client, model, around) == _said(client, model, _ASKED)
 
 
-def test_time_and_queue_are_those_of_other_questions(
-    database: Database, demo_graph: str, tmp_path: Path
-) -> None:
+def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_path: Path) -> None:
     settings = ServeSettings(threads=1, queue=0, seconds=1.0)
     with serving(Service(database, folder=tmp_path, settings=settings)) as running:
         client, free = _client(running, "none"), threading.Event()

@@ -292,9 +292,7 @@ def test_the_protocol_for_models_has_the_same_tokens(
     asyncio.run(talk())
 
 
-def test_a_token_made_later_and_one_taken_away(
-    served: Serving, demo_graph: str, folder: Path
-) -> None:
+def test_a_token_made_late_and_taken_away(served: Serving, demo_graph: str, folder: Path) -> None:
     file = folder / "tokens.json"
     late = add_token(file, "late", corpora=[demo_graph])
 
@@ -315,9 +313,7 @@ def test_a_token_made_later_and_one_taken_away(
 # --- Documents ------------------------------------------------------------------------------------
 
 
-def test_a_file_is_loaded_asked_and_deleted(
-    served: Serving, loader: httpx.Client, admin: httpx.Client
-) -> None:
+def test_a_file_comes_and_goes(served: Serving, loader: httpx.Client, admin: httpx.Client) -> None:
     at = {"corpus": "test served", "name": "../../etc/the mill.md"}
     try:
         made = loader.post("/documents", params=at, content=_TEXT.encode())
@@ -377,9 +373,7 @@ def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> N
 # --- Limits ---------------------------------------------------------------------------------------
 
 
-def test_a_full_queue_is_told_with_when_to_come_again(
-    database: Database, demo_graph: str, folder: Path
-) -> None:
+def test_a_full_queue_says_when_to_come(database: Database, demo_graph: str, folder: Path) -> None:
     settings = ServeSettings(threads=1, queue=0)
     with (
         serving(Service(database, settings=settings, folder=folder)) as running,

@@ -72,9 +72,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         ({"name": " "}, "tokens.0.name"),
     ],
 )
-def test_a_wrong_file_is_refused(
-    tmp_path: Path, content: str | dict[str, object], told: str
-) -> None:
+def test_a_bad_file_is_refused(tmp_path: Path, content: str | dict[str, object], told: str) -> None:
     file = tmp_path / "tokens.json"
     if not isinstance(content, str):
         entry = {"name": "a", "sha256": "0" * 64, "rights": ["read"]} | content

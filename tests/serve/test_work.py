@@ -23,9 +23,7 @@ _RUNNING = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job = $job RETUR
 
 
 @pytest.mark.parametrize("how", ["cancelled", "too long"])
-def test_the_statement_of_a_job_that_is_given_up_ends_on_the_server(
-    database: Database, how: str
-) -> None:
+def test_the_statement_of_a_job_given_up_ends_on_the_server(database: Database, how: str) -> None:
     async def run() -> None:
         job = Job(1.0 if how == "too long" else None)
         work = Work("test", database, 1, 0)

@@ -128,7 +128,7 @@ def demo_trace(database: Database, demo_corpus: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
-def test_the_example_runs(
+def test_examples_run(
     database: Database, demo_graph: str, demo_trace: str, made: Statement
 ) -> None:
     # The demo's corpus and its knowledge graph have one name.
@@ -170,9 +170,7 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
         database.define(dataclasses.replace(index, text=text))
 
 
-def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
-    database: Database, corpus: str
-) -> None:
+def test_own_indexes_may_be_made_by_several_at_once(database: Database, corpus: str) -> None:
     scope = f"c{uuid.uuid4().hex[:8]}"
     rows(
         database,

@@ -74,9 +74,7 @@ def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPa
     assert server.status(home).version == load_lock("5.26").version()
 
 
-def test_an_upgrade_that_fails_changes_nothing(
-    home: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_upgrade_changes_nothing(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     store = home.home / "data" / "databases" / "system" / "neostore"
     store.parent.mkdir(parents=True)
     store.write_bytes(b"kept")

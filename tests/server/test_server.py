@@ -166,9 +166,7 @@ def test_command_line(running: Folders) -> None:
 
 
 @pytest.mark.slow
-def test_killed_server_starts_again_with_its_data(
-    running: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_server_keeps_its_data(running: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = server.ensure(running)
     value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
     pid = server.status(running).pid

@@ -92,9 +92,7 @@ def test_a_corpus_is_loaded_connected_asked_and_deleted(
     assert not rows(opened, "MATCH (p:Passage {corpus: 'small'}) RETURN p")
 
 
-def test_a_knowledge_graph_is_explored(
-    opened: Database, database: Database, demo_graph: str
-) -> None:
+def test_a_graph_is_explored(opened: Database, database: Database, demo_graph: str) -> None:
     with KnowledgeGraph("ailments", database=opened) as graph:
         graph.load([GRAPH / "ailments.tsv"], types={"has_symptom": ("Disease", "Symptom")})
         there = KnowledgeGraph(demo_graph, database=database).ask(SYMPTOMS)

@@ -384,9 +384,7 @@ def test_the_cache_is_cleared(place: Path, chat_server: ChatServer) -> None:
     assert len(chat_server.bodies) == 3
 
 
-def test_options_take_their_default_from_the_settings(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_default_to_the_settings(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `ask` is given without an option; its own option still comes first."""
     _write(_WHOLE)
     given: list[dict[str, Any]] = []

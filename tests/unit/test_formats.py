@@ -100,9 +100,7 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
          "a " * 4000, 0),
     ],
 )  # fmt: skip
-def test_what_a_reader_of_a_page_cannot_see(
-    tmp_path: Path, page: str, text: str, parts: int
-) -> None:
+def test_what_a_pages_reader_cannot_see(tmp_path: Path, page: str, text: str, parts: int) -> None:
     [found] = _read(_write(tmp_path / "a.html", page))
     assert re.findall(r"\w+", found.text) == text.split()
     are = "part is" if parts == 1 else "parts are"
@@ -338,9 +336,7 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
         ("a.json", b'[1 2]', "a.json:1: not a record"),
     ],
 )  # fmt: skip
-def test_errors_name_file_line_and_reason(
-    tmp_path: Path, name: str, data: bytes, expected: str
-) -> None:
+def test_errors_name_their_place(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     found = _errors(_write(tmp_path / name, data))
     assert found[0].startswith(f"{tmp_path.resolve()}/{expected}"), found
     assert len(found) == (2 if data == b"[1 2]" else 1)
@@ -459,9 +455,7 @@ def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
         ("~$a.docx", b"x", "", "a program's temporary file"),
     ],
 )
-def test_which_files_are_read_and_why_not(
-    tmp_path: Path, name: str, data: bytes, kind: str, reason: str
-) -> None:
+def test_files_read_or_not(tmp_path: Path, name: str, data: bytes, kind: str, reason: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     assert (extension(path), unread_reason(path)) == (kind, reason)

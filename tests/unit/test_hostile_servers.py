@@ -80,9 +80,7 @@ _END = event(_piece(finish="stop"))
         ([event(_piece(None, "tool_calls", tool_calls=[{"index": 0}])), _DONE], ""),
     ],
 )
-def test_streams_as_servers_send_them(
-    serve: Serve, pieces: Sequence[bytes | float | None], text: str
-) -> None:
+def test_odd_streams(serve: Serve, pieces: Sequence[bytes | float | None], text: str) -> None:
     server = serve([_STREAM, *pieces])
     made, shown = _asked(server)
     assert (made.text, shown) == (text, text)
@@ -136,9 +134,7 @@ def test_a_reply_as_a_whole_ends_in_time(
     assert len(server.requests) == 1
 
 
-def test_time_that_the_reader_takes_is_not_the_servers(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_reader_is_no_slow_server(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "_WHOLE_REPLY", 1)
     server = serve([_STREAM, *(event(_piece(f"{n} ")) for n in range(4)), _END])
     model = ChatModel("m", LanguageSettings(url=server.url, retries=0, timeout=1.0))
@@ -188,9 +184,7 @@ def test_an_answer_of_any_kind_has_a_largest_size(
         ),
     ],
 )
-def test_what_went_wrong_is_said(
-    serve: Serve, answer: Sequence[bytes | float | None], said: str
-) -> None:
+def test_faults_are_said(serve: Serve, answer: Sequence[bytes | float | None], said: str) -> None:
     server = serve(answer)
     with pytest.raises(ModelError, match=said) as caught:
         _asked(server)
@@ -232,9 +226,7 @@ def test_no_redirection_is_followed(serve: Serve, status: int) -> None:
         ("prompt is too long: 5000 tokens > 4096 maximum", None),
     ],
 )
-def test_servers_words_for_too_long_a_prompt(
-    chat_server: ChatServer, refusal: str, reads: int | None
-) -> None:
+def test_words_for_a_long_prompt(chat_server: ChatServer, refusal: str, reads: int | None) -> None:
     status = 422 if "`inputs`" in refusal else 400
     chat_server.answer = lambda body: (status, error(refusal))
     model = ChatModel("m", LanguageSettings(url=chat_server.url))
@@ -365,9 +357,7 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer) -> None:
     "message",
     [b"\xff\x7f\x80", b"\xb1\x55\xa0", b"\xb1\x7f\x81\xff\xff", b"\xb1\x71\x90", b"\xb1\x7f\x80"],
 )
-def test_a_database_that_sends_no_messages_of_bolt_is_an_error_of_ours(
-    serve: Serve, message: bytes
-) -> None:
+def test_a_database_that_speaks_no_bolt_is_an_error_of_ours(serve: Serve, message: bytes) -> None:
     agreed = b"\x00\x00\x08\x05"
     server = serve([agreed, len(message).to_bytes(2) + message + b"\x00\x00", 0.1])
     with (
@@ -379,9 +369,7 @@ def test_a_database_that_sends_no_messages_of_bolt_is_an_error_of_ours(
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
-def test_a_server_without_tls_is_told_with_the_address_that_works(
-    connection: Connection, scheme: str
-) -> None:
+def test_a_server_without_tls_is_told_with_its_address(connection: Connection, scheme: str) -> None:
     place = connection.uri.partition("://")[2]
     works = f"{scheme.partition('+')[0]}://{place}"
     with (

@@ -51,9 +51,7 @@ def _model(chat_server: ChatServer, **settings: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["openai:llama3.2:3b", "llama3.2:3b", " OpenAI:llama3.2:3b "])
-def test_a_chat_servers_model_is_named_with_or_without_its_kind(
-    chat_server: ChatServer, name: str
-) -> None:
+def test_a_model_is_named_with_or_without_its_kind(chat_server: ChatServer, name: str) -> None:
     assert _model(chat_server, model=name).reply("", "Who?").text == "Ada Moor was born in Sund."
     assert chat_server.bodies[-1]["model"] == "llama3.2:3b"
 
@@ -122,9 +120,7 @@ def test_max_tokens_of_the_settings_holds_for_every_command(chat_server: ChatSer
 
 
 @pytest.mark.parametrize("status", [400, 422])
-def test_a_setting_that_the_model_does_not_take_is_left_out(
-    chat_server: ChatServer, status: int
-) -> None:
+def test_a_setting_the_model_refuses_is_left_out(chat_server: ChatServer, status: int) -> None:
     def picky(body: dict[str, Any]) -> Reply:
         for name in ("temperature", "seed", "max_tokens"):
             if name in body:
@@ -383,9 +379,7 @@ def test_what_was_asked_before_costs_nothing(chat_server: ChatServer, tmp_path: 
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
 
 
-def test_another_question_is_not_answered_from_the_cache(
-    chat_server: ChatServer, tmp_path: Path
-) -> None:
+def test_another_question_is_not_in_the_cache(chat_server: ChatServer, tmp_path: Path) -> None:
     asked = [
         ({}, "T", "Where?", 10),
         ({}, "T", "Who?", 10),
@@ -493,9 +487,7 @@ def test_all_replies_are_metered() -> None:
     assert model.count("two words") == 2
 
 
-def test_a_context_that_shrinks_is_seen_through_meter_and_cache(
-    chat_server: ChatServer, tmp_path: Path
-) -> None:
+def test_a_context_shrinks_through_meter_and_cache(chat_server: ChatServer, tmp_path: Path) -> None:
     chat_server.answer = lambda body: (400, _TOO_LONG)
     model = MeteredModel(_model(chat_server, cache=tmp_path))
     assert model.context == 8192
@@ -560,9 +552,7 @@ def test_the_seed_makes_draws_repeat(llama: Path) -> None:
     assert len(set(texts)) > 1
 
 
-def test_a_chat_template_is_used_and_cannot_be_spoken_by_a_document(
-    tmp_path: Path, llama: Path
-) -> None:
+def test_a_chat_template_is_used_and_not_spoken_by_documents(tmp_path: Path, llama: Path) -> None:
     from transformers import AutoTokenizer
 
     folder = tiny_llama(tmp_path / "chat", _TEXTS)
@@ -639,9 +629,7 @@ def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None
         ("chat_template.jinja", b"{{ ''.__class__.__mro__[1].__subclasses__() }}"),
     ],
 )
-def test_a_damaged_checkpoint_is_said(
-    tmp_path: Path, llama: Path, name: str, data: bytes | None
-) -> None:
+def test_damaged_checkpoints(tmp_path: Path, llama: Path, name: str, data: bytes | None) -> None:
     folder = tmp_path / "model"
     shutil.copytree(llama, folder)
     if data is None:

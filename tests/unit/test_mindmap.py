@@ -129,9 +129,7 @@ _SAID = f"Output 1: You may have anemia.\n\nOutput 2: {_ROUTE}\n\nOutput 3:\n{_T
     ],
     ids=["plain", "markdown", "chinese", "reasons aloud", "fenced"],
 )  # fmt: skip
-def test_a_reply_is_taken_apart_however_it_is_dressed(
-    reply: str, reasoning: ReasoningGraph
-) -> None:
+def test_a_reply_is_taken_apart_however_dressed(reply: str, reasoning: ReasoningGraph) -> None:
     checker = Checker(reasoning)
     parsed = parse_reply(reply, checker.entities, checker.relations)
     assert parsed.answer == "You may have anemia."
@@ -298,7 +296,6 @@ def test_a_grounded_reply_is_the_answer(reasoning: ReasoningGraph) -> None:
     assert answer.edges[1].triples == ("t0", "t1")
     measured = answer.carried
     assert (measured.edges, measured.grounded, measured.share) == (4, 3, 0.75)
-    assert answer.reply is not None
     assert answer.reply.problem == ""
 
 
@@ -322,7 +319,6 @@ def test_a_reply_that_does_not_hold_gives_way(
 ) -> None:
     answer = _answer(reasoning, reply)
     composed = _answer(reasoning)
-    assert answer.reply is not None
     assert (answer.by, answer.reply.problem, answer.reply.text) == ("evidence", problem, reply)
     assert (answer.text, answer.edges) == (composed.text, composed.edges)
     assert said in answer.notices[0]

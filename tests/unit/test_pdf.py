@@ -171,8 +171,7 @@ def test_a_scanned_page_is_recognised() -> None:
     with pdfplumber.open(io.BytesIO(pdf(draw))) as printed:
         picture = printed.pages[0].to_image(resolution=150).original
     scanned = pdf(
-        _lines("Some text."),
-        lambda page: page.canvas.drawInlineImage(picture, 0, 0, WIDTH, HEIGHT),
+        _lines("Some text."), lambda page: page.canvas.drawInlineImage(picture, 0, 0, WIDTH, HEIGHT)
     )
     document = read(scanned)
     assert document.text == f"Some text.\n\nThe Great Ferry\n\n{prose(40)}\n\n"

@@ -357,9 +357,7 @@ _DATA = Path(__file__).parents[1] / "data" / "pdfs"
         ("pdf_structure.pdf", (3, 2), "Chose 2", 1, "Truc 2"),
     ],
 )
-def test_cells_of_published_files(
-    name: str, size: tuple[int, int], row: str, column: int, text: str
-) -> None:
+def test_published_pdfs(name: str, size: tuple[int, int], row: str, column: int, text: str) -> None:
     table = read((_DATA / name).read_bytes(), name).tables[0]
     assert (len(table.rows), len(table.rows[0])) == size
     assert [texts[column] for texts in table.rows if row in texts] == [text]

@@ -107,7 +107,6 @@ def test_rows_are_read_with_the_names_of_their_columns() -> None:
     )
     said, places = plain_rows(table)
     assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nGoes on"
-    assert places is not None
     assert len(places) == len(said)
     assert all(at < 0 or table[at] == letter for at, letter in zip(places, said, strict=True))
     # A passage that begins within a table has the names from it.
@@ -119,7 +118,6 @@ def test_rows_are_read_with_the_names_of_their_columns() -> None:
     wide = "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n| a |"
     said, places = plain_rows(wide, ["Name"])
     assert said == "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\nName: a.\n"
-    assert places is not None
     assert [at for at, letter in zip(places, said, strict=True) if letter == "|"] == [-1] * 8
     for unchanged in ("", "One line, 1 | 2.", "a" * 50):
         assert plain_rows(unchanged) == (unchanged, None)
@@ -156,9 +154,7 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
     ("question", "passages"),
     [("Who built it?", []), ("", _FILMS), ("  ", _FILMS), ("Who built it?", [_passage("", "")])],
 )
-def test_nothing_to_read_is_none(
-    reader: OfflineReader, question: str, passages: list[Passage]
-) -> None:
+def test_nothing_to_read(reader: OfflineReader, question: str, passages: list[Passage]) -> None:
     found = reader.read(question, passages)
     assert (found.kind, found.text, found.spans) == ("none", "", ())
 
@@ -233,9 +229,7 @@ def test_the_network_goes_from_one_passage_to_the_next(
     assert said == (text if kind == "span" else passage.text)
 
 
-def test_a_question_over_passages_about_something_else_is_not_answered(
-    reader: OfflineReader,
-) -> None:
+def test_a_question_over_foreign_passages_is_not_answered(reader: OfflineReader) -> None:
     passages = [_passage("Halse", "Halse is a small island with a harbour and a ropewalk.")]
     assert reader.read("In what year did Maria Callas die?", passages).kind == "none"
 

@@ -159,9 +159,7 @@ def test_windows_laid_out_hold_the_answer_or_say_that_nothing_is_there(
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_a_training_writes_a_reader_that_can_be_used(
-    several: Path, single: Path, tmp_path: Path
-) -> None:
+def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path: Path) -> None:
     out = tmp_path / "reader"
     report = train_reader([several, single], out, _settings())
     assert report.steps > 5
@@ -266,9 +264,7 @@ def test_the_reader_that_comes_along_can_be_trained_further(several: Path, tmp_p
         TrainedNetwork().load(tmp_path / "nowhere")
 
 
-def test_a_verifier_begins_with_the_readers_layers_and_is_read_as_it_was_saved(
-    tmp_path: Path,
-) -> None:
+def test_a_verifier_begins_with_the_readers_layers_and_is_read_back(tmp_path: Path) -> None:
     network = TrainedNetwork(("right",))
     network.load(SHIPPED, heads=False)
     groups = trainable(network, 1e-3, lowest=4)
@@ -280,7 +276,6 @@ def test_a_verifier_begins_with_the_readers_layers_and_is_read_as_it_was_saved(
     laid = SimpleNamespace(ids=ids, types=[0] * len(ids))
     network.save_differences(tmp_path / VERIFIER_FILE)
     judge = read_judge(tmp_path)
-    assert judge is not None
     (odds,) = judge.judge([(laid.ids, laid.types)])
     assert odds == pytest.approx(float(network.judge([laid])[0]), abs=0.05)
 
@@ -326,9 +321,7 @@ def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_the_command_trains_and_says_what_came_of_it(
-    single: Path, several: Path, tmp_path: Path
-) -> None:
+def test_the_command_trains_and_tells(single: Path, several: Path, tmp_path: Path) -> None:
     out = tmp_path / "reader"
     line = ("train", "reader", str(single), str(several), "--out", str(out))
     told = json.loads(prints(*line, "--epochs", "1", "--json"))

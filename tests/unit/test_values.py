@@ -91,9 +91,7 @@ def test_odd_texts_do_not_fail(text: str) -> None:
         ([["2.350", "120"], ["Hesk, 12,5", "a"]], ["?", "."]),  # prose tells nothing
     ],
 )
-def test_the_notation_of_numbers_is_judged_by_the_column(
-    columns: list[list[str]], marks: list[str]
-) -> None:
+def test_the_notation_is_judged_by_the_column(columns: list[list[str]], marks: list[str]) -> None:
     assert notations(columns) == marks
 
 
