@@ -161,12 +161,10 @@ def _described(drawn: Sequence[GoldQuestion]) -> str:
 
 def _size(drawn: Iterable[GoldQuestion]) -> int | None:
     """Return the passages' size in characters: None where a fact is a whole passage."""
-    is_sentence = any(fact.part for asked in drawn for fact in asked.facts)
-    return DEFAULT_SIZE if is_sentence else None
+    return DEFAULT_SIZE if any(fact.part for asked in drawn for fact in asked.facts) else None
 
 
 def _load(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
-    """Load the file of a corpus, and connect it."""
     account = load(database, [str(file)], corpus, passage_size=passage_size, strict=True)
     _connect(database, corpus, changed=bool(account.new or account.replaced))
 

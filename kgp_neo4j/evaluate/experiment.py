@@ -20,7 +20,7 @@ from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, 
 from kgp_neo4j.evaluate.scores import CUTS, Run, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
-from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
+from kgp_neo4j.types.corpus import Answer, Passage, QuestionType, Retrieval, Statement
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -201,7 +201,10 @@ def answering(
     """Return what answers a question by a method."""
     if name == "none":
         assert model is not None
-        return _from_knowledge(model)
+        metered = MeteredModel(model)
+        return lambda asked: _row(
+            "", (), answer_with_model(asked.text, (), metered).statements, metered.take_usage()
+        )
     chosen = METHODS[name]
     if chosen.agent == "learned":  # it walks in a way of its own
         traversal = TraversalSettings(budget=traversal.budget)
@@ -227,17 +230,6 @@ def answering(
             type_: QuestionType | None = "content" if name == _NO_STRUCTURE else None
             answer = pipeline(corpus).ask(question.text, type_=type_)
         return _answer_row(pipeline(corpus), answer)
-
-    return answered
-
-
-def _from_knowledge(model: LanguageModel) -> Answering[Question]:
-    """Return what answers a question by a model without passages, in the same prompt."""
-    metered = MeteredModel(model)
-
-    def answered(question: Question) -> dict[str, Any]:
-        reply = answer_with_model(question.text, (), metered)
-        return _row("", (), reply.statements, metered.take_usage()) | {"notes": list(reply.notes)}
 
     return answered
 

@@ -26,7 +26,6 @@ from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import open_graph
-from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
@@ -45,9 +44,8 @@ GRAPH_METHODS: dict[str, Method] = {
     "kg-retriever": Method("the shortest path between each two entities"),
     "model-alone": Method("no evidence: what the language model knows", needs="model"),
 }
-_MINED = tuple(name for name in GRAPH_METHODS if name.startswith(OURS))
 #: The rows that answer by MindMap's prompt and check.
-_OWN_PROMPT = frozenset(_MINED) - {"mindmap-plain"}
+_OWN_PROMPT = {name for name in GRAPH_METHODS if name.startswith(OURS)} - {"mindmap-plain"}
 _PAPER = (OURS, "mindmap-paper", "kg-retriever", "model-alone")
 #: The rows of the paper's tables: GenMedGPT-5k (2, 3), CMCQA (4, 5), ExplainCPE (6), ablations.
 GRAPH_TABLES: dict[str, tuple[str, ...]] = {
@@ -147,15 +145,15 @@ class _Rows:
     ) -> dict[str, Any]:
         """Return the answer to a question by a method, from its linked entities."""
         entities = [LinkedEntity(**entity) for entity in linking[asked.id]["entities"]]
-        reasoning = self._evidence(name, asked.text, entities)
-        answer = self._answer(name, asked, reasoning)
-        composed = self._write is None or name in _OWN_PROMPT
-        return {
-            "answer": answer.text,
-            "first": _first(answer) if composed else None,
-            "triples": [[t.head, t.relation, t.tail] for t in reasoning.triples],
-            **self._usage(),
-        }
+        reasoning, write = self._evidence(name, asked.text, entities), self._write
+        if write is None or name in _OWN_PROMPT:
+            answer = answer_from(asked.as_asked, self._graph.name, reasoning, write=write)
+            row: dict[str, Any] = {"answer": answer.text, "first": _first(answer)}
+        else:
+            # The reply is the answer as it stands: no check, no repair and no fallback follows.
+            row = {"answer": write(_baseline_prompt(asked.as_asked, reasoning)), "first": None}
+        row["triples"] = [[t.head, t.relation, t.tail] for t in reasoning.triples]
+        return row | self._usage()
 
     def _evidence(
         self, name: str, question: str, entities: Sequence[LinkedEntity]
@@ -176,13 +174,6 @@ class _Rows:
             return describe(mined, question, self._write)
         return mined
 
-    def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
-        if self._write is None or name in _OWN_PROMPT:
-            return answer_from(asked.as_asked, self._graph.name, reasoning, write=self._write)
-        # The reply is the answer as it stands: no check, no repair and no fallback follows.
-        reply = self._write(baseline_prompt(asked.as_asked, evidence_lines(reasoning)))
-        return replace(answer_from(asked.text, self._graph.name, reasoning), text=reply)
-
     def _usage(self) -> dict[str, Any]:
         if self._metered is None:
             return {}
@@ -198,9 +189,9 @@ def _first(answer: MindMap) -> str:
     return answer.candidates[0].name if answer.candidates else ""
 
 
-def baseline_prompt(question: str, evidence: Sequence[str] = ()) -> str:
+def _baseline_prompt(question: str, reasoning: ReasoningGraph) -> str:
     """Return the prompt of a baseline: the question and what was retrieved (appendix C)."""
     parts = ["Answer the question in its language, as an expert of its field.", question.strip()]
-    if evidence:
-        parts.append("\n".join(("Knowledge that may help:", *map(plain, evidence))))
+    if evidence := evidence_lines(reasoning):
+        parts.append("\n".join(("Knowledge that may help:", *evidence)))
     return "\n\n".join((*parts, "Answer:"))

@@ -28,9 +28,9 @@ def judge_run(
 ) -> Run:
     """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 
-    A model says twice, in both orders, whether the answer is a true one; a reply that says neither
-    yes nor no, or both, is no. A verdict is written to `out` at once, and kept there for the next
-    time. An empty answer, and a question that the run lacks, is wrong without being asked about.
+    A reply that says neither yes nor no, or both, is no. A verdict is written to `out` at once, and
+    kept there for the next time. An empty answer, and a question that the run lacks, is wrong
+    without being asked about.
     """
     answers = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
 

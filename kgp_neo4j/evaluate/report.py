@@ -102,9 +102,8 @@ def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 def _difference(run: Run, ours: Run, by: str) -> str:
     interval = paired_interval(run, ours, by)
-    if interval is None:
-        return ""
-    return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * value for value in interval))
+    form = "{:+.1f} [{:+.1f}, {:+.1f}]"
+    return form.format(*(100 * value for value in interval)) if interval else ""
 
 
 def _percent(value: float | None) -> str:

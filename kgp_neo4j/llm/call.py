@@ -31,10 +31,19 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
 
     Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
     """
-    kind, name = _kind_and_name(settings.model or "none")
-    if kind == "none":
+    given = (settings.model or "none").strip()
+    if given.lower() in ("none", ""):
         return None
-    model = (LocalModel if kind == "local" else ChatModel)(name, settings)
+    kind, sign, name = given.partition(":")
+    # Names on a server may have colons too (llama3.2:3b).
+    if not sign or kind.lower() not in ("openai", "local"):
+        kind, name = "openai", given
+    if not name.strip():
+        raise ConfigurationError(
+            f"the language model {given!r} has no name",
+            hint="Give openai:NAME, local:FOLDER, or none.",
+        )
+    model = (LocalModel if kind.lower() == "local" else ChatModel)(name.strip(), settings)
     if settings.cache is None:
         return model
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
@@ -46,23 +55,6 @@ _open_named = lru_cache(maxsize=8)(open_language_model)
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     """Return a model; one given by name is opened once, with the configured settings."""
     return _open_named(language_settings(model=model)) if isinstance(model, str) else model
-
-
-def _kind_and_name(model: str) -> tuple[str, str]:
-    """Split a model's name into its kind (`openai`, `local` or `none`) and the rest."""
-    text = model.strip()
-    if text.lower() in ("none", ""):
-        return "none", ""
-    kind, sign, name = text.partition(":")
-    # Names on a server may have colons too (llama3.2:3b).
-    if not sign or kind.lower() not in ("openai", "local"):
-        return "openai", text
-    if not name.strip():
-        raise ConfigurationError(
-            f"the language model {text!r} has no name",
-            hint="Give openai:NAME, local:FOLDER, or none.",
-        )
-    return kind.lower(), name.strip()
 
 
 def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Callable[[str], str]:

@@ -49,22 +49,19 @@ class Generator:
         with drawing(self._device, seed):
             for start in range(0, len(order), _BATCH):
                 batch = order[start : start + _BATCH]
-                written |= zip(batch, self._generate_batch(batch, temperature), strict=True)
+                inputs = self._tokenizer(
+                    batch, return_tensors="pt", padding=True, return_token_type_ids=False
+                ).to(self._device)
+                outputs = self._model.generate(
+                    **inputs,
+                    **sampling(temperature),
+                    max_new_tokens=_OUTPUT_TOKENS,
+                    pad_token_id=self._tokenizer.pad_token_id,
+                )
+                outputs = outputs[:, inputs["input_ids"].shape[1] :]
+                texts = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
+                written |= zip(batch, texts, strict=True)
         return [written[prompt] for prompt in prompts]
-
-    def _generate_batch(self, prompts: Sequence[str], temperature: float) -> list[str]:
-        inputs = self._tokenizer(
-            list(prompts), return_tensors="pt", padding=True, return_token_type_ids=False
-        ).to(self._device)
-        outputs = self._model.generate(
-            **inputs,
-            **sampling(temperature),
-            max_new_tokens=_OUTPUT_TOKENS,
-            pad_token_id=self._tokenizer.pad_token_id,
-        )
-        outputs = outputs[:, inputs["input_ids"].shape[1] :]
-        texts: list[str] = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
-        return texts
 
 
 def sampling(temperature: float) -> dict[str, Any]:
@@ -168,19 +165,18 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
 
 
 def _base_of(adapter: Path) -> str:
-    """Return the base model that an adapter's folder names."""
     path = adapter / _ADAPTER
     try:
         base = json.loads(path.read_text(encoding="utf-8")).get("base_model_name_or_path")
+        if isinstance(base, str) and base:
+            return base
+        raise ValueError("it names no base model")
     except (OSError, ValueError, AttributeError) as error:
         raise ModelError(
             f"the adapter could not be read ({first_line(error)})",
             where=str(path),
             hint="Give the folder that `kgp-neo4j train` made, or name the base model too.",
         ) from error
-    if not isinstance(base, str) or not base:
-        raise ModelError("the adapter names no base model", where=str(path), hint="Give --model.")
-    return base
 
 
 def _with_adapter(model: Any, folder: Path) -> Any:

@@ -143,14 +143,12 @@ class LocalModel:
                 pad_token_id=self._tokenizer.pad_token_id,
                 stopping_criteria=[show],
             )
-        written: list[int] = output[0, len(ids) :].tolist()
-        return written
+        return list(output[0, len(ids) :].tolist())
 
     def _end_tokens(self) -> set[int]:
         """Return the tokens that end a reply; a checkpoint may have several of them."""
         tokens = self._model.generation_config.eos_token_id
-        all_tokens = tokens if isinstance(tokens, list) else [tokens]
-        return {*all_tokens, self._tokenizer.eos_token_id}
+        return {*(tokens if isinstance(tokens, list) else [tokens]), self._tokenizer.eos_token_id}
 
 
 def _marks(tokenizer: Any) -> list[str]:

@@ -52,7 +52,6 @@ _TEXTS = {
 
 
 def _text(name: str, question: str, *values: str) -> str:
-    """Return a text in the language of the question."""
     return _TEXTS[name][is_han(question)].format(*values)
 
 
@@ -184,7 +183,11 @@ def _from_model(
     problem = _problem(reply, share)
     reply = replace(reply, edges=edges, problem=problem)
     if problem:
-        notice = _fallback_notice(composed.question, reply)
+        question = composed.question
+        wrong = [edge for edge in edges if edge.status == "contradicts"][:3]
+        said = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong)
+        notice = _text("composed", question, _text(problem, question))
+        notice += _text("contradicted", question, said) if wrong else ""
         return replace(composed, reply=reply, notices=(*composed.notices, notice))
     return replace(
         composed,
@@ -204,10 +207,3 @@ def _problem(reply: ModelReply, share: GroundedShare) -> str:
     if not reply.answer or not share.edges:
         return "malformed"
     return "" if share.grounded else "ungrounded"
-
-
-def _fallback_notice(question: str, reply: ModelReply) -> str:
-    wrong = [edge for edge in reply.edges if edge.status == "contradicts"][:3]
-    edges = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong)
-    text = _text("composed", question, _text(reply.problem, question))
-    return text + _text("contradicted", question, edges) if edges else text

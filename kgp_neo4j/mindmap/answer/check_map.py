@@ -40,6 +40,8 @@ _BOTH_WAYS = regex.compile(
 )
 
 _Pair = tuple[str, str]
+#: An edge's status, the triples that tell, and why.
+_Verdict = tuple[Status, Sequence[Triple], str]
 
 
 class Checker:
@@ -90,16 +92,15 @@ class Checker:
             checked.append(replace(edge, status=status, triples=ids, note=note))
         return tuple(checked)
 
-    def _verdict(self, edge: MapEdge) -> tuple[Status, Sequence[Triple], str]:
-        """Return an edge's status, the triples that tell, and why."""
+    def _verdict(self, edge: MapEdge) -> _Verdict:
         head, tail = self._key(edge.head), self._key(edge.tail)
         forward = self._between.get((head, tail), [])
         back = self._between.get((tail, head), [])
         joining = [*forward, *back]
         if not joining:
             return self._not_joined(edge, head, tail)
-        contradiction: tuple[Status, Sequence[Triple], str]
-        contradiction = "contradicts", joining, f"the graph says: {_triples_text(joining)}"
+        said = f"the graph says: {_triples_text(joining)}"
+        contradiction: _Verdict = ("contradicts", joining, said)
         relation = same_relation(edge.relation)
         if relation not in self.relations:  # in the model's own words, or with no relation at all
             if _DENIES.search(edge.relation):
@@ -115,9 +116,7 @@ class Checker:
             return "grounded", inverse, f"as the inverse of: {_triples_text(inverse)}"
         return contradiction
 
-    def _not_joined(
-        self, edge: MapEdge, head: str, tail: str
-    ) -> tuple[Status, Sequence[Triple], str]:
+    def _not_joined(self, edge: MapEdge, head: str, tail: str) -> _Verdict:
         asked = self._question_keys
         if (head in _ASKER and tail in asked) or (tail in _ASKER and head in asked):
             return "question", (), "the question says so"

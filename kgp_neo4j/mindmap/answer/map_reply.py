@@ -54,7 +54,7 @@ _MOST_EDGES = 500
 _MARK = regex.compile(r"[(（\[]\s*(?:evidence|证据|own\b)[^()（）\[\]]*[)）\]]", regex.I)
 _ARROW = regex.compile(r"\s*(?:[-─=—]+[>▶►]|[→⇒]|<[-─=—]+(?![>▶])|[←⇐])\s*")
 _BACK = regex.compile(r"[<←⇐]")
-#: `-[r]->`, `-- r -->` and `--r-->`.
+#: `-[r]->`, `-- r -->` and `--r-->`, which are read as `-> r ->`.
 _LABELLED = regex.compile(
     r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*\[))\s*\[?\s*([^-─=<>|\[\]()]+?)\s*\]?\s*[-─=]{1,3}[>▶►]"
 )
@@ -99,8 +99,9 @@ def read_edges(
         rest = line[place:].strip()
         if not regex.search(r"[\p{L}\p{N}]", rest) or len(rest) > 20 * _LONGEST_NAME:
             continue
-        if reader.is_chain(rest, place):
-            edges += reader.chain(rest)
+        split = str(_LABELLED.sub(r" -> \1 -> ", rest))
+        if reader.is_chain(split, place):
+            edges += reader.chain(split)
         elif len(rest) <= 2 * _LONGEST_NAME and (node := reader.node(rest, place)):
             while above and above[-1][0] >= place:
                 above.pop()
@@ -119,7 +120,7 @@ class _Reader:
 
     def is_chain(self, text: str, place: int) -> bool:
         """Return whether a line is a route of its own, rather than a tree's `relation -> name`."""
-        parts = [part for part in _ARROW.split(_split_labels(text)) if part.strip()]
+        parts = [part for part in _ARROW.split(text) if part.strip()]
         if len(parts) != 2:
             return len(parts) > 2
         first = _name(parts[0])
@@ -127,8 +128,7 @@ class _Reader:
         return same(first) in self._entities or is_start
 
     def chain(self, text: str) -> Iterator[MapEdge]:
-        """Yield the edges of `A -> r -> B`, `A -[r]-> B` and longer ones, in either direction."""
-        text = _split_labels(text)
+        """Yield the edges of `A -> r -> B` and longer ones, in either direction."""
         names = [_name(part) for part in _ARROW.split(text)]
         back = [bool(_BACK.search(arrow)) for arrow in _ARROW.findall(text)]
         if not all(names):
@@ -177,8 +177,3 @@ class _Reader:
         known = same_relation(node.name) in self._relations
         is_entity = bool(node.relation) or same(node.name) in self._entities
         return not is_entity and (known or bool(node.children))
-
-
-def _split_labels(text: str) -> str:
-    """Rewrite labelled arrows as two arrows: `-[r]->` as `-> r ->`."""
-    return str(_LABELLED.sub(r" -> \1 -> ", text))

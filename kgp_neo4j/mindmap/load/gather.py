@@ -20,6 +20,7 @@ from kgp_neo4j.mindmap.load.graph_names import (
     triple_id,
 )
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.json_records import parts
 
 #: Types of head and tail; empty where nothing is known.
 Ends = tuple[str, str]
@@ -114,8 +115,7 @@ class Gathered:
     # Both check all names of a record before they add anything of it.
 
     def _add_fact(self, fact: Fact) -> None:
-        parts = {"head": fact.head, "relation": fact.relation, "tail": fact.tail}
-        if self._is_skipped(parts, fact.where):
+        if self._is_skipped(fact, "head", "relation", "tail"):
             return
         relation = self._checked("relation", fact.relation, fact.where)
         types = [self._checked("type", t, fact.where) for t in (fact.head_type, fact.tail_type)]
@@ -128,21 +128,22 @@ class Gathered:
         self.triples[triple] = None
 
     def _add_entity(self, row: NamedEntity) -> None:
-        if self._is_skipped({"name": row.name}, row.where):
+        if self._is_skipped(row, "name"):
             return
         type_ = self._checked("type", row.type, row.where)
         own, *others = (self._spelling(text, row.where) for text in (row.name, *row.aliases))
         entity = self._entity(*own, type_)
         entity.aliases |= {alias: None for key, alias in others if key != own[0]}
 
-    def _is_skipped(self, parts: Mapping[str, str], where: str) -> bool:
+    def _is_skipped(self, record: Fact | NamedEntity, *names: str) -> bool:
         """Note a record of which a part is missing, and return whether one is."""
-        lacks = {part: text for part, text in parts.items() if is_missing(text, self.missing)}
+        lacks = [
+            f"{part} ({text.strip()})" if text.strip() else part
+            for part, text in parts(record, *names).items()
+            if is_missing(text, self.missing)
+        ]
         if lacks:
-            said = (
-                f"{part} ({text.strip()})" if text.strip() else part for part, text in lacks.items()
-            )
-            self.skipped.append(f"{where}: no {' and no '.join(said)}")
+            self.skipped.append(f"{record.where}: no {' and no '.join(lacks)}")
         return bool(lacks)
 
     def _spelling(self, text: str, where: str) -> tuple[str, str]:

@@ -23,7 +23,6 @@ _JSON_KINDS = (".jsonl", ".json")
 _KINDS = (".tsv", ".txt", ".csv", *_JSON_KINDS)
 ENDINGS = (*_KINDS, *(f"{kind}.gz" for kind in _KINDS))
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_SEPARATORS = (",", ";", "|")
 #: Characters of a line or a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
 #: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
@@ -35,8 +34,6 @@ _COLUMNS = {
     "tail_type": "tail_type tailtype object_type target_type y_type t_type end_type",
 }
 _MEANING = {name: column for column, names in _COLUMNS.items() for name in names.split()}
-#: What stands for a text in JSON.
-_TEXT = (str, int, float, type(None))
 _REQUIRED = ("head", "relation", "tail")
 _HINT = (
     "A row has head, relation and tail; files with other columns begin with a line that names "
@@ -99,7 +96,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     unquoted = re.sub(r'"[^"]*"', "", first[1])
     reader = csv.reader(
         (line for _, line in chain([first], lines)),
-        delimiter=max(_SEPARATORS, key=unquoted.count),
+        delimiter=max(",;|", key=unquoted.count),
         strict=True,
         skipinitialspace=True,
     )
@@ -166,8 +163,7 @@ def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[
 
 
 def _check_header(columns: list[str], mapping: TableMapping, where: str) -> None:
-    wanted = [mapping.name, *(column.column for column in mapping.columns)]
-    wanted += [mapping.aliases.column] if mapping.aliases else []
+    wanted = [mapping.name, *(c.column for c in (*mapping.columns, mapping.aliases) if c)]
     if missing := [repr(column) for column in wanted if column not in columns]:
         raise InputError(
             f"there is no column {', '.join(missing)}",
@@ -191,10 +187,10 @@ def _fact(record: object, where: str) -> Record:
         return InputError("neither an object nor a list of three", where=where, hint=_HINT)
     parts: dict[str, str] = {}
     for key, part in record.items():
-        column = _MEANING.get(key) or _meaning(key)
+        column = _meaning(key)
         if not column or column in parts:
             continue
-        if not isinstance(part, _TEXT) or isinstance(part, bool):
+        if isinstance(part, bool) or not isinstance(part, str | int | float | None):
             return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
         parts[column] = "" if part is None or part != part else str(part)  # NaN, too
     if missing := [column for column in _REQUIRED if column not in parts]:
@@ -204,8 +200,6 @@ def _fact(record: object, where: str) -> Record:
 
 # --- Tables of entities ---
 
-#: What no value is in a list of Python or JSON, without quotes.
-_NO_VALUES = ("nan", "NaN", "None", "null")
 _STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
 #: One item of a Python or JSON list, up to its comma.
 _ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
@@ -291,7 +285,7 @@ def _values_of_list(text: str, column: str) -> list[str]:
                 raise ValueError("no text or word")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SyntaxWarning)  # an unknown escape stays as it is
-                word = "" if item["word"] in _NO_VALUES else item["word"]
+                word = "" if item["word"] in ("nan", "NaN", "None", "null") else item["word"]
                 values.append(ast.literal_eval(item["text"]) if item["text"] else word)
         except (SyntaxError, ValueError) as error:
             raise ValueError(

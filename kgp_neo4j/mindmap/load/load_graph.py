@@ -215,8 +215,7 @@ def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
     rows = stored["entities"]
     unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
     tokens = encoder.tokenizer.encode_batch([row["name"] for row in rows], add_special_tokens=False)
-    pairs = zip(rows, tokens, strict=True)
-    rows = [row for row, name in pairs if unknown is None or unknown not in name.ids]
+    rows = [row for row, name in zip(rows, tokens, strict=True) if unknown not in name.ids]
     # Sorted by length over all batches, so that a batch has names of similar length.
     rows.sort(key=lambda row: -len(row["name"]))
     with bar("embed", len(rows)) as progress:
