@@ -1,6 +1,6 @@
 """Mark an answer's words and its supporting sentences in the passages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -95,11 +95,17 @@ def marked_html(passage: Passage, marks: Marks) -> Markup:
 
     Offsets count characters of the passage's text as it is stored; what is cut is shown as ….
     """
-    text = passage.text
-    return Markup("").join(
-        Markup(" … ") if window is None else _marked(text, *window, marks)
-        for window in _windows(text, (*marks.answer, *marks.sentences))
-    )
+    text, start = passage.text, 0
+    end = len(text)
+    if end > _WHOLE:
+        marked = (*marks.answer, *marks.sentences) or [(0, 2 * _AROUND)]
+        # No word is cut.
+        start = text.rfind(" ", 0, max(min(marked)[0] - _AROUND, 0)) + 1
+        after = text.find(" ", max(last for _, last in marked) + _AROUND)
+        end = end if after < 0 else after
+    cut = Markup(" … ")
+    shown = _marked(text, start, end, marks)
+    return (cut if start else Markup("")) + shown + (cut if end < len(text) else Markup(""))
 
 
 def marked_sentence(answer: Answer, sentence: SupportingSentence) -> Markup:
@@ -140,46 +146,16 @@ def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
 
     A sentence is stored with the space after it, which is not marked.
     """
-    inside = [(a, b) for a, b in intervals if 0 <= a < b <= len(text) and text[a:b].strip()]
-    return tuple(_joined((a, a + len(text[a:b].rstrip())) for a, b in inside))
-
-
-def _joined(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return intervals in order, overlapping ones joined."""
     joined: list[Interval] = []
     for start, end in sorted(intervals):
+        if not (0 <= start < end <= len(text) and text[start:end].strip()):
+            continue
+        end = start + len(text[start:end].rstrip())
         if joined and start < joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
             joined.append((start, end))
-    return joined
-
-
-def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
-    """Return the parts of a text that are shown; None for a part that is left out."""
-    length = len(text)
-    if length <= _WHOLE:
-        return [(0, length)]
-    wanted = [
-        (_word(text, max(0, start - _AROUND), -1), _word(text, min(length, end + _AROUND), 1))
-        for start, end in marks
-    ] or [(0, _word(text, _WHOLE - _AROUND, 1))]
-    windows: list[Interval | None] = []
-    at = 0
-    for start, end in _joined(wanted):
-        if start > at:
-            windows.append(None)
-        windows.append((start, end))
-        at = end
-    return [*windows, None] if at < length else windows
-
-
-def _word(text: str, at: int, way: int) -> int:
-    """Return the end of a word near an offset, so that no word is cut."""
-    for place in range(at, max(-1, min(len(text) + 1, at + way * 25)), way):
-        if place in (0, len(text)) or text[place - 1].isspace():
-            return place
-    return at
+    return tuple(joined)
 
 
 def _marked(text: str, start: int, end: int, marks: Marks) -> Markup:

@@ -388,11 +388,16 @@ class NextEvidence:
     draw: str = ""
 
 
-def _html(result: Any) -> str:
-    """Return the HTML shown in a notebook."""
-    from kgp_neo4j.types.notebook import result_html
+def _html(result: "Answer | Retrieval") -> str:
+    """Return what a notebook shows of a result: what was said, the notes, and ten passages."""
+    from markupsafe import Markup  # puts texts in escaped
 
-    return result_html(result)
+    said = [result.summary] if isinstance(result, Answer) else []
+    lines = [Markup("<p>{}</p>").format(line) for line in (*said, *result.notes)]
+    row = Markup("<tr><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td></tr>")
+    passages = enumerate(result.passages[:10], 1)
+    rows = [row.format(number, p.cited, p.score, p.text[:400]) for number, p in passages]
+    return Markup("").join([*lines, Markup("<table>"), *rows, Markup("</table>")])
 
 
 @dataclass(frozen=True, slots=True)
