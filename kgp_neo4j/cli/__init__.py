@@ -99,20 +99,17 @@ def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
         logging.getLogger("neo4j.notifications").setLevel(logging.INFO)
     command = ctx.invoked_subcommand
     if command in _CONFIGURED:
+        from kgp_neo4j.environment.configuration import read_configuration
+
         try:
-            ctx.default_map = {command: _configured(_CONFIGURED[command])}
+            values = read_configuration().values
         except KgpError:
-            if not ctx.meta[_HELP]:
-                raise
-
-
-def _configured(names: tuple[str, ...]) -> dict[str, object]:
-    """Return the configured values of a command's options."""
-    from kgp_neo4j.environment.configuration import read_configuration
-
-    values = read_configuration().values
-    chosen = {name: values[f"ask.{name}"] for name in names}
-    return {name: found.value for name, found in chosen.items() if found.source != "default"}
+            if ctx.meta[_HELP]:
+                return
+            raise
+        found = {name: values[f"ask.{name}"] for name in _CONFIGURED[command]}
+        configured = {name: each.value for name, each in found.items() if each.source != "default"}
+        ctx.default_map = {command: configured}
 
 
 def main() -> None:

@@ -40,10 +40,14 @@ def settings_options(
     def add(command: F) -> F:
         @functools.wraps(command)
         def with_settings(*arguments: Any, **values: Any) -> Any:
-            given = _given_options()
+            source = click.get_current_context().get_parameter_source
             own = {name: value for name, value in values.items() if name not in options}
             for target, settings in declared.items():
-                chosen = {f: values[name] for f, name in names[target].items() if name in given}
+                chosen = {
+                    f: values[name]
+                    for f, name in names[target].items()
+                    if source(name) not in (None, ParameterSource.DEFAULT)
+                }
                 own[target] = (build or settings)(**chosen)
             return command(*arguments, **own)
 
@@ -82,13 +86,6 @@ def option_of(settings: type[Any], name: str) -> Callable[[F], F]:
 
 def _parameter(field: Field[Any]) -> str:
     return str(field.metadata["option"] or field.name).replace("-", "_")
-
-
-def _given_options() -> set[str]:
-    """Return the parameters of the running command that were given or configured."""
-    context = click.get_current_context()
-    default = ParameterSource.DEFAULT
-    return {n for n in context.params if context.get_parameter_source(n) not in (None, default)}
 
 
 # --- Options that several commands share ---

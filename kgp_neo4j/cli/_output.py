@@ -12,8 +12,16 @@ import click
 from kgp_neo4j.text.safe import Stream, plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
+from kgp_neo4j.types.mindmap import GraphLoadReport
 
-#: Lines of a list that are printed.
+#: What of a load is told line by line: the field of its report, and the lines that are printed.
+_FAULTS = {
+    "left out": "left_out",
+    "noted": "notes",
+    "not read": "ignored",
+    "skipped": "skipped_rows",
+    "not loaded": "errors",
+}
 _SHOWN = 20
 
 json_option = click.option(
@@ -38,16 +46,16 @@ def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object
         shown(result)
 
 
-def list_faults(account: LoadReport, *, err: bool = False) -> None:
+def list_faults(
+    account: LoadReport | GraphLoadReport, *, width: int = 11, err: bool = False
+) -> None:
     """Print what of a load was left out, is worth noting, was not read, and not loaded."""
-    faults = {"left out": account.left_out, "noted": account.notes}
-    faults |= {"not read": account.ignored, "not loaded": account.errors}
-    for what, lines in faults.items():
-        if lines:
-            click.echo(f"{what:11} {len(lines):,}", err=err)
+    for what, field in _FAULTS.items():
+        if lines := getattr(account, field, ()):
+            click.echo(f"{what:{width}} {len(lines):,}", err=err)
             click.echo("\n".join(f"  {plain(line)}" for line in lines[:_SHOWN]), err=err)
         if len(lines) > _SHOWN:
-            click.echo(f"  and {len(lines) - _SHOWN:,} more (`load --json` lists them)", err=err)
+            click.echo(f"  … and {len(lines) - _SHOWN:,} more, which --json lists", err=err)
 
 
 def say(text: str) -> None:

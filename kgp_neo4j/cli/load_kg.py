@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import default_option, graph_option
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, list_faults, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _ACCOUNT = """\
@@ -17,8 +17,6 @@ entities       {0.entities:,} ({0.embedded:,} embedded){types}
 relationships  {0.relationships:,}{relations}
 time           {0.seconds:.1f} s"""
 
-#: Skipped rows that are shown.
-_SHOWN = 20
 _EPILOG = """
 \b
 Examples:
@@ -128,13 +126,4 @@ def _print(account: GraphLoadReport) -> None:
         for name in ("types", "relations")
     }
     click.echo(_ACCOUNT.format(account, **counts))
-    for title, count, lines in (
-        ("skipped   ", account.skipped, account.skipped_rows[:_SHOWN]),
-        ("not loaded", len(account.errors), account.errors),
-    ):
-        if lines:
-            click.echo(f"{title}     {count:,}")
-        for line in lines:
-            click.echo(f"  {line}")
-        if count > len(lines):
-            click.echo(f"  … and {count - len(lines):,} more, which --json lists")
+    list_faults(account, width=14)

@@ -76,6 +76,24 @@ def from_structure(answer: Answer) -> bool:
     return structural is not None and structural.sure and structural.found
 
 
+def by_whom(answer: Answer) -> str:
+    """Return who answered: the reader and its confidence, or the model and its usage."""
+    from kgp_neo4j.corpus.pipeline import answered_by
+
+    parts = []
+    by = answered_by(answer)
+    if by == "reader" and answer.reading is not None:
+        parts.append(f"by the offline reader, confidence {answer.reading.confidence:.2f}")
+    if answer.usage is not None:
+        usage, verb = answer.usage, "by" if by == "model" else "asked"
+        cached = f" ({usage.cached} kept from before)" if usage.cached else ""
+        calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
+        about = "about " if usage.estimated else ""
+        tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
+        parts.append(f"{verb} {usage.model}, {calls}, {tokens}")
+    return "; ".join(parts)
+
+
 def rests_on(answer: Answer) -> tuple[str, ...]:
     """Return the ids of the passages that support an answer."""
     cited: list[str] = []

@@ -4,20 +4,37 @@ Every text is escaped, there is no script, and the page's policy forbids it to l
 """
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
+from jinja2 import Environment, PackageLoader
+
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
+from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.show import marks
-from kgp_neo4j.show.templates import render
 from kgp_neo4j.show.trees import map_tree, path_tree
-from kgp_neo4j.text.safe import cut
+from kgp_neo4j.text.safe import cut, printable
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.tables import ShownQuery
 
 #: Lines of a statement's header that describe it to programs.
 _HEADERS = ("// mode:", "// task:", "// example:")
+#: Texts are shown without control characters, and escaped after this; Markup is done already.
+_TEMPLATES = Environment(
+    loader=PackageLoader("kgp_neo4j.show"),
+    autoescape=True,
+    finalize=lambda value: printable(value) if type(value) is str else value,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+# Others may see a page: of a file it has the name alone.
+_TEMPLATES.filters |= {
+    "cut": cut,
+    "file_name": lambda path: PurePath(path).name,
+    "readable": readable,
+}
 
 
 def answer_page(answer: Answer) -> str:
@@ -26,15 +43,14 @@ def answer_page(answer: Answer) -> str:
     marked = [passages[p] for p in marks.marked_passages(answer)] or list(answer.passages[:1])
     structural = answer.structural
     link = answer.browser or ""
-    return render(
-        "answer.html",
+    return _TEMPLATES.get_template("answer.html").render(
         title=answer.question,
         answer=answer,
         by_structure=marks.from_structure(answer),
         supporting=marks.rests_on(answer),
         numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
         sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],
-        made_by=_made_by(answer),
+        made_by=marks.by_whom(answer),
         # A link of another kind (javascript:) would run something.
         link=link if urlsplit(link).scheme in ("http", "https") else "",
         structure_queries=_queries(structural.queries) if structural else [],
@@ -44,27 +60,6 @@ def answer_page(answer: Answer) -> str:
         paths={path.last: path for path in answer.paths},
         queries=_queries(answer.queries or queries_of(answer)),
     )
-
-
-def _made_by(answer: Answer) -> list[str]:
-    """Return what made the answer: reader, language model, agent."""
-    parts: list[str] = []
-    if answer.reading is not None:
-        reading = answer.reading
-        kind = "not in these documents" if reading.kind == "none" else reading.kind
-        words = f" {cut(reading.text, 90)!r}" if marks.from_structure(answer) else ""
-        parts.append(f"reader: {kind}{words}, confidence {reading.confidence:.0%}")
-    if answer.usage is not None:
-        usage = answer.usage
-        parts.append(
-            f"language model {usage.model}: {usage.calls} calls, "
-            f"{'about ' if usage.estimated else ''}{usage.prompt_tokens} + {usage.reply_tokens} "
-            "tokens"
-        )
-    parts.append(f"corpus {answer.corpus}, agent {answer.agent}, {answer.seconds:.2f} s")
-    if answer.trace:
-        parts.append(f"trace {answer.trace}")
-    return parts
 
 
 def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
@@ -83,8 +78,7 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
 
 def mind_map_page(answer: MindMap) -> str:
     """Return an answer as one HTML page: question, answer, picture, and the evidence in words."""
-    return render(
-        "mindmap.html",
+    return _TEMPLATES.get_template("mindmap.html").render(
         title=answer.question,
         answer=answer,
         drawn=map_tree(answer),

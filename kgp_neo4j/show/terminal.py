@@ -22,7 +22,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from kgp_neo4j.show.marks import STATUS_MARKS, words_in
+from kgp_neo4j.show.marks import STATUS_MARKS, by_whom, words_in
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
@@ -240,24 +240,6 @@ def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
             sure = f"  {answer.probably}"
         cited = f"” [{numbers.get(sentence.passage, '?')}]"  # a trace may have lost its documents
         page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
-
-
-def by_whom(answer: Answer) -> str:
-    """Return who answered: the reader and its confidence, or the model and its usage."""
-    from kgp_neo4j.corpus.pipeline import answered_by
-
-    parts = []
-    by = answered_by(answer)
-    if by == "reader" and answer.reading is not None:
-        parts.append(f"by the offline reader, confidence {answer.reading.confidence:.2f}")
-    if answer.usage is not None:
-        usage, verb = answer.usage, "by" if by == "model" else "asked"
-        cached = f" ({usage.cached} kept from before)" if usage.cached else ""
-        calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
-        about = "about " if usage.estimated else ""
-        tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
-        parts.append(f"{verb} {usage.model}, {calls}, {tokens}")
-    return "; ".join(parts)
 
 
 def _end(page: _Page, answer: Answer, summary: str) -> None:
