@@ -43,7 +43,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     with open_database(echo=say) as database:
         for each in models:
             each.result()
-        prepared = demo.prepare(database, corpus)
+        loaded, connected = demo.prepare(database, corpus)
         demo.prepare_graph(database, corpus)
         answer = make_pipeline(database, corpus, settings=demo.SETTINGS).ask(asked)
         embedded = database.connection.embedded
@@ -55,11 +55,11 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     ]
     further.append(f'kgp-neo4j mindmap "{demo.SYMPTOMS}" --graph {name}')
     if as_json:
-        made = {"load": prepared.loaded, "connect": prepared.connected, "answer": answer}
+        made = {"load": loaded, "connect": connected, "answer": answer}
         echo_json(made | {"next": further})
         return
-    done = "were connected already" if prepared.connected is None else "loaded and connected"
-    click.echo(f"{prepared.loaded.documents} documents {done} in the corpus {corpus!r}.")
+    done = "were connected already" if connected is None else "loaded and connected"
+    click.echo(f"{loaded.documents} documents {done} in the corpus {corpus!r}.")
     click.echo(f"\n{click.style('Question', fg='cyan', bold=True)}\n  {asked}")
     print_answer(answer, show=3)
     click.echo("\n" + click.style("What to try next", fg="cyan", bold=True))

@@ -1,6 +1,5 @@
 """`kgp-neo4j server`: the embedded database."""
 
-import time
 from datetime import datetime
 from pathlib import Path
 
@@ -123,12 +122,11 @@ def status_command(folders: Folders, as_json: bool) -> None:
     print_result(server.status(folders), as_json, _show)
 
 
-@command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")
+@command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100")
 @_home
 @click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))
-@click.option("--follow", "-f", is_flag=True, help="Go on with what is written; end with Ctrl-C.")
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
-def logs_command(folders: Folders, lines: int, follow: bool, debug: bool) -> None:
+def logs_command(folders: Folders, lines: int, debug: bool) -> None:
     """Show the last lines of the database's log."""
     from kgp_neo4j.graphdb.server import logs
 
@@ -138,20 +136,6 @@ def logs_command(folders: Folders, lines: int, follow: bool, debug: bool) -> Non
             "There is no log yet", where=str(path), hint="Start the server: kgp-neo4j server start."
         )
     click.echo("\n".join(logs.tail(path, lines)))
-    if follow:
-        _follow(path)
-
-
-def _follow(path: Path) -> None:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        file.seek(0, 2)
-        while True:
-            if text := file.read():
-                click.echo(text, nl=False)
-            elif path.stat().st_size < file.tell():
-                file.seek(0)  # the server starts a new file
-            else:
-                time.sleep(0.3)
 
 
 @command.command("open", epilog="\b\nExample:\n  kgp-neo4j server open")

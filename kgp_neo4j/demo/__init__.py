@@ -5,7 +5,6 @@ with the question and is found by way of the others. One document is a PDF of th
 tables, which questions about structure are answered from.
 """
 
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -46,18 +45,11 @@ SUGGESTED = TraversalSettings(seeds=2, budget=8)
 _PLACE = "/kgp_neo4j/demo/documents/"
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """The result of `prepare`; `connected` is None where the graph existed already."""
-
-    loaded: LoadReport
-    connected: ConnectReport | None
-
-
-def prepare(database: Database, corpus: str) -> Prepared:
+def prepare(database: Database, corpus: str) -> tuple[LoadReport, ConnectReport | None]:
     """Load the demo's documents into a corpus and connect them; a second call changes nothing.
 
-    Raises CorpusError where the corpus has documents of the user's own.
+    Returns both reports, None for the second where they were connected already. Raises CorpusError
+    where the corpus has documents of the user's own.
     """
     state = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if state else False
@@ -68,16 +60,14 @@ def prepare(database: Database, corpus: str) -> Prepared:
         and {"keywords", "entities", "similarity"} <= set(state[0]["connected"])
         and state[0]["unconnected"] == 0
     )
-    return Prepared(account, None if ready else connect(database, corpus))
+    return account, None if ready else connect(database, corpus)
 
 
-def prepare_graph(database: Database, graph: str) -> bool:
-    """Load the demo's knowledge graph; return False where one of that name exists."""
-    if any(each.name == graph for each in graphs(database)):
-        return False
-    types = {"has_symptom": ("Disease", "Symptom")}
-    load_graph(database, [GRAPH / "ailments.tsv"], graph, types=types)
-    return True
+def prepare_graph(database: Database, graph: str) -> None:
+    """Load the demo's knowledge graph, unless one of that name exists."""
+    if all(each.name != graph for each in graphs(database)):
+        types = {"has_symptom": ("Disease", "Symptom")}
+        load_graph(database, [GRAPH / "ailments.tsv"], graph, types=types)
 
 
 def _clear(database: Database, corpus: str) -> bool:

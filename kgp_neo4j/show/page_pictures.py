@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import c_int
-from functools import cached_property
 from io import BytesIO
 from os import environ
 from typing import Any
@@ -102,17 +101,9 @@ class PageLetters:
 
     def __init__(self, width: float, height: float, letters: Sequence[Word]) -> None:
         self.width, self.height = width, height
-        self._order = _Order(letters)
-
-    def _orders(self) -> Iterator[_Order]:
-        """Yield the order of the file, and that of lines: some draw a table column by column."""
-        yield self._order
-        yield self._level
-
-    @cached_property
-    def _level(self) -> _Order:
-        lines = lines_of(self._order.letters)
-        return _Order([letter for line in lines for letter in line.words])
+        # The order of the file, and that of lines: some draw a table column by column.
+        level = [letter for line in lines_of(letters) for letter in line.words]
+        self._orders = _Order(letters), _Order(level)
 
     def locate(self, text: str, near: Sequence[Box] = (), share: float = 0.0) -> list[Box]:
         """Return the boxes of a text, one for each piece of a line; none where it is not found.
@@ -124,10 +115,10 @@ class PageLetters:
         words = [word for word in map(plain_letters, _WORD.findall(text)) if word]
         if not words:
             return []
-        for order in self._orders():
+        for order in self._orders:
             if places := order.places("".join(words)):
                 return order.boxes([order.best(places, near, share)])
-        found = [(order.runs(words), order) for order in self._orders()]
+        found = [(order.runs(words), order) for order in self._orders]
         runs, order = max(found, key=lambda each: sum(map(len, each[0])) - len(each[0]))
         if sum(map(len, runs)) < _SHARE * sum(map(len, words)):
             return []
@@ -139,7 +130,7 @@ class PageLetters:
 
     def places(self, text: str) -> list[Box]:
         """Return a box around each place of a text."""
-        letters, order = plain_letters(text), self._order
+        letters, order = plain_letters(text), self._orders[0]
         return [Box.around(order.boxes([p])) for p in order.places(letters)] if letters else []
 
 
