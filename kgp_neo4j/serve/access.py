@@ -1,8 +1,9 @@
 """Who calls: the access of a request's token, and the work that the service does for it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from functools import partial, wraps
+from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 
@@ -11,8 +12,7 @@ from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
-
-_R = TypeVar("_R")
+from kgp_neo4j.serve.work import events_of, listen
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class Caller:
     service: Service
     access: Access
 
-    def seeing(self, kind: str, name: str, work: Callable[[], _R]) -> Callable[[], _R]:
+    def seeing(self, kind: str, name: str, work: Callable[[], Any]) -> Callable[[], Any]:
         """Return the work, to be done where the "corpus" or "graph" is there and may be seen.
 
         Both are looked up, so that the time does not tell a hidden one from one that is not there.
         """
 
-        def checked() -> _R:
+        def checked() -> Any:
             label = "Corpus" if kind == "corpus" else "KnowledgeGraph"
             rows = self.service.database.read("inspect/names", label=label)
             if {"name": name} not in rows or not self.access.sees(kind, name):
@@ -37,6 +37,11 @@ class Caller:
             return work()
 
         return checked
+
+    def events(self, work: Callable[[], Any]) -> AsyncGenerator[tuple[str, Any]]:
+        """Begin the work for a question, and return its events."""
+        job = self.service.question_job(self.request.state.id)
+        return events_of(listen(job), self.service.questions.begin(job, work))
 
     async def look(self, work: Callable[[], Any]) -> Response:
         """Answer with what is looked up, within the time and the queue of a question."""
@@ -48,6 +53,22 @@ class Caller:
     async def change(self, work: Callable[[], Any]) -> Response:
         """Do what changes a corpus, after the loads that were there before, and to its end."""
         return json_response(await self.service.loads.begin(Job(), work))
+
+
+def handles(function: Callable[..., Any]) -> Callable[..., Awaitable[Response]]:
+    """Make a handler of a function for a `caller`, and for a `corpus` that the caller sees.
+
+    By GET it looks something up, by DELETE it changes a corpus.
+    """
+
+    @wraps(function)
+    async def handle(caller: Caller, **values: Any) -> Response:
+        work: Callable[[], Any] = partial(function, caller=caller, **values)
+        if "corpus" in values:
+            work = caller.seeing("corpus", values["corpus"], work)
+        return await (caller.look if caller.request.method == "GET" else caller.change)(work)
+
+    return handle
 
 
 def require_right(access: Access, right: str) -> None:

@@ -23,17 +23,15 @@ from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.serve.access import Caller, Reads
+from kgp_neo4j.serve.access import Caller, Reads, handles
 from kgp_neo4j.serve.bodies import Chat, ChatMessage
 from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
 from kgp_neo4j.serve.stream import event_response, while_connected
-from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
 from kgp_neo4j.text.safe import as_markdown, cut, printable
-from kgp_neo4j.types.corpus import Answer, Passage
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage
-from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.mindmap import MapEdge, MindMap, Triple
 from kgp_neo4j.types.tables import StructuralAnswer
 
 router = APIRouter(tags=["OpenAI's protocol"], prefix="/v1")
@@ -49,21 +47,18 @@ _TURNS, _SOURCES, _PIECE = 12, 20, 200
 
 
 @router.get("/models")
-async def models(caller: Reads) -> Response:
+@handles
+def models(caller: Reads) -> Any:
     """List the corpora and knowledge graphs that the token sees, as models."""
-
-    def look() -> dict[str, Any]:
-        database, access = caller.service.database, caller.access
-        names = [("corpus", each.name) for each in corpora(database)]
-        names += [("graph", each.name) for each in graphs(database)]
-        listed = [f"{kind}/{name}" for kind, name in names if access.sees(kind, name)]
-        data = [
-            {"id": each, "object": "model", "created": 0, "owned_by": "kgp-neo4j"}
-            for each in listed
-        ]
-        return {"object": "list", "data": data}
-
-    return await caller.look(look)
+    database, access = caller.service.database, caller.access
+    names = [("corpus", each.name) for each in corpora(database)]
+    names += [("graph", each.name) for each in graphs(database)]
+    data = [
+        {"id": f"{kind}/{name}", "object": "model", "created": 0, "owned_by": "kgp-neo4j"}
+        for kind, name in names
+        if access.sees(kind, name)
+    ]
+    return {"object": "list", "data": data}
 
 
 @router.post("/chat/completions")
@@ -77,16 +72,14 @@ async def complete(body: Chat, caller: Reads) -> Response:
         raise ProblemError(404, f"there is no model {body.model!r}")
     if body.n not in (None, 1):
         raise ProblemError(400, "one answer is given to a question", "Leave n out.")
-    asking = [at for at, each in enumerate(body.messages) if each.role == "user"]
-    last = body.messages[asking[-1]].content if asking else ""
+    messages = [each for each in body.messages if each.role in ("user", "assistant")]
+    while messages and messages[-1].role != "user":
+        messages.pop()
+    last = messages[-1].content if messages else ""
     if isinstance(last, list) and any(part.get("type") != "text" for part in last):
         hint = "Leave pictures, sounds and files out."
         raise ProblemError(400, "a question may hold text alone", hint)
-    *turns, (_, question) = [
-        (each.role, _text(each))
-        for each in body.messages[: asking[-1] + 1 if asking else 0]
-        if each.role in ("user", "assistant")
-    ] or [("user", "")]
+    *turns, (_, question) = [(each.role, _text(each)) for each in messages] or [("user", "")]
     if not question:
         raise ProblemError(400, "there is no question", "Send one as a message of the user.")
     if caller.service.settings.log_questions:
@@ -101,13 +94,13 @@ async def complete(body: Chat, caller: Reads) -> Response:
         return _answer_text(caller, name, past_turns(turns), question)
 
     work = caller.seeing(kind, name, answer)
-    job = caller.service.question_job(caller.request.state.id)
+    begun = {"id": f"chatcmpl-{caller.request.state.id}", "model": body.model}
     if not body.stream:
-        return await caller.look(lambda: _completion(job.id, body.model, *work()))
-    events = events_of(listen(job), caller.service.questions.begin(job, work))
+        return await caller.look(lambda: _completion(begun, *work()))
+    events = caller.events(work)
     # What is wrong with the request is its status; what goes wrong later is the last chunk.
     await while_connected(caller.request, events.__anext__())
-    return event_response(_chunks(job.id, body.model, events))
+    return event_response(_chunks(begun, events))
 
 
 def _text(message: ChatMessage) -> str:
@@ -177,7 +170,7 @@ def _as_understood(question: str, said: str) -> str:
 
 def map_markdown(made: MindMap) -> str:
     """Return a mind map as Markdown: its answer, and each edge with what it rests on."""
-    triples = {triple.id: triple for triple in made.reasoning.triples}
+    facts = {triple.id: _edge(triple) for triple in made.reasoning.triples}
     found = {
         triple.id: f"{'on a path from' if each.kind == 'path' else 'around'} {each.entity}"
         for each in sorted(made.reasoning.evidence, key=lambda each: each.kind == "path")
@@ -188,30 +181,29 @@ def map_markdown(made: MindMap) -> str:
     if made.edges:
         lines += ["", "Mind map:", ""]
     for edge in made.edges:
-        own = _edge(edge.head, edge.relation, edge.tail)
+        own = _edge(edge)
         told = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
         if edge.status == "grounded":
             rest = next((found[each] for each in edge.triples if each in found), "in the graph")
-            known = [triples[each] for each in edge.triples if each in triples]
-            other = [_edge(each.head, each.relation, each.tail) for each in known]
-            told = f"({'; '.join([rest, *(each for each in other if each != own)])})"
+            others = [facts[each] for each in edge.triples if facts.get(each, own) != own]
+            told = f"({'; '.join([rest, *others])})"
         lines.append(f"- {as_markdown(f'{own} {told}')}")
     return "\n".join(lines)
 
 
-def _edge(head: str, relation: str, tail: str) -> str:
-    return f"{head} – {readable(relation)} → {tail}"
+def _edge(fact: MapEdge | Triple) -> str:
+    return f"{fact.head} – {readable(fact.relation)} → {fact.tail}"
 
 
 def answer_markdown(turn: Turn, address: str) -> str:
     """Return a turn's answer as Markdown, with links to the documents on the page at `address`."""
-    answer, structural = turn.answer, turn.answer.structural
+    answer, structural, by = turn.answer, turn.answer.structural, answered_by(turn.answer)
     numbers = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    cited = list(rests_on(answer)) or [each.passage for each in answer.shown_sentences]
-    quoted = [each for each in answer.shown_sentences if each.text != answer.text]
+    quoted = list(answer.shown_sentences)
+    cited = list(rests_on(answer)) or [each.passage for each in quoted]
     lines: list[str] = []
-    if structural is not None and answered_by(answer) == "structure":
-        lines += [*_from_tables(structural, answer.corpus, address)]
+    if structural is not None and by == "structure":
+        lines += _from_tables(structural, answer.corpus, address)
         cited, quoted = [], []
     elif answer.statements:
         lines.append(marked(answer.statements, numbers))
@@ -220,33 +212,30 @@ def answer_markdown(turn: Turn, address: str) -> str:
         how = f" ({answer.probably})" if answer.probably else ""
         marks = "".join(f"[{numbers[each]}]" for each in cited if each in numbers)
         lines.append(f"**{as_markdown(answer.text)}** {marks}{how}".rstrip())
-    else:
-        if answer.tier == "none":
-            lines.append(f"{answer.summary}.")
-        quoted = list(answer.shown_sentences)
-        if quoted:
-            closest = "The closest sentence:" if lines else "The sentences that say most:"
-            lines += [*([""] if lines else []), closest]
+        quoted = [each for each in quoted if each.text != answer.text]
+    elif answer.tier == "none":
+        lines += [f"{answer.summary}.", *(["", "The closest sentence:"] if quoted else [])]
+    elif quoted:
+        lines.append("The sentences that say most:")
     cited += [each.passage for each in quoted]
     for sentence in quoted:
         number = f" [{numbers[sentence.passage]}]" if sentence.passage in numbers else ""
         lines += ["", f"> {as_markdown(sentence.text)}{number}"]
-    if structural is not None and answered_by(answer) != "structure" and structural.markdown:
+    if structural is not None and by != "structure" and structural.markdown:
         lines += ["", *_from_tables(structural, answer.corpus, address)]
     lines += ["", *(f"{as_markdown(note)}\n" for note in answer.notes)]
-    listed = [passage for passage in answer.passages if passage.id in cited][:_SOURCES]
-    lines += [f"- [{numbers[each.id]}]: {_source(each, answer, address)}" for each in listed]
+    for each in [passage for passage in answer.passages if passage.id in cited][:_SOURCES]:
+        place = f"page {each.page}" if each.page else f"passage {each.position + 1}"
+        at = {"document": each.document, "corpus": answer.corpus, "passage": each.id}
+        lines.append(f"- [{numbers[each.id]}]: {_link(f'{each.name}, {place}', address, at)}")
     return _as_understood(turn.question, turn.said) + "\n".join(lines).strip()
 
 
 def _from_tables(answer: StructuralAnswer, corpus: str, address: str) -> list[str]:
     """Return the lines of an answer from pages and tables: as it reads, and each cell's place."""
     sure = f" (probably, {100 * answer.confidence:.0f} %)" if answer.probable else ""
-    lines = [
-        f"{_rows(answer.text)}{sure}",
-        *([as_markdown(answer.doubt)] if answer.doubt else []),
-        "",
-    ]
+    doubt = f"{as_markdown(answer.doubt)}\n" if answer.doubt else ""
+    lines = [f"{_rows(answer.text)}{sure}", doubt]
     if answer.markdown and answer.markdown not in answer.text:
         lines += [_rows(answer.markdown), ""]
     for cell in answer.citations[:_SOURCES]:
@@ -255,12 +244,6 @@ def _from_tables(answer: StructuralAnswer, corpus: str, address: str) -> list[st
         named = ", ".join(filter(None, [*place, cell.row_name, cell.column_name]))
         lines.append(f"- {_link(named, address, at)}: {as_markdown(cell.text)}")
     return lines
-
-
-def _source(passage: Passage, answer: Answer, address: str) -> str:
-    place = f"page {passage.page}" if passage.page else f"passage {passage.position + 1}"
-    at = {"document": passage.document, "corpus": answer.corpus, "passage": passage.id}
-    return _link(f"{passage.name}, {place}", address, at)
 
 
 def _link(text: str, address: str, at: dict[str, str]) -> str:
@@ -275,40 +258,42 @@ def _rows(text: str) -> str:
     )
 
 
-def _completion(key: str, model: str, content: str, usage: Usage | None) -> dict[str, Any]:
-    message = {"role": "assistant", "content": content}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {**_head(key, model, ""), "choices": [choice], "usage": _usage_record(usage)}
+def _completion(begun: dict[str, str], content: str, usage: Usage | None) -> dict[str, Any]:
+    return _record(begun, "message", {"role": "assistant", "content": content}, "stop", usage)
 
 
-def _head(key: str, model: str, kind: str) -> dict[str, Any]:
-    name = f"chat.completion{kind}"
-    return {"id": f"chatcmpl-{key}", "object": name, "created": int(time.time()), "model": model}
-
-
-def _usage_record(usage: Usage | None) -> dict[str, int]:
-    asked, written = (usage.prompt_tokens, usage.reply_tokens) if usage else (0, 0)
-    return {"prompt_tokens": asked, "completion_tokens": written, "total_tokens": asked + written}
+def _record(
+    begun: dict[str, str],
+    kind: str,
+    said: dict[str, str],
+    ended: str | None = None,
+    usage: Usage | None = None,
+) -> dict[str, Any]:
+    """Return a whole answer (of kind "message") or a chunk; the end has the tokens used."""
+    name = "chat.completion" if kind == "message" else "chat.completion.chunk"
+    choice = {"index": 0, kind: said, "finish_reason": ended}
+    record: dict[str, Any] = {**begun, "object": name, "created": int(time.time())}
+    record["choices"] = [choice]
+    if ended:
+        asked, written = (usage.prompt_tokens, usage.reply_tokens) if usage else (0, 0)
+        tokens = {"prompt_tokens": asked, "completion_tokens": written}
+        record["usage"] = tokens | {"total_tokens": asked + written}
+    return record
 
 
 async def _chunks(
-    key: str, model: str, events: AsyncGenerator[tuple[str, Any]]
+    begun: dict[str, str], events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[None, Any]]:
     """Yield the answer as chunks; only what was checked is sent."""
-
-    def chunk(delta: dict[str, str], reason: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {**_head(key, model, ".chunk"), "choices": [choice]}
-
-    yield None, chunk({"role": "assistant", "content": ""})
+    yield None, _record(begun, "delta", {"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for event, value in events:
                 if event == "answer":
                     content, usage = value
                     for at in range(0, len(content), _PIECE):
-                        yield None, chunk({"content": content[at : at + _PIECE]})
-                    yield None, {**chunk({}, "stop"), "usage": _usage_record(usage)}
+                        yield None, _record(begun, "delta", {"content": content[at : at + _PIECE]})
+                    yield None, _record(begun, "delta", {}, "stop", usage)
     except Exception as error:
         yield None, openai_record(problem_of(error))
     yield None, None

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
-from kgp_neo4j.environment.job import Job, tell
+from kgp_neo4j.environment.job import tell
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.serve.access import Caller, Reads, require_right
@@ -17,7 +17,6 @@ from kgp_neo4j.serve.answers import answer_record, map_record, passage_records, 
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, wants_events
-from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.json_records import parts
@@ -109,22 +108,20 @@ async def _answered(
     caller: Caller, body: Retrieve | Map, work: Callable[[], dict[str, Any]]
 ) -> Response:
     """Do the work for a question; answer with the whole, or with events while it is done."""
-    request, service = caller.request, caller.service
-    if service.settings.log_questions:
+    request = caller.request
+    if caller.service.settings.log_questions:
         request.state.logged["question"] = body.question
     if not (body.stream or wants_events(request)):
         return await caller.look(work)
-    job = service.question_job(request.state.id)
-    events = events_of(listen(job), service.questions.begin(job, work))
-    return event_response(_shown_events(job, events))
+    return event_response(_shown_events(request.state.id, caller.events(work)))
 
 
 async def _shown_events(
-    job: Job, events: AsyncGenerator[tuple[str, Any]]
+    key: str, events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[str, Any]]:
     """Yield events as a response shows them, and `done` at the end."""
     began = time.perf_counter()
     async with aclosing(events):
         async for name, value in events:
             yield name, _SHOWN.get(name, lambda shown: shown)(value)
-    yield "done", {"seconds": round(time.perf_counter() - began, 4), "id": job.id}
+    yield "done", {"seconds": round(time.perf_counter() - began, 4), "id": key}
