@@ -26,8 +26,8 @@ def command(corpus: str | None, graph: str | None) -> None:
     A client of the Model Context Protocol starts this command itself. It only reads; messages for
     people go to standard error. It ends with its input.
     """
-    from kgp_neo4j.graphdb.open import open_to_read
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.integrations.mcp import make_server
 
-    with open_to_read(echo=say) as database:
+    with open_database(read_only=True, echo=say) as database:
         make_server(database, corpus=corpus, graph=graph).run("stdio")

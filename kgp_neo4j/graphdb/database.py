@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -26,34 +27,20 @@ _T = TypeVar("_T")
 #: Procedures by which Graph Data Science and our own plugin are known.
 _GDS, _VERSION = "gds.knn.write", "custom.kgp.version"
 #: The codes of errors of a transaction that was ended from outside.
-_ENDED = re.compile(r"TransactionTimedOut|Transaction\.Terminated")
-_SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
-#: What Neo4j's code and message say, and the error that we raise for it.
-_REASONS: tuple[tuple[str, type[KgpError], str, str], ...] = (
+_ENDED = r"TransactionTimedOut|Transaction\.Terminated"
+#: What Neo4j's code says, what we say of it, and what helps.
+_REASONS = (
     (
         r"Security\.Unauthorized",
-        DatabaseError,
         "the server refused the user name or password",
         "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
     ),
     (
-        r"^\S+ (There is no procedure|Unknown function)",
-        CapabilityError,
-        "the server lacks a plugin: {message}",
-        "Install it there, or unset NEO4J_URI to use the embedded server.",
-    ),
-    (
         r"LockAcquisitionTimeout",
-        DatabaseError,
         "the statement waited too long for others that are running",
         "Run it again once no load, connect or install is running.",
     ),
-    (
-        _ENDED.pattern,
-        DatabaseError,
-        "the statement took too long and was ended",
-        "Ask about less at once.",
-    ),
+    (_ENDED, "the statement took too long and was ended", "Ask about less at once."),
 )
 #: What may follow a scheme, and what a server has that answers by it alone.
 _TLS = {
@@ -61,10 +48,6 @@ _TLS = {
     "ssc": "has a certificate that is not trusted (+ssc takes any)",
     "": "has no TLS (without it passwords go in the clear)",
 }
-#: For how long a statement is tried again.
-_RETRY_SECONDS = 30.0
-#: The key of a transaction's metadata under which the id of its job stands.
-_JOB = "kgp_job"
 # What the driver logs should not reach the user's terminal: its errors are raised too, and what
 # the server says of a statement is for `--debug`.
 for _name in ("neo4j", "neo4j.notifications"):
@@ -151,9 +134,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run `cypher/<path>.cypher` to read; raises DatabaseError where its check says so."""
-        query = statement(path)
-        self._refuse(query, values)
-        return self._run(query, values, READ_ACCESS)
+        return self._read(statement(path), values)
 
     def read_packed(self, path: str, **values: Any) -> list[Row]:
         """Run the statement as `read` does, with all rows packed into one record.
@@ -162,8 +143,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        self._refuse(query, values)
-        (record_,) = self._run(query, values, READ_ACCESS)
+        (record_,) = self._read(query, values)
         return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
@@ -193,10 +173,11 @@ class Database(contextlib.AbstractContextManager["Database"]):
         """Run a file of schema statements; several processes may run the same one at once."""
         for text in query.labelled(values):
             try:
-                self._run(query, values, WRITE_ACCESS, text=text)
+                self._run(replace(query, text=text), values, WRITE_ACCESS)
             except DatabaseError as error:
                 # Neo4j refuses one of two at once in spite of IF NOT EXISTS: it is there.
-                if _SAME_INDEX not in str(getattr(error.__cause__, "code", "")):
+                code = str(getattr(error.__cause__, "code", ""))
+                if "EquivalentSchemaRuleAlreadyExists" not in code:
                     raise
 
     def end(self, job: Job) -> None:
@@ -214,19 +195,24 @@ class Database(contextlib.AbstractContextManager["Database"]):
             server["version"], server["edition"], _GDS in names, tuple(own), plugin["statements"]
         )
 
-    def _run(
-        self, query: Statement, values: Mapping[str, Any], mode: str, *, text: str | None = None
-    ) -> list[Row]:
-        """Run a statement, or one of the texts of its file; again where an error may pass.
+    def _read(self, query: Statement, values: Mapping[str, Any]) -> list[Row]:
+        """Run a statement to read unless its check says what is wrong with the values."""
+        if query.check:
+            for row in self._run(replace(query, text=query.check), values, READ_ACCESS)[:1]:
+                raise DatabaseError(row["wrong"], where=query.path)
+        return self._run(query, values, READ_ACCESS)
+
+    def _run(self, query: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
+        """Run a statement, again where an error may pass.
 
         A write whose reply was lost may have been done, and is not run again. The driver runs
         transactions again that it manages; those take a round trip more, and of version 6.4 they
         hang where another thread takes the connection of one that failed.
         """
-        wait, end = 1.0, time.monotonic() + _RETRY_SECONDS
+        wait, end = 1.0, time.monotonic() + 30.0
         while True:
             try:
-                return list(self._run_once(query, values, mode, text=text))
+                return list(self._run_once(query, values, mode))
             except KgpError as error:
                 passes = getattr(error.__cause__, "is_retryable", bool)
                 is_lost = mode == WRITE_ACCESS and "read from defunct" in str(error.__cause__)
@@ -235,9 +221,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
             time.sleep(wait * random.uniform(0.8, 1.2))
             wait = min(2 * wait, 8.0)
 
-    def _run_once(
-        self, query: Statement, values: Mapping[str, Any], mode: str, *, text: str | None = None
-    ) -> Iterator[Row]:
+    def _run_once(self, query: Statement, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
         """Run a statement in a transaction that the server begins and ends."""
         if self.read_only and mode == WRITE_ACCESS:
             raise DatabaseError(
@@ -252,13 +236,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
                 bookmark_manager=self.driver.execute_query_bookmark_manager,
             ) as session,
         ):
-            yield from map(dict, session.run(_limited(text or query.text), query.bind(values)))
-
-    def _refuse(self, query: Statement, values: Mapping[str, Any]) -> None:
-        """Raise DatabaseError where the check of a statement says what is wrong with the values."""
-        if query.check:
-            for row in self._run(query, values, READ_ACCESS, text=query.check)[:1]:
-                raise DatabaseError(row["wrong"], where=query.path)
+            yield from map(dict, session.run(_limited(query.text), query.bind(values)))
 
 
 def in_batches(
@@ -291,7 +269,8 @@ def _limited(text: str) -> Query:
         return Query(query)
     job.check()
     left = job.left()
-    return Query(query, metadata={_JOB: job.id}, timeout=None if left is None else max(left, 0.001))
+    timeout = None if left is None else max(left, 0.001)
+    return Query(query, metadata={"kgp_job": job.id}, timeout=timeout)
 
 
 @contextmanager
@@ -318,12 +297,16 @@ def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, DriverError):
         return DatabaseError(f"the database failed: {error}", where=where)
     code, message = error.code or "", error.message or ""
-    if (job := current_job()) and _ENDED.search(code):
+    if (job := current_job()) and re.search(_ENDED, code):
         try:
             job.check()
         except KgpError as stopped:
             return stopped
-    for pattern, kind, what, hint in _REASONS:
-        if re.search(pattern, f"{code} {message}"):
-            return kind(what.format(message=message), where=where, hint=hint)
+    if message.startswith(("There is no procedure", "Unknown function")):
+        what = f"the server lacks a plugin: {message}"
+        hint = "Install it there, or unset NEO4J_URI to use the embedded server."
+        return CapabilityError(what, where=where, hint=hint)
+    for pattern, what, hint in _REASONS:
+        if re.search(pattern, code):
+            return DatabaseError(what, where=where, hint=hint)
     return DatabaseError(f"the database refused the statement: {message}", where=where)

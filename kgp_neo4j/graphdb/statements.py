@@ -289,19 +289,14 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
     # Defaults have no ", " by convention, so that a signature can be split at it.
     for text in filter(None, texts):
         match = pattern.fullmatch(text)
-        try:
-            if match is None:
-                raise ValueError("no match")
-            parameter = Parameter(**match.groupdict())
-            _ = parameter.value
-        except ValueError as error:
+        if match is None:
             raise QueryFileError(
                 f"cannot read {text!r} in the header",
                 where=where,
                 hint="Write name :: TYPE or name = default :: TYPE, and of an option "
                 "name = default :: TYPE (least to greatest), what it means.",
-            ) from error
-        parameters.append(parameter)
+            )
+        parameters.append(Parameter(**match.groupdict()))
     return tuple(parameters)
 
 

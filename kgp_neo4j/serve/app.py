@@ -29,9 +29,6 @@ from kgp_neo4j.serve.stream import json_response
 from kgp_neo4j.serve.tokens import NOTHING, Access
 from kgp_neo4j.types.errors import KgpError
 
-#: Seconds for which the answer of `/healthz` is kept: anybody may ask it.
-_FRESH = 2.0
-
 router = APIRouter(tags=["service"])
 
 
@@ -53,7 +50,7 @@ async def docs(request: Request) -> Response:
 async def health(request: Request) -> Response:
     """Say whether the database answers, as looked up at most every other second."""
     state = request.app.state
-    if time.monotonic() - state.health_asked > _FRESH:
+    if time.monotonic() - state.health_asked > 2.0:  # anybody may ask
         state.health_asked = time.monotonic()
         healthy = False
         with suppress(KgpError):

@@ -32,10 +32,6 @@ _SECURE = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-#: Where a body may be larger: what it may be there is the setting of uploads.
-_UPLOADS = "/documents"
-#: Seconds until the next piece of a body has to be there.
-_PIECE_SECONDS = 30.0
 _LOG = logging.getLogger("kgp_neo4j.serve")
 
 
@@ -78,12 +74,13 @@ class Guard:
             if whole:  # what comes now is that the client goes
                 return await receive()
             try:
-                async with asyncio.timeout(_PIECE_SECONDS):
+                async with asyncio.timeout(30.0):
                     message = await receive()
             except TimeoutError:
                 raise ProblemError(408, "the body does not come on") from None
             size += len(message.get("body", b""))
-            if size > LARGEST_BODY and scope["path"] != _UPLOADS:
+            # Uploads have a limit of their own.
+            if size > LARGEST_BODY and scope["path"] != "/documents":
                 raise ProblemError(413, f"the body has more than {LARGEST_BODY // 1024} KiB")
             whole = not message.get("more_body", False)
             return message

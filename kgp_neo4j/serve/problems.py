@@ -15,14 +15,13 @@ from kgp_neo4j.types import errors
 from kgp_neo4j.types.checks import wrong_fields
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
-#: What OpenAI calls an error of some status, and what helps where a model is not found.
+#: What OpenAI calls an error of some status.
 _CODES = {
     401: "invalid_api_key",
     404: "model_not_found",
     429: "rate_limit_exceeded",
     504: "timeout",
 }
-_NO_MODEL = "GET /v1/models lists those that the token sees."
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (
     errors.KgpError,
@@ -118,7 +117,7 @@ def openai_record(problem: ProblemError) -> dict[str, Any]:
     """Return what a response says to a client of OpenAI's protocol."""
     status = problem.status_code
     kind = "invalid_request_error" if status < 500 else "server_error"
-    hint = problem.hint or (_NO_MODEL if status == 404 else "")
-    message = f"{problem.detail}. {hint}".removesuffix(" ")
+    models = "GET /v1/models lists those that the token sees." if status == 404 else ""
+    message = f"{problem.detail}. {problem.hint or models}".removesuffix(" ")
     code = _CODES.get(status)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
@@ -12,7 +12,6 @@ from starlette.requests import ClientDisconnect
 from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.types.json_records import to_json
 
-_R = TypeVar("_R")
 #: Seconds of silence after which a comment shows proxies that the connection lives.
 _SILENCE = 15.0
 
@@ -28,7 +27,7 @@ def wants_events(request: Request) -> bool:
     return "text/event-stream" in request.headers.get("accept", "")
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, _R]) -> _R:
+async def while_connected(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
     """Return what `work` returns; it is cancelled when the client goes."""
     task = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_disconnected(request))

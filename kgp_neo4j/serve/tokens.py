@@ -2,12 +2,11 @@
 
 import hashlib
 import hmac
-import json
 import logging
 import secrets
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -99,35 +98,33 @@ def add_token(
             hint="Choose another name, or remove its entry from the file.",
         )
     token = f"kgp_{secrets.token_urlsafe(32)}"
-    entry = {
-        "name": name,
-        "sha256": hashlib.sha256(token.encode()).hexdigest(),
-        "corpora": sorted(corpora),
-        "graphs": sorted(graphs),
-        "rights": [right for right in RIGHTS if right in rights],
-    }
-    file.tokens.append(_checked(Access, json.dumps(entry), path))
+    entry = Access.model_construct(
+        name=name,
+        sha256=hashlib.sha256(token.encode()).hexdigest(),
+        corpora=sorted(corpora),
+        graphs=sorted(graphs),
+        rights=[right for right in RIGHTS if right in rights],
+    )
+    text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)
+    _checked(text, path)
     private_folder(path.parent)
-    write_private(path, f"{file.model_dump_json(indent=2)}\n")
+    write_private(path, f"{text}\n")
     return token
 
 
-_M = TypeVar("_M", bound=BaseModel)
+def _read(path: Path) -> _File:
+    """Return the entries of a file; raises ConfigurationError where others may read it."""
+    hint = "`kgp-neo4j serve token NAME --tokens FILE` makes one."
+    return _checked(read_private(path, "the file of tokens", hint), path)
 
 
-def _checked(model: type[_M], text: str | bytes, path: Path) -> _M:
-    """Return JSON as a model; raises ConfigurationError where it says something else."""
+def _checked(text: str | bytes, path: Path) -> _File:
+    """Return the entries in JSON; raises ConfigurationError where it says something else."""
     try:
-        return model.model_validate_json(text)
+        return _File.model_validate_json(text)
     except ValidationError as error:
         raise ConfigurationError(
             f"the file of tokens is wrong ({wrong_fields(error.errors())})",
             where=str(path),
             hint="docs/serve.md shows one; `kgp-neo4j serve token NAME --tokens FILE` makes it.",
         ) from None
-
-
-def _read(path: Path) -> _File:
-    """Return the entries of a file; raises ConfigurationError where others may read it."""
-    hint = "`kgp-neo4j serve token NAME --tokens FILE` makes one."
-    return _checked(_File, read_private(path, "the file of tokens", hint), path)

@@ -8,13 +8,10 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
-
-_R = TypeVar("_R")
-
 
 #: The events of a job as they come, and None once there are no more.
 Told: TypeAlias = asyncio.Queue[tuple[str, Any] | None]
@@ -82,12 +79,12 @@ class Work:
         """How many jobs wait for a thread."""
         return max(0, self.inside - self._count)
 
-    def begin(self, job: Job, work: Callable[[], _R]) -> Coroutine[Any, Any, _R]:
+    def begin(self, job: Job, work: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
         """Take a place for a job, or raise BusyError, and return what awaits its result."""
         if self.inside >= self.most:
             raise BusyError(1 + self.waiting // self._count)
 
-        def run() -> _R:
+        def run() -> Any:
             with working(job):
                 job.check()
                 return work()
@@ -97,7 +94,7 @@ class Work:
         future.add_done_callback(self._jobs.discard)
         return self._result(future, job)
 
-    async def _result(self, future: Future[_R], job: Job) -> _R:
+    async def _result(self, future: Future[Any], job: Job) -> Any:
         """Return what the work of a job returns.
 
         Where the task is cancelled or the job's time is over, the work ends at its next step, and

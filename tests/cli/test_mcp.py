@@ -21,7 +21,7 @@ from small_graphs import passages
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.open import open_to_read
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
@@ -129,7 +129,7 @@ def reading(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """A connection that only reads, to the tests' server."""
     for name, value in environment(connection).items():
         monkeypatch.setenv(name, value)
-    with open_to_read() as opened:
+    with open_database(read_only=True) as opened:
         yield opened
 
 

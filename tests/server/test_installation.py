@@ -26,7 +26,7 @@ from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import LAYOUT, install, missing
-from kgp_neo4j.graphdb.open import open_database, open_to_read
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
@@ -100,9 +100,9 @@ def test_a_database_of_another_layout_is_left_alone(
     other = before | {"layout": layout, "version": "99.0"}
     other_server.write("install/remember", **other)
     try:
-        for opened in (open_database, open_to_read):
+        for read_only in (False, True):
             with pytest.raises(DatabaseError, match=rf"{said} \(99.0\) made the database"):
-                opened()
+                open_database(read_only=read_only)
         assert other_server.read("install/state") == [other]
     finally:
         other_server.write("install/remember", **before)

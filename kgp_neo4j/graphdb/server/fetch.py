@@ -70,10 +70,6 @@ def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str]
     echo(f"Fetched and verified in {time.monotonic() - began:.0f} s")
 
 
-class _AttemptError(Exception):
-    """An attempt that failed, with the reason."""
-
-
 class _Fetcher:
     def __init__(self, root: Path, repositories: list[str], progress: Progress) -> None:
         self._root, self._repositories, self._progress = root, repositories, progress
@@ -95,12 +91,11 @@ class _Fetcher:
                 for repository in self._repositories:
                     if self.stop.is_set():
                         return
-                    try:
-                        self._attempt(artifact, f"{repository}/{artifact.path}", part)
+                    problem = self._attempt(artifact, f"{repository}/{artifact.path}", part)
+                    if not problem:
                         part.replace(target)
                         return
-                    except _AttemptError as error:
-                        why = f"{urlsplit(repository).hostname}: {error}"
+                    why = f"{urlsplit(repository).hostname}: {problem}"
         except OSError as error:
             raise disk_error(error, part, "The jar could not be written") from error
         raise ServerError(
@@ -110,8 +105,8 @@ class _Fetcher:
             f"{_MIRROR} to a Maven repository you can reach, or HTTPS_PROXY to a proxy.",
         )
 
-    def _attempt(self, artifact: Artifact, address: str, part: Path) -> None:
-        """Fetch the missing part of one jar, and verify the whole."""
+    def _attempt(self, artifact: Artifact, address: str, part: Path) -> str:
+        """Fetch the missing part of one jar and verify the whole; return why that failed, if so."""
         have = part.stat().st_size if part.is_file() else 0
         if have >= artifact.size:
             part.unlink()
@@ -122,7 +117,7 @@ class _Fetcher:
                 address, headers=headers, stream=True, timeout=_TIMEOUT
             ) as response:
                 if response.status_code not in (200, 206):
-                    raise _AttemptError(f"HTTP {response.status_code}")
+                    return f"HTTP {response.status_code}"
                 # A server that cannot resume sends all of it.
                 with part.open("ab" if response.status_code == 206 and have else "wb") as file:
                     for piece in response.iter_content(_PIECE):
@@ -132,9 +127,10 @@ class _Fetcher:
                         self._progress.update(len(piece))
         except requests.RequestException as error:
             # Only the type: the text of the error may contain an address with a password.
-            raise _AttemptError(f"the connection failed, {type(error).__name__}") from error
+            return f"the connection failed, {type(error).__name__}"
         if part.stat().st_size < artifact.size:
-            raise _AttemptError("the connection was cut off")
+            return "the connection was cut off"
         if sha256_of(part) != artifact.sha256:
             part.unlink()
-            raise _AttemptError("the bytes received do not match the SHA-256 of the lock file")
+            return "the bytes received do not match the SHA-256 of the lock file"
+        return ""

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -247,14 +247,13 @@ def status(folders: Folders) -> ServerStatus:
     home = folders.home
     state, line = read_state(home), line_of(home)
     data = home / line.data
+    version = load_lock(line.name).version()
+    found = ServerStatus(False, str(home), str(password_file(home)), str(data), version)
     if state is None or not is_ours(home, state):
-        version = load_lock(line.name).version()
-        return ServerStatus(False, str(home), str(password_file(home)), str(data), version)
-    return ServerStatus(
+        return found
+    return replace(
+        found,
         running=answers(state),
-        home=str(home),
-        password_file=str(password_file(home)),
-        data=str(data),
         **parts(state.connection(""), "uri", "browser"),
         **parts(state, "pid", "version", "java", "heap", "page_cache"),
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
