@@ -188,16 +188,6 @@ def read_whole(file: IO[bytes], name: str, most: int = _MOST_FILE) -> bytes:
     return data
 
 
-def _bounded_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield the lines of a file; raises InputError for one of more than 16 MiB."""
-    number = 1
-    while line := file.readline(_MOST_VALUE + 1):
-        if len(line) > _MOST_VALUE:
-            raise _too_long(f"{name}:{number}")
-        yield line
-        number += 1
-
-
 def _too_long(where: str) -> InputError:
     what = f"a line or a value of more than {_MOST_VALUE >> 20} MiB"
     return InputError(what, where=where, hint="Split it.")
@@ -243,14 +233,15 @@ def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
 
 def _lines(file: IO[bytes], name: str) -> Iterator[Value]:
     """Yield the value of each line, an InputError for a malformed one; UTF-16 is read whole."""
-    lines = _bounded_lines(file, name)
     if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # type: ignore[attr-defined]
         try:
-            lines = iter(io.BytesIO(read_whole(file, name).decode("utf-16").encode()))
+            file = io.BytesIO(read_whole(file, name).decode("utf-16").encode())
         except UnicodeDecodeError as error:
             raise not_text("utf-16", name) from error
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(iter(lambda: file.readline(_MOST_VALUE + 1), b""), 1):
         where = f"{name}:{number}"
+        if len(line) > _MOST_VALUE:
+            raise _too_long(where)
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             if text.strip():
