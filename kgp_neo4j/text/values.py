@@ -92,7 +92,6 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
         for numbers in held
     ]
     table: set[str] = set().union(*told)
-
     return [
         next(iter(own or table)) if len(own or table) == 1 else "." if own else _alike(numbers)
         for numbers, own in zip(held, told, strict=True)
@@ -198,13 +197,10 @@ _WRITTEN = re.compile(
     r"|(?P<y4>1\d{3}|20\d{2})(?:-(?P<m4>\d{2})-(?P<d4>\d{2}))?)(?!\d)",
     re.IGNORECASE,
 )
-
-
-_Date = tuple[int, int, int]
 _BEFORE_OUR_ERA = re.compile(r"\bB\.?\s?C\b", re.IGNORECASE)
 
 
-def date_places(text: str) -> list[tuple[_Date, int, int]]:
+def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
     """Return the dates of a text with their offsets: year, month, day, 0 for a missing part."""
     dates = []
     for found in _WRITTEN.finditer(text):
@@ -229,7 +225,7 @@ def compare(operation: str, one: str, other: str) -> int | None:
     lasting = operation in ("longer", "shorter")
     if lasting and len(a) > 1 and len(b) > 1:
         lasted = [12 * (d[-1][0] - d[0][0]) + (d[-1][1] or 6) - (d[0][1] or 6) for d in (a, b)]
-        return _first(lasted[0], lasted[1], least=least)
+        return _first(*lasted, least=least)
     # 1500 may be a year or a number, 1500 m is no year.
     first, second = typed(one), typed(other)
     measured = {value.unit for value in (first, second) if value.type != "text"} - {""}

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -18,6 +16,7 @@ from kgp_neo4j.models.reader.network import (
     OPERATIONS,
     PIECES,
     WEIGHTS_FILE,
+    reading,
 )
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.fitting import padded
@@ -77,20 +76,13 @@ class TrainedNetwork:
         With a `share` below 1 the weights go so far from what they are to those of the folder.
         Raises ModelError where it has none that fit.
         """
-        try:
+        with reading("reader", folder), torch.no_grad():
             arrays = load_file(str(folder / WEIGHTS_FILE))
-            with torch.no_grad():
-                for name, part in (self.own() if heads else self._upper()).items():
-                    values = arrays[name].float()
-                    if f"{name}.scale" in arrays:
-                        values = self._before[name].cpu() + values * arrays[f"{name}.scale"]
-                    part.lerp_(values.to(part), share)
-        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-            raise ModelError(
-                f"the reader cannot be trained further ({error!r})",
-                where=str(folder),
-                hint="Give a folder that `kgp-neo4j train reader` made.",
-            ) from error
+            for name, part in (self.own() if heads else self._upper()).items():
+                values = arrays[name].float()
+                if f"{name}.scale" in arrays:
+                    values = self._before[name].cpu() + values * arrays[f"{name}.scale"]
+                part.lerp_(values.to(part), share)
 
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
         """Return the logits of tokens, kinds and operations: `network.Logits`, by window."""

@@ -260,7 +260,7 @@ def test_the_reader_that_comes_along_can_be_trained_further(several: Path, tmp_p
     train_reader([several], tmp_path / "further", settings)
     further = load_reader(str(tmp_path / "further")).choose("Who built Boat 1?", [boat])
     assert further.text == "A. Vane"
-    with pytest.raises(ModelError, match="trained further"):
+    with pytest.raises(ModelError, match="the reader cannot be read"):
         TrainedNetwork().load(tmp_path / "nowhere")
 
 
@@ -330,4 +330,4 @@ def test_the_command_trains_and_tells(single: Path, several: Path, tmp_path: Pat
     assert refuses("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
     line = ("train", "reader", str(single), "--out", str(tmp_path / "x"))
     nowhere = refuses(*line, "--further", str(tmp_path / "nowhere"), "--epochs", "1")
-    assert "cannot be trained further" in nowhere
+    assert "the reader cannot be read" in nowhere

@@ -8,7 +8,7 @@ import pytest
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.corpus.read.reader import SHIPPED, load_reader
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
-from kgp_neo4j.models.reader.network import VERIFIER_FILE, Judge, read_judge
+from kgp_neo4j.models.reader.network import VERIFIER_FILE, Network, read_judge
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import ModelError
 
@@ -29,17 +29,17 @@ def _passage(title: str, text: str, columns: tuple[str, ...] = ()) -> Passage:
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
+def judge() -> Network:
     made = read_judge(SHIPPED)
     assert made is not None
     return made
 
 
-def _shown(judge: Judge, ids: list[int]) -> str:
+def _shown(judge: Network, ids: list[int]) -> str:
     return str(judge.tokenizer.decode(ids, skip_special_tokens=False))
 
 
-def test_an_answer_is_marked_in_its_passage_beside_other_sentences(judge: Judge) -> None:
+def test_an_answer_is_marked_in_its_passage_beside_other_sentences(judge: Network) -> None:
     text = "The Hesk Bridge was designed by Yusuf Arden. It is of steel."
     passages = [_passage("Hesk Bridge", text), _passage("Halse", "Halse has a bridge of 1911.")]
     start = text.index("Yusuf")
@@ -57,7 +57,7 @@ def test_an_answer_is_marked_in_its_passage_beside_other_sentences(judge: Judge)
     assert types.index(1) == len(judge.tokenizer.encode("Who designed the Hesk Bridge?").ids) + 3
 
 
-def test_what_is_laid_out_is_bounded(judge: Judge) -> None:
+def test_what_is_laid_out_is_bounded(judge: Network) -> None:
     long = "The ferry of Halse leaves at nine. " * 200
     passages = [_passage(f"Ferry {at} " * 30, long) for at in range(6)]
     sentences = tuple((1.0, at, 0, 3000) for at in range(6))
@@ -66,7 +66,7 @@ def test_what_is_laid_out_is_bounded(judge: Judge) -> None:
     assert len(ids) == len(types) <= 320
 
 
-def test_cells_of_rows_that_share_the_rarest_words_may_answer(judge: Judge) -> None:
+def test_cells_of_rows_that_share_the_rarest_words_may_answer(judge: Network) -> None:
     question = "What does a pack of round hat boxes cost?"
     prices = _passage("Prices", _PRICES)
     cells = cells_of(question, [_passage("Halse", "Halse has no hat boxes."), prices])
@@ -95,6 +95,6 @@ def test_a_folder_without_a_verifier_is_a_reader_and_a_damaged_one_is_told(tmp_p
     got = load_reader(str(tmp_path)).read("Who designed the Hesk Bridge?", passages)
     assert got.text == "Yusuf Arden"
     (tmp_path / VERIFIER_FILE).write_bytes(b"not one")
-    with pytest.raises(ModelError, match="no verifier") as caught:
+    with pytest.raises(ModelError, match="verifier cannot be read") as caught:
         read_judge(tmp_path)
     assert str(tmp_path) in str(caught.value)

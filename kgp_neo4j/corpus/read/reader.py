@@ -19,7 +19,7 @@ from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import cells_of, judged
-from kgp_neo4j.models.reader.network import Judge, Logits, Network, read_judge, read_network
+from kgp_neo4j.models.reader.network import Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
@@ -38,9 +38,10 @@ SENTENCES = 3
 class OfflineReader:
     """An extractive reader (`load_reader`); a `judge` reads answers again, and may choose cells."""
 
-    def __init__(self, network: Network, card: dict[str, Any], judge: Judge | None = None) -> None:
-        self._network, self._judge = network, judge
-        self.card = card
+    def __init__(
+        self, network: Network, card: dict[str, Any], judge: Network | None = None
+    ) -> None:
+        self._network, self.card, self._judge = network, card, judge
         self._calibration = Calibration.of(card.get("calibration") or {})
 
     def read(

@@ -132,10 +132,9 @@ def _references(context: Context, choice: _Choice) -> References:
 
 # --- Answers ---
 
-#: Characters of pages and tables in a prompt at most, about 4,000 tokens.
-_MOST_CHARACTERS = 16_000
-#: Lines of them that may carry one sentence together.
-_MOST_LINES = 8
+#: Characters of pages and tables in a prompt at most, about 4,000 tokens, and lines of them that
+#: may carry one sentence together.
+_MOST_CHARACTERS, _MOST_LINES = 16_000, 8
 _TASK = (
     "Answer the question from the pages and tables below alone. Answer in a few words or "
     "sentences; if they do not say it, answer: not stated.\n\n{content}\n\n"
@@ -151,9 +150,8 @@ def answered_by_model(
     """Return the model's answer from the fetched content; None where it gives none.
 
     It is sure where each of its sentences is carried by what it was given: its names and numbers
-    stand there, and enough of its words. A reply that nothing is stated is no answer. Content that
-    is too long is cut, and both the prompt and the answer state that. The citations stay those of
-    the fetched content.
+    stand there, and enough of its words. Content that is too long is cut, which both the prompt and
+    the answer state. The citations stay those of the fetched content.
     """
     content = fetched.markdown
     if len(content) > _MOST_CHARACTERS:

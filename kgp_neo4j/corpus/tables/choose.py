@@ -49,7 +49,6 @@ def _left_over(text: str, more: str = "") -> list[str]:
 # --- Comparisons, maxima, counts ---
 
 _DIFFER = r"\b(?:differ\w*|distinguish\w*|compar\w+|contrast\w*|vs\.?|versus)\b"
-_COMMON = r"\b(?:common|shared?|shares|sharing|both|same|overlap\w*)\b"
 _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w+s|fields)\b"
 
 
@@ -59,7 +58,7 @@ def _compared(references: References, text: str) -> LookUp | None:
     count = max(len(pages), len(named), len(references.documents)) if pages else 0
     if count + len(tables) < 2:
         return None
-    common = _has(text, _COMMON)
+    common = _has(text, r"\b(?:common|shared?|shares|sharing|both|same|overlap\w*)\b")
     if common and len(tables) > 1 and _has(text, _COLUMNS):
         return LookUp("compare", "columns")
     if (_has(text, _DIFFER) or (common and not tables)) and len(_left_over(text)) <= 3:
@@ -139,7 +138,6 @@ _WHICH_PAGE = (
     r"\b(?:which|what)\s+(?:(?:is|are)\s+the\s+)?(?:\w+\s+)?pages?\b|\bpage\s+numbers?\b"
     rf"|\b(?:{WHICH}|the)\b(?:\s+\w+){{0,3}}?\s+pages?\b|^\s*pages?\b"
 )
-_WHERE = r"\bwhere\b|\blocat\w+\b"
 _FIRST = r"\bfirst\b|\bearliest\b"
 _LAST = r"\blast(?:ly)?\b|\blatest\b"
 _SPANS = "start starts begin begins end ends span spans"
@@ -147,15 +145,11 @@ _SPANS = "start starts begin begins end ends span spans"
 
 def _placed(references: References, text: str) -> LookUp | None:
     page = _has(text, _WHICH_PAGE)
-    if not (page or _has(text, _WHERE)):
+    if references.pages or not (page or _has(text, r"\bwhere\b|\blocat\w+\b")):
         return None
     if references.tables:
-        if references.pages or references.rows or references.columns:
-            return None
-        inside = _has(text, r"\bcolumns?|rows?|caption\b") or _left_over(text, _SPANS)
-        return None if inside else LookUp("table", "pages")
-    if references.pages:
-        return None
+        part = references.rows or references.columns or _has(text, r"\bcolumns?|rows?|caption\b")
+        return None if part or _left_over(text, _SPANS) else LookUp("table", "pages")
     if page and _has(text, r"\btables\b") and not references.quoted and not _left_over(text):
         return LookUp("tables", "pages")
     in_document = r"\b(?:in|of)\s+(?:the|this)\s+document\b"
@@ -168,14 +162,14 @@ def _placed(references: References, text: str) -> LookUp | None:
 
 
 _ANY = r"\b(?:is|are)\s+there\b|^\s*(?:does|do|has|have|can|could)\b|\bany\s+tables?\b"
-_WHICH_DOCUMENT = r"\b(?:which|what)\s+(?:of\s+the\s+)?(?:documents?|files?|pdfs?)\b"
 
 
 def _which_tables(references: References, text: str) -> LookUp | None:
     if references.tables or not _has(text, r"\btables?\b"):
         return None
     left = " ".join(_left_over(text))
-    if _has(references.question, _WHICH_DOCUMENT):
+    which_document = r"\b(?:which|what)\s+(?:of\s+the\s+)?(?:documents?|files?|pdfs?)\b"
+    if _has(references.question, which_document):
         return LookUp("tables", "documents", phrase=left)
     if _has(text, r"\b(?:captions?|titles?)\b.*\btables?\b"):
         return LookUp("tables", "captions")

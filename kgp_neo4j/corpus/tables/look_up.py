@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import References
@@ -92,6 +92,12 @@ class Context:
         return {(document.id, number) for document, numbers in self.pages for number in numbers}
 
     @property
+    def where(self) -> str:
+        """Return the names of few documents, else "the corpus"."""
+        few = len(self.documents) <= 3
+        return joined([document.name for document in self.documents]) if few else "the corpus"
+
+    @property
     def paged(self) -> list[DocumentOutline]:
         """Return the documents in question that have pages."""
         return [document for document in self.documents if document.pages]
@@ -103,18 +109,10 @@ class Context:
 
 
 def answer(
-    text: str,
-    values: Sequence[object] = (),
-    citations: Sequence[Citation] = (),
-    *,
-    reading: str = "",
-    markdown: str = "",
+    text: str, values: Sequence[object] = (), citations: Sequence[Citation] = (), **more: Any
 ) -> StructuralAnswer:
     """Return a sure answer."""
-    shown = tuple(map(str, values))
-    return StructuralAnswer(
-        text, shown, citations=tuple(citations), reading=reading, markdown=markdown
-    )
+    return StructuralAnswer(text, tuple(map(str, values)), citations=tuple(citations), **more)
 
 
 def nothing(text: str) -> StructuralAnswer:

@@ -131,9 +131,8 @@ class Library:
 
     def pages(self, documents: Sequence[DocumentOutline], **only: Sequence[Any]) -> list[Page]:
         """Return the pages of documents: all, those of some `numbers`, or those with `words`."""
-        rows = self.read(
-            "structure/pages", documents=[document.id for document in documents], **only
-        )
+        ids = [document.id for document in documents]
+        rows = self.read("structure/pages", documents=ids, **only)
         return [Page(**row | {"document": self._by_id[row["document"]]}) for row in rows]
 
 

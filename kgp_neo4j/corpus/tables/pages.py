@@ -35,14 +35,13 @@ def _pages(context: Context, wanted: Sequence[tuple[DocumentOutline, Sequence[in
 
 def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
     where = f"page {page.number} of {page.document.name}"
-    citation = _cite(page)
     if part not in ("header", "footer", "label", "headings"):
         text = page.text.strip()
         shown = text or "(no text: the page is empty, or an image)"
         return answer(
             f"Page {page.number} of {page.document.name}:\n\n{shown}" if several else shown,
             [text] if text else [],
-            [citation],
+            [_cite(page)],
             reading=f"the text of {where}",
             markdown=shown,
         )
@@ -53,7 +52,7 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
     return answer(
         f"The {name} on {where}: {'; '.join(values)}" if values else none,
         values,
-        [replace(citation, text=value) for value in values or [""]],
+        [_cite(page, value) for value in values or [""]],
         reading=f"the {name} of {where}",
     )
 
@@ -88,9 +87,7 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
     order = f"{part} " if part in ("first", "last") else ""
     reading = f"the {order}pages whose text has “{phrase}”"
     if not hits:
-        titles = [document.name for document in context.documents]
-        where = joined(titles) if len(titles) <= 3 else "the corpus"
-        return answer(f"No page of {where} mentions “{phrase}”.", reading=reading)
+        return answer(f"No page of {context.where} mentions “{phrase}”.", reading=reading)
     if order:
         ends = {hit.page.document: hit for hit in (hits if part == "last" else reversed(hits))}
         hits = sorted(ends.values(), key=lambda hit: hit.page.document.name)
@@ -187,15 +184,13 @@ def compare(context: Context) -> StructuralAnswer:
     """Return the columns that all the named tables have, or pages and tables one after another."""
     if context.look_up.part == "columns" and len(context.tables) > 1:
         return _common_columns(context.tables)
-    pages = [
+    every = [
         (f"Page {page.number} of {page.document.name}", page.text.strip(), _cite(page))
         for page in _pages(context, context.pages)
     ]
-    shown = pages + [
-        (table.called, context.library.markdown(table, _ROWS), cite_table(table))
-        for table in context.tables
-    ]
-    shown = list({each[2]: each for each in shown}.values())[:_MOST]
+    for table in context.tables:
+        every.append((table.called, context.library.markdown(table, _ROWS), cite_table(table)))
+    shown = list({each[2]: each for each in every}.values())[:_MOST]
     if len(shown) < 2:
         return nothing("Two pages or tables are needed for a comparison, and one is there.")
     return replace(

@@ -24,9 +24,9 @@ from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
     "page": pages.look_up,
     "table": tables.look_up,
-    "column": tables.look_up_column,
-    "row": tables.look_up_cells,
-    "cell": tables.look_up_cells,
+    "column": tables.look_up_part,
+    "row": tables.look_up_part,
+    "cell": tables.look_up_part,
     "tables": tables.look_up_list,
     "mentions": pages.look_up_mentions,
     "count": tables.count,
@@ -126,10 +126,8 @@ def _from_tables(
 def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
     """Answer a free question about pages: by their only table, by a model, or by showing them."""
     there = context.on_pages(context.library.tables([d for d, _ in context.pages]))
-    if len(there) == 1:
-        result = _from_tables(context, there, None)
-        if result.sure:
-            return result
+    if len(there) == 1 and (result := _from_tables(context, there, None)).sure:
+        return result
     context.look_up = replace(context.look_up, part="text")
     shown = pages.look_up(context)
     if write and shown.found and (answer := answered_by_model(context, write, shown)):

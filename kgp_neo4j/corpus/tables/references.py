@@ -32,8 +32,6 @@ ORDINAL = rf"(?:\d+(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
 #: Phrases that ask for a count, and those that ask for one of several.
 COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
 WHICH = r"(?:which|what|list|name|give|show|tell|every|all|any|enumerate|identify|find)"
-
-
 #: The largest number of a page or row; the database takes at most 64 bits.
 _LARGEST = 10**9
 
@@ -153,27 +151,24 @@ _TABLE_THE = re.compile(
 _SUPERLATIVE = re.compile(r"^(?:\w*(?:est)|most|fewest|next|previous|each|every|no|any)\b", _I)
 
 
-def _listed(noun: str) -> re.Pattern[str]:
-    """Return the pattern of "rows 1, 2 and 3"."""
-    more = rf"{_AND}(?:the\s+)?(?:{noun}\s*)?{_WHOLE}"
-    return re.compile(rf"\b(?:the\s+)?{noun}\s*{_NO}({_WHOLE}(?:{more})*)", _I)
+def _by_place(listed: str, placed: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of "rows 1, 2 and 3" and of "the third row"."""
+    more = rf"{_AND}(?:the\s+)?(?:{listed}\s*)?{_WHOLE}"
+    return (
+        re.compile(rf"\b(?:the\s+)?{listed}\s*{_NO}({_WHOLE}(?:{more})*)", _I),
+        re.compile(rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+{placed}\b", _I),
+    )
 
 
-def _placed(noun: str) -> re.Pattern[str]:
-    """Return the pattern of "the third row"."""
-    return re.compile(rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+{noun}\b", _I)
-
-
-_ROW_LIST = _listed(r"(?:data\s+)?(?:rows?|entry|entries|records?)")
-_ROW_ORDINAL = _placed(r"(?:(?:data|body|table)\s+)?(?:row|entry|record)")
-_COLUMN_LIST = _listed(r"(?:columns?|cols?\.?|fields?)")
-_COLUMN_ORDINAL = _placed(r"(?:table\s+)?(?:column|field)")
+_COLUMNS = _by_place(r"(?:columns?|cols?\.?|fields?)", r"(?:table\s+)?(?:column|field)")
+_ROWS = _by_place(
+    r"(?:data\s+)?(?:rows?|entry|entries|records?)",
+    r"(?:(?:data|body|table)\s+)?(?:row|entry|record)",
+)
 _AROUND = (
     r"(?:\s*,?\s*\b(?:in|of|from|within|inside|for|by|on|at|throughout|across)\s+)?"
     rf"(?:(?:the|this|that|my)\s+)?(?:{_DOCUMENT_NOUN}\s+)?(?:(?:named|called|titled)\s+)?"
 )
-
-
 _STRUCTURE = re.compile(
     rf"(?:\s*,?\s*\b(?:in|of|from|on|within|according\s+to|based\s+on|per|see)\s+)?"
     rf"(?:(?:the\s+)?(?:{_PAGE_RANGE.pattern}|{_TABLE_LIST.pattern}|{_TABLE_ORDINAL.pattern}|"
@@ -183,7 +178,6 @@ _STRUCTURE = re.compile(
 
 
 # --- References ---
-
 
 #: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
 PageRef = tuple[int | str, ...]
@@ -217,17 +211,16 @@ class References:
     documents: list[DocumentOutline] = field(default_factory=list)
 
 
-#: Characters of a question that are read at most; a longer one is a pasted page.
-_LONGEST = 2_000
-#: Pages that are read at once at most, as in "the first 1000 pages".
-_MOST = 1_000
+#: Characters of a question that are read at most; a longer one is a pasted page. Pages that are
+#: read at once at most, as in "the first 1000 pages".
+_LONGEST, _MOST = 2_000, 1_000
 
 
 def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
     """Return the references of the question; `documents` are those that it may name."""
     references = References(question=question)
-    text = " ".join(question[:_LONGEST].split())
-    text = _SHORT.sub(r"\1 is", _POLITE.sub("", text))
+    text = _POLITE.sub("", " ".join(question[:_LONGEST].split()))
+    text = _SHORT.sub(r"\1 is", text)
     text = _QUOTED.sub(partial(_quote, references), text)
     text, rest = _documents(references, text, documents)
     within = _STRUCTURE.sub(" ", rest)
@@ -236,12 +229,10 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
     text = _PAGE_RANGE.sub(partial(_page_range, pages), text)
     text = _PAGE_LIST.sub(lambda m: _marked(pages, "PAGEREF", _page_list(m[1] or m[2])), text)
     text = _PAGE_ORDINAL.sub(lambda m: _marked(pages, "PAGEREF", _ordinals(m)), text)
-    for places, mark, listed, placed in (
-        (references.columns, "COLREF", _COLUMN_LIST, _COLUMN_ORDINAL),
-        (references.rows, "ROWREF", _ROW_LIST, _ROW_ORDINAL),
-    ):
-        for named in (listed, placed):
-            text = named.sub(partial(_places, places, mark), text)
+    for named in _COLUMNS:
+        text = named.sub(partial(_places, references.columns, "COLREF"), text)
+    for named in _ROWS:
+        text = named.sub(partial(_places, references.rows, "ROWREF"), text)
     references.plain = " ".join(_tables(references, text).split())
     return references
 
@@ -285,12 +276,10 @@ def _documents(
         text = f"{text[: name.start]} {mark} {text[name.end :]}"
         if name.whole:
             rest = f"{rest[: name.start]} {mark} {rest[name.end :]}"
-    text = " ".join(text.split())
-    rest = _dropped(rest)
-    if len({document.id for document in references.documents}) > 1 and text.count("DOCREF") > 1:
-        # The names stay, to show which page or table belongs to which document.
-        return text, rest
-    return _dropped(text), rest
+    several = len({document.id for document in references.documents}) > 1
+    # Of several the names stay, to show which page or table belongs to which document.
+    stay = several and text.count("DOCREF") > 1
+    return " ".join(text.split()) if stay else _dropped(text), _dropped(rest)
 
 
 def _dropped(text: str) -> str:
@@ -320,7 +309,6 @@ def _page_list(text: str) -> list[PageRef]:
 
 
 def _places(places: list[int], mark: str, match: re.Match[str]) -> str:
-    """Mark rows or columns named by number, "rows 2 and 3", or one by its place, "the last"."""
     named = re.findall(f"{ORDINAL}|{_WHOLE}", match[1], _I)
     return _marked(places, mark, [*map(_number_of, named)])
 

@@ -57,15 +57,13 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         numbers, absent = [], []
         for page in ref:
             label = printed.get((document.id, str(page).casefold()))
-            counted = (
-                0 if isinstance(page, str) else page if page > 0 else document.pages + 1 + page
-            )
-            number = counted if 1 <= counted <= document.pages else label
+            place = 0 if isinstance(page, str) else page if page > 0 else document.pages + 1 + page
+            number = place if 1 <= place <= document.pages else label
             if number:
                 numbers.append(number)
             else:
                 absent.append(str(page))
-            if label and counted and label != counted:
+            if label and place and label != place:
                 note = f"page {number} as counted; the page printed {page} is page {label}"
                 context.notes.append(note)
         if numbers:

@@ -97,10 +97,12 @@ def _cite_column(table: TableOutline, column: Column) -> Citation:
     return cite_table(table, column=column.order, column_name=header, text=header)
 
 
-def look_up_column(context: Context) -> StructuralAnswer | None:
-    """Return a column's name or its values; None where no table has a column of that name."""
-    result = each(context, context.tables, lambda table: _column(context, table))
-    return None if context.look_up.column and not result.found else result
+def look_up_part(context: Context) -> StructuralAnswer | None:
+    """Return a column's name or values, whole rows, or cells; None where no table has that name."""
+    look = context.look_up
+    part, name = (_column, look.column) if look.kind == "column" else (_cells, look.row)
+    result = each(context, context.tables, lambda table: part(context, table))
+    return None if name and not result.found else result
 
 
 def _column(context: Context, table: TableOutline) -> StructuralAnswer:
@@ -124,12 +126,6 @@ def _column(context: Context, table: TableOutline) -> StructuralAnswer:
         [cite_cell(table, row, column, text) for row, text in filled[:_CITED]],
         reading=f"the values of the column {column.name} of {table.called}",
     )
-
-
-def look_up_cells(context: Context) -> StructuralAnswer | None:
-    """Return whole rows, or the cells of some columns in them; None where no row has that name."""
-    result = each(context, context.tables, lambda table: _cells(context, table))
-    return None if context.look_up.row and not result.found else result
 
 
 def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
@@ -214,9 +210,7 @@ def look_up_list(context: Context) -> StructuralAnswer:
 
 def _scope(context: Context) -> tuple[list[TableOutline], str]:
     """Return the tables of the documents or pages in question, and that scope in words."""
-    tables = context.library.tables(context.documents)
-    titles = [document.name for document in context.documents]
-    where = f"in {joined(titles)}" if len(titles) <= 3 else "in the corpus"
+    tables, where = context.library.tables(context.documents), f"in {context.where}"
     if context.pages:
         tables = context.on_pages(tables)
         where = f"on {_on(sorted({number for _, number in context.places}))} {where}"
@@ -258,12 +252,9 @@ def _size(context: Context, table: TableOutline) -> StructuralAnswer:
     noun = context.look_up.part.removesuffix("s")
     size = _measured(table, noun)
     besides = " besides its header" if noun == "row" else ""
-    return answer(
-        f"{table.called} has {plural(size, noun)}{besides}.",
-        [size],
-        [cite_table(table, text="")],
-        reading=f"count the {noun}s of {table.called}",
-    )
+    text = f"{table.called} has {plural(size, noun)}{besides}."
+    reading = f"count the {noun}s of {table.called}"
+    return answer(text, [size], [cite_table(table, text="")], reading=reading)
 
 
 def _measured(table: TableOutline, noun: str) -> int:

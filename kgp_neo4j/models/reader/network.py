@@ -9,7 +9,8 @@ the window: a span, yes, no, or nothing. The third names the operation that comp
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,11 +45,10 @@ HEADS = {WEIGHTS_FILE: ("pieces", "kinds", "operations"), VERIFIER_FILE: ("right
 _STREAMS = 3
 #: Windows are padded to a multiple of this many tokens: the engine prepares each length once.
 _STEP = 32
-_HINT = "Give a folder that `kgp-neo4j train reader` made."
 
 
 class Network:
-    """A reader's network in the light engine, and its tokenizer."""
+    """A reader's network, or that of its judge, in the light engine, and its tokenizer."""
 
     def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -58,14 +58,6 @@ class Network:
         """Return the network's logits for each window."""
         # One by one: two windows side by side take as long as one batch of two, padded alike.
         return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
-
-
-class Judge:
-    """A network that reads an answer with its passages and says how likely it is right."""
-
-    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self._network = network
 
     def judge(self, inputs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[float]:
         """Return the log odds that each answer is right; an input is its tokens and their types."""
@@ -96,33 +88,37 @@ def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
 
 def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     """Read a network and its card from a folder; raises ModelError where there is none."""
-    try:
+    with reading("reader", folder):
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] != DEFAULT_ENCODER:
             raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
-        return Network(*_upon_default(folder / WEIGHTS_FILE)), card
-    except OSError as error:
-        raise ModelError("the reader cannot be read", where=str(folder), hint=_HINT) from error
-    except (
-        SafetensorError, AttributeError, KeyError, RuntimeError, TypeError, ValueError
-    ) as error:  # fmt: skip
-        reason = f"this is no reader ({first_line(error)})"
-        raise ModelError(reason, where=str(folder), hint=_HINT) from error
+        return _upon_default(folder / WEIGHTS_FILE), card
 
 
-def read_judge(folder: Path) -> Judge | None:
+def read_judge(folder: Path) -> Network | None:
     """Read the network beside a reader that judges its answers; None where there is none."""
-    if not (folder / VERIFIER_FILE).is_file():
-        return None
+    file = folder / VERIFIER_FILE
+    with reading("verifier", file):
+        return _upon_default(file) if file.is_file() else None
+
+
+@contextmanager
+def reading(kind: str, where: Path) -> Iterator[None]:
+    """Turn what missing, damaged or other files raise in the block into a ModelError."""
     try:
-        return Judge(*_upon_default(folder / VERIFIER_FILE))
-    except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
-        where = str(folder / VERIFIER_FILE)
-        raise ModelError(f"this is no verifier ({error!r})", where=where, hint=_HINT) from error
+        yield
+    except (
+        OSError, SafetensorError, AttributeError, KeyError, RuntimeError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        raise ModelError(
+            f"the {kind} cannot be read ({first_line(error)})",
+            where=str(where),
+            hint="Give a folder that `kgp-neo4j train reader` made.",
+        ) from error
 
 
-def _upon_default(weights: Path) -> tuple[CompiledNetwork, Tokenizer]:
-    """Return the default encoder with trained weights in it, and its tokenizer."""
+def _upon_default(weights: Path) -> Network:
+    """Return the default encoder's network with trained weights in it."""
     data = weights.read_bytes()
 
     def change(model: Any) -> Any:
@@ -130,7 +126,7 @@ def _upon_default(weights: Path) -> tuple[CompiledNetwork, Tokenizer]:
 
     name = f"{weights.stem}-{hashlib.sha256(data).hexdigest()[:12]}"
     file, words = encoder_files(DEFAULT_ENCODER, name, change)
-    return CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words)
+    return Network(CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words))
 
 
 def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]], heads: Sequence[str]) -> Any:

@@ -41,13 +41,11 @@ def candidates(links: Links, grid: Grid) -> list[Candidate]:
     counts: Counter[str] = Counter()
     for plan, used in _Plans(links, grid).all():
         limit = _MOST_SELECTING if plan.kind == "select" else _MOST_OF_A_KIND
-        if counts[plan.kind] >= limit or plan in readings:
-            continue
-        result = denotation(grid, plan)
-        if not 0 < len(result.values) <= _MOST_VALUES:
-            continue
-        counts[plan.kind] += 1
-        readings[plan] = Candidate(plan, used, result)
+        if counts[plan.kind] < limit and plan not in readings:
+            result = denotation(grid, plan)
+            if 0 < len(result.values) <= _MOST_VALUES:
+                counts[plan.kind] += 1
+                readings[plan] = Candidate(plan, used, result)
         if len(readings) >= _MOST:
             break
     return list(readings.values())

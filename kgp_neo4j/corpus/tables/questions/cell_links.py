@@ -68,9 +68,8 @@ def link(question: str, grid: Grid) -> Links:
     for at, (word, number) in enumerate(pairwise(words)):
         if word == "column" and number.isdecimal() and 0 < int(number) <= len(links.columns):
             links.columns[int(number) - 1] = ColumnLink(1.0, 2, (at, at + 1), True, True)
-    cells = [*_cells(words, grid), *_alike(words, grid), *_missing(links, grid)]
-    cells.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
-    links.cells = cells
+    links.cells = [*_cells(words, grid), *_alike(words, grid), *_missing(links, grid)]
+    links.cells.sort(key=lambda a: (a.start - a.end, not a.exact, a.condition.column))
     _link_numbers(links, grid)
     _link_dates(links, grid)
     return links
@@ -235,13 +234,8 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
             length, loose = _agreeing(words[start : start + _LONGEST], parts[at:])
             run = words[start : start + length]
             exact = not loose and at == 0 and length == len(parts)
-            if not run or not (
-                exact
-                or (
-                    not (full_only or all(word in STOP for word in run))
-                    and (length > 1 or len(first) >= 3 or first.isdigit())
-                )
-            ):
+            telling = not full_only and any(word not in STOP for word in run)
+            if not exact and not (telling and (length > 1 or len(first) >= 3 or first.isdigit())):
                 continue
             key = (column, start, start + length)
             span = spans.setdefault(key, _Span(*key))
@@ -329,8 +323,8 @@ def _column(links: Links, header: tuple[str, ...]) -> ColumnLink:
         score / len(wanted),
         len(places),
         tuple(sorted(set(places))),
-        bool(_ASKING & set(before)),
-        len(places) == len(wanted) and score == len(wanted),
+        not _ASKING.isdisjoint(before),
+        len(places) == len(wanted) == score,
     )
 
 

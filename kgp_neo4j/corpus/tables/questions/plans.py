@@ -5,6 +5,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from kgp_neo4j.corpus.tables.questions.question_words import CUES
@@ -73,11 +74,8 @@ class Denotation:
 
 
 _FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "sum": math.fsum,
-    "average": lambda values: math.fsum(values) / len(values),
-    "max": max,
-    "min": min,
-}
+    "sum": math.fsum, "average": fmean, "max": max, "min": min,
+}  # fmt: skip
 
 
 def denotation(grid: Grid, plan: Plan) -> Denotation:
@@ -102,12 +100,11 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
     if plan.kind == "common":
         counts = Counter(c.norm for c in cells if c.norm)
         most = max(counts.values(), default=-1)
+        held = [(c, row) for c, row in zip(cells, rows, strict=True) if counts[c.norm] == most]
         texts: dict[str, str] = {}
-        for cell in cells:
-            if counts[cell.norm] == most:
-                texts.setdefault(cell.norm, cell.text)
-        held = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.norm in texts)
-        return Denotation(tuple(texts.values()), held)
+        for cell, _ in held:
+            texts.setdefault(cell.norm, cell.text)
+        return Denotation(tuple(texts.values()), tuple(row for _, row in held))
     values = [c.value for c in cells if c.value is not None]
     return Denotation((shown(_FIGURES[plan.kind](values)),), rows) if values else Denotation(())
 
@@ -139,13 +136,9 @@ def columns_of(plan: Plan) -> list[int]:
 
 
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
+    "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt,
     "<=": operator.le,
-}
+}  # fmt: skip
 
 
 def _holds(grid: Grid, row: int, wanted: Condition) -> bool:

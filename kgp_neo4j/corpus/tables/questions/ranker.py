@@ -77,36 +77,24 @@ class Ranker:
         """Return the plan whose answer has the highest probability, summed over the plans that give
         it, and the probability that this answer is right.
         """
-        best, row = confidence_row(self, example, groups_of(readings))
+        # Plans with one answer are one group.
+        answers = [tuple(sorted(v.casefold() for v in each.result.values)) for each in readings]
+        number = {answer: at for at, answer in enumerate(dict.fromkeys(answers))}
+        groups = np.array([number[answer] for answer in answers])
+        scores = self.scores(example)
+        belief = np.exp(scores - scores.max())
+        belief /= belief.sum()
+        shares = np.bincount(groups, weights=belief)
+        top = int(shares.argmax())
+        best = int(np.where(groups == top, scores, -np.inf).argmax())
+        margin = shares[top] - np.delete(shares, top).max(initial=0.0)
+        words = [g for g in example.grams if g.startswith("u:")]
+        unknown = sum(word not in self.grams for word in words)
+        sure = (shares[top], margin, scores[best], belief[best])
+        row = [*sure, len(groups), len(shares), len(words), unknown, *example.features[best]]
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
         slope, shift = self.calibration
         return readings[best], float(1.0 / (1.0 + np.exp(-slope * score - shift)))
-
-
-def groups_of(readings: list[Candidate]) -> list[int]:
-    """Return for each candidate the number of its answer: plans with one answer have one number."""
-    known: dict[tuple[str, ...], int] = {}
-    return [
-        known.setdefault(tuple(sorted(v.casefold() for v in c.result.values)), len(known))
-        for c in readings
-    ]
-
-
-def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple[int, list[float]]:
-    """Return the best candidate, and the inputs of its confidence (`CONFIDENCE`)."""
-    scores = ranker.scores(example)
-    belief = np.exp(scores - scores.max())
-    belief /= belief.sum()
-    shares = np.bincount(groups, weights=belief)
-    top = int(shares.argmax())
-    members = [at for at, group in enumerate(groups) if group == top]
-    best = max(members, key=lambda at: float(scores[at]))
-    margin = shares[top] - np.delete(shares, top).max(initial=0.0)
-    words = [g for g in example.grams if g.startswith("u:")]
-    unknown = sum(word not in ranker.grams for word in words)
-    sure = (shares[top], margin, scores[best], belief[best])
-    row = (*sure, len(groups), len(shares), len(words), unknown)
-    return best, [*map(float, row), *example.features[best].tolist()]
 
 
 @cache
