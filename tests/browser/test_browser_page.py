@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chromium import PATIENCE, keep_picture
+from graphs import write_file
 from playwright.sync_api import Browser, Page, Route, expect
 from serving import Serving, serving
 
+from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import DOCUMENTS, QUESTION, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.service import Service
@@ -240,16 +243,11 @@ def test_a_phone_and_a_keyboard_alone(chromium: Browser, served: Serving, demo_g
 def test_a_token_is_asked_for_and_texts_of_documents_stay_texts(
     chromium: Browser, database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    from kgp_neo4j.corpus.connect.graphs import connect
-    from kgp_neo4j.corpus.load.loading import load
-
     bad = (
         '<img src=x onerror="document.title=1"><script>document.title=2</script> [a](javascript:b)'
     )
-    (tmp_path / "mill.md").write_text(
-        f"# The mill {bad}\n\nThe mill was built by Ada Moor. {bad}\n"
-    )
-    load(database, [tmp_path / "mill.md"], corpus)
+    text = f"# The mill {bad}\n\nThe mill was built by Ada Moor. {bad}\n"
+    load(database, [write_file(tmp_path / "mill.md", text)], corpus)
     connect(database, corpus)
     file = tmp_path / "tokens.json"
     token = add_token(file, "ann", corpora=[corpus])

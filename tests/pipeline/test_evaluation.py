@@ -1,10 +1,10 @@
 """Rows and judgement of an evaluation, over the demo's questions."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from graphs import write_lines
 from scripted_model import Scripted
 
 from kgp_neo4j.demo import DOCUMENTS
@@ -69,8 +69,8 @@ def test_the_plan_counts_calls() -> None:
 )
 def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path) -> None:
     questions = _GOLDS[:1]
-    run, model = tmp_path / "run.jsonl", Scripted(replies)
-    run.write_text(json.dumps({"id": questions[0].id, "answer": "Ada"}) + "\n", encoding="utf-8")
+    model = Scripted(replies)
+    run = write_lines(tmp_path / "run.jsonl", {"id": questions[0].id, "answer": "Ada"})
     scored = read_run(run, questions, measure)
     judged = judge_run(writer(model), questions, scored, run, tmp_path / "judged.jsonl")
     assert judged.means()["Acc"] == right
@@ -82,9 +82,9 @@ def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path
 
 def test_a_judged_run_goes_on_where_it_was(tmp_path: Path) -> None:
     questions = _GOLDS
-    run, out = tmp_path / "run.jsonl", tmp_path / "judged" / "run.jsonl"
+    out = tmp_path / "judged" / "run.jsonl"
     row = {"id": questions[0].id, "answer": "over a bakery", "retrieved": []}
-    run.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    run = write_lines(tmp_path / "run.jsonl", row)
     model = Scripted(["yes", "yes"])
     judged = judge_run(writer(model), questions, read_run(run, questions, measure), run, out)
     # The question that the run lacks is wrong, and nobody is asked about it.

@@ -8,24 +8,16 @@ from typing import Any
 import networkx as nx
 import pytest
 from graphs import rows
-from small_kg import ENGLISH
+from small_kg import ENGLISH, load_triples
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
-from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import DatabaseError
 
 pytestmark = pytest.mark.newest
 
 #: More than any procedure looks at.
 _LEAVES = 25_000
-
-
-def _made(database: Database, folder: Path, name: str, triples: list[tuple[str, str, str]]) -> str:
-    path = folder / "triples.tsv"
-    path.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
-    load_graph(database, [path], name, embed=False)
-    return name
 
 
 def _paths(database: Database, graph: str, *entities: str, **more: Any) -> list[list[str]]:
@@ -61,7 +53,7 @@ def test_paths_of_two(database: Database, english: str) -> None:
 
 def test_an_entity_out_of_reach_begins_anew(database: Database, graph: str, tmp_path: Path) -> None:
     triples = [("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y"), ("lone", "r", "alone")]
-    _made(database, tmp_path, graph, triples)
+    load_triples(database, graph, tmp_path, triples, embed=False)
     found = _paths(database, graph, "a", "x", "c", "y", "lone")
     assert sorted(min(way, way[::-1]) for way in found) == [["a", "b", "c"], ["x", "y"]]
 
@@ -69,12 +61,10 @@ def test_an_entity_out_of_reach_begins_anew(database: Database, graph: str, tmp_
 def test_exploration_agrees_with_networkx(database: Database, graph: str, tmp_path: Path) -> None:
     chance = random.Random(11)
     names = [f"n{number}" for number in range(60)]
-    triples = [
-        (*chance.sample(names, 2), chance.choice(["r", "s"]))  # head, tail, relation
-        for _ in range(90)
-    ]
-    _made(database, tmp_path, graph, [(head, relation, tail) for head, tail, relation in triples])
-    known = nx.Graph((head, tail) for head, tail, _ in triples)
+    pairs = (chance.sample(names, 2) for _ in range(90))
+    triples = [(head, chance.choice("rs"), tail) for head, tail in pairs]
+    load_triples(database, graph, tmp_path, triples, embed=False)
+    known = nx.Graph((head, tail) for head, _, tail in triples)
     held = sorted(known)
     assert len({*map(len, nx.connected_components(known))}) > 1
     for _ in range(40):

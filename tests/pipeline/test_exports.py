@@ -5,14 +5,14 @@ import hashlib
 import json
 import signal
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import begin, environment, prints, refuses
-from graphs import rows, write_jsonl
+from graphs import load_records, rows, write_file, write_jsonl
+from zips import pack, unpack
 
 from kgp_neo4j.corpus.answer.traces import store, traces
 from kgp_neo4j.corpus.corpus import Corpus
@@ -30,11 +30,6 @@ pytestmark = pytest.mark.newest
 
 _EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 _QUESTION = "Who built the North Tower?"
-
-
-def _contents(file: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(file) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.fixture
@@ -65,7 +60,7 @@ def test_corpora_come_back(database: Database, taken: Callable[[str], str], tmp_
         assert again.text == answer.text
         assert {p.id for p in again.passages} == {p.id for p in answer.passages}
         ours.export(second)
-    assert _contents(second) == _contents(first)
+    assert unpack(second.read_bytes()) == unpack(first.read_bytes())
     assert [trace.question for trace in traces(database, name)] == [_QUESTION]
     with pytest.raises(CorpusError, match="already"):
         import_corpus(database, first)
@@ -75,9 +70,8 @@ def test_corpora_come_back(database: Database, taken: Callable[[str], str], tmp_
 
 def test_loading_again_has_nothing_to_do(database: Database, corpus: str, tmp_path: Path) -> None:
     """Also with the indexes of a large corpus's own; by the commands."""
-    source = write_jsonl(
-        tmp_path / "records.jsonl", *((f"Record {n}", f"Number {n} is here.") for n in range(510))
-    )
+    records = ((f"Record {n}", f"Number {n} is here.") for n in range(510))
+    source = write_jsonl(tmp_path / "records.jsonl", *records)
     load(database, [source], corpus)
     variables = environment(database.connection)
     file = tmp_path / "large.kgp"
@@ -106,7 +100,7 @@ def test_graphs_come_back(database: Database, taken: Callable[[str], str], tmp_p
         ours.import_(first)
         ours.export(second)
         assert ours.ask("What has fever?").text
-    assert _contents(second) == _contents(first)
+    assert unpack(second.read_bytes()) == unpack(first.read_bytes())
     with pytest.raises(GraphError, match="already"):
         import_graph(database, first)
 
@@ -114,16 +108,9 @@ def test_graphs_come_back(database: Database, taken: Callable[[str], str], tmp_p
 # --- Files that are none --------------------------------------------------------------------------
 
 
-def _write(file: Path, contents: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in contents.items():
-            archive.writestr(name, data)
-    return file
-
-
 def _forged(file: Path, change: Callable[[dict[str, Any], list[Any], list[Any]], object]) -> Path:
     """Return the fixture with a change to manifest, nodes and relationships, its sums right."""
-    parts = _contents(_EXPORTS / "corpus.kgp")
+    parts = unpack((_EXPORTS / "corpus.kgp").read_bytes())
     manifest = json.loads(parts["manifest.json"])
     members = ("nodes.jsonl", "relationships.jsonl")
     nodes, edges = ([json.loads(x) for x in parts[m].splitlines()] for m in members)
@@ -133,7 +120,7 @@ def _forged(file: Path, change: Callable[[dict[str, Any], list[Any], list[Any]],
         made[member] = b"".join(json.dumps(value).encode() + b"\n" for value in values)
         sum_ = hashlib.sha256(made[member]).hexdigest()
         manifest[member.removesuffix(".jsonl")] = {"lines": len(values), "sha256": sum_}
-    return _write(file, made | {"manifest.json": json.dumps(manifest).encode()})
+    return write_file(file, pack(made | {"manifest.json": json.dumps(manifest)}))
 
 
 _CHANGES: dict[str, Callable[[dict[str, Any], list[Any], list[Any]], object]] = {
@@ -166,7 +153,7 @@ def test_hostile_files_are_refused_before_a_write(database: Database, tmp_path: 
         with pytest.raises(InputError, match="another release" if "other" in name else "damaged"):
             import_corpus(database, file)
     good = (_EXPORTS / "corpus.kgp").read_bytes()
-    parts = _contents(_EXPORTS / "corpus.kgp")
+    parts = unpack(good)
     file = tmp_path / "bad.kgp"
     for cut in (0, 10, len(good) // 2, len(good) - 1):
         file.write_bytes(good[:cut])
@@ -186,7 +173,7 @@ def test_hostile_files_are_refused_before_a_write(database: Database, tmp_path: 
         parts | {"nodes.jsonl": b" " * (65 << 20)},
     ):
         with pytest.raises(InputError, match="damaged"):
-            import_corpus(database, _write(file, wrong))
+            import_corpus(database, write_file(file, pack(wrong)))
     with pytest.raises(InputError, match="no knowledge graph"):
         import_graph(database, _EXPORTS / "corpus.kgp")
     with pytest.raises(InputError, match="no corpus"):
@@ -211,10 +198,8 @@ def test_what_fails_while_it_is_written_is_undone(database: Database, tmp_path: 
 def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    source = write_jsonl(
-        tmp_path / "records.jsonl", *((f"Record {n}", f"Number {n}.") for n in range(3_000))
-    )
-    load(database, [source], corpus)
+    records = ((f"Record {n}", f"Number {n}.") for n in range(3_000))
+    load_records(database, corpus, tmp_path, *records)
     file = tmp_path / "many.kgp"
     export_corpus(database, corpus, file)
     delete_corpus(database, corpus)

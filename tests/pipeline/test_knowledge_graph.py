@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from scripted_model import Scripted
-from small_kg import ENGLISH
+from small_kg import ENGLISH, write_triples
 
 from kgp_neo4j import KnowledgeGraph, MindMap, MiningSettings
 from kgp_neo4j.graphdb.database import Database
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.newest
 
 @pytest.fixture
 def graph(database: Database, corpus: str, tmp_path: Path) -> KnowledgeGraph:
-    file = tmp_path / "triples.tsv"
-    file.write_text("".join("\t".join(triple) + "\n" for triple in ENGLISH), encoding="utf-8")
+    file = write_triples(tmp_path / "triples.tsv", ENGLISH)
     made = KnowledgeGraph(corpus, database=database)
     account = made.load([file], types={"has_symptom": ("Disease", "Symptom")})
     assert isinstance(account, GraphLoadReport)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import environment, prints, refuses
-from graphs import write_lines
+from graphs import write_file, write_lines
 from questions import hotpot
 
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -57,8 +57,8 @@ def _retrieve(
 def test_a_corpus_without_entities_is_walked_by_similarity(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.txt").write_text("The harbour of Kettlehaven is deep.", encoding="utf-8")
-    load(database, [str(tmp_path / "a.txt")], corpus)
+    path = write_file(tmp_path / "a.txt", "The harbour of Kettlehaven is deep.")
+    load(database, [str(path)], corpus)
     connect(database, corpus, edges=["tfidf", "knn-st"])
     assert PassageRetriever(database, corpus).name == "knn"
     with pytest.raises(CorpusError, match="no entities graph"):
@@ -92,8 +92,7 @@ def test_what_came_since_the_others_were_connected_is_found_too(
 ) -> None:
     prepare(database, corpus)
     text = "# The Brack Pump\n\nThe Brack Pump was built by Ilse Marrow on the island of Sund."
-    (tmp_path / "pump.md").write_text(text, encoding="utf-8")
-    load(database, [str(tmp_path / "pump.md")], corpus)
+    load(database, [write_file(tmp_path / "pump.md", text)], corpus)
     # It has no vector and no edges yet; the search by words has it.
     found = _retrieve(database, corpus, "Who built the Brack Pump?")
     assert found.passages[0].title == "The Brack Pump"

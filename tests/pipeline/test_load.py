@@ -1,6 +1,5 @@
 """Loading into a real database: the account, loading again, changes, odd text."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -12,8 +11,10 @@ from graphs import (
     rows,
     snapshot,
     stored_texts,
+    write_file,
     write_folder,
     write_jsonl,
+    write_lines,
     wrong_frequencies,
 )
 
@@ -56,8 +57,7 @@ def test_passages_are_titled_by_sections(database: Database, corpus: str, tmp_pa
         f"# Report\n\nBy me.\n\n## Methods\n\n### Sampling\n\n{said * 30}\n\n"
         f"### One\n\nShort.\n\n### Two\n\nShort.\n\n## Results\n\n{said * 19}"
     )
-    path = tmp_path / "report.md"
-    path.write_text(report)
+    path = write_file(tmp_path / "report.md", report)
     load(database, [path], corpus)
     query = (
         "MATCH (p:Passage {corpus: $c}) WITH p ORDER BY p.position "
@@ -127,9 +127,8 @@ def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
 
 @pytest.mark.newest
 def test_a_changed_document_is_replaced(database: Database, corpus: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
     other = write_jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
-    path.write_text("# T\n\n" + TEXT)
+    path = write_file(tmp_path / "a.md", "# T\n\n" + TEXT)
     load(database, [tmp_path], corpus)
     connect_everything(database, corpus)
     changed = TEXT.replace("Sentence 150 ", "Phrase 150, a changed one, ")
@@ -170,8 +169,7 @@ def test_a_changed_document_is_replaced(database: Database, corpus: str, tmp_pat
 
 
 def test_loading_again_mends_a_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(TEXT)
+    path = write_file(tmp_path / "a.txt", TEXT)
     load(database, [path], corpus)
     before = snapshot(database, corpus)
     rows(database, "MATCH (p:Passage {corpus: $c, position: 3}) DETACH DELETE p", c=corpus)
@@ -182,9 +180,8 @@ def test_loading_again_mends_a_graph(database: Database, corpus: str, tmp_path: 
 def test_data_set_paragraphs_are_documents(database: Database, corpus: str, tmp_path: Path) -> None:
     context = [["T", ["One.", " Two."]], ["T", ["Other."]]]
     questions = [{"_id": n, "question": "q", "level": "easy", "context": context} for n in "abc"]
-    (tmp_path / "x.json").write_text(json.dumps(questions))
-    with gzip.open(tmp_path / "y.jsonl.gz", "wt") as file:
-        file.write("\n".join(map(json.dumps, questions)))
+    write_file(tmp_path / "x.json", json.dumps(questions))
+    write_lines(tmp_path / "y.jsonl.gz", *questions)
     account = load(database, [tmp_path], corpus)
     assert (account.files, account.documents, account.characters_in) == (2, 2, 15)
     assert sorted(stored_texts(database, corpus).values()) == ["One. Two.", "Other."]

@@ -1,14 +1,14 @@
 """Loading knowledge graphs from files, tables and the database; types, faults, deletion."""
 
-import gzip
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import environment, kgp
-from graphs import rows
+from graphs import rows, write_file
 from small_kg import CHINESE, ENGLISH, load_chinese, load_english
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -23,13 +23,6 @@ from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
-
-
-def _write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
-    path = folder / name
-    data = text.encode(encoding)
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return path
 
 
 def _triples(database: Database, graph: str) -> set[tuple[str, str, str]]:
@@ -73,12 +66,7 @@ def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_pat
     account = load_english(database, graph, tmp_path, embed=True)
     assert (account.entities, account.relationships, account.embedded) == (13, 20, 13)
     assert account.types == {"Symptom": 5, "Disease": 3, "Test": 3, "Medication": 2}
-    assert account.relations == {
-        "has_symptom": 7,
-        "possible_disease": 7,
-        "need_medical_test": 3,
-        "need_medication": 3,
-    }
+    assert account.relations == Counter(relation for _, relation, _ in ENGLISH)
     assert _triples(database, graph) == {
         (head.replace("_", " "), relation, tail.replace("_", " "))
         for head, relation, tail in ENGLISH
@@ -119,9 +107,9 @@ def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None
     ],
 )
 def test_file_kinds(database: Database, graph: str, tmp_path: Path, name: str, text: str) -> None:
-    _write(tmp_path, name, text)
+    write_file(tmp_path / name, text)
     for other in ("README", "run.log"):  # no tables: only a folder's files of known kinds are
-        _write(tmp_path, other, "How to load it.")
+        write_file(tmp_path / other, "How to load it.")
     account = load_graph(database, [tmp_path], graph, embed=False)
     assert (account.files, account.triples, account.new, account.errors) == (1, 2, 2, ())
     assert _triples(database, graph) == {('A "x"', "to", "B"), ("B", "to", "C, D")}
@@ -129,8 +117,10 @@ def test_file_kinds(database: Database, graph: str, tmp_path: Path, name: str, t
 
 def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
     text = "肝炎\t症状\t发热\n"
-    load_graph(database, [_write(tmp_path, "a.tsv", text, "utf-16")], graph, embed=False)
-    path = _write(tmp_path, "b.tsv", text, "gb18030")
+    load_graph(
+        database, [write_file(tmp_path / "a.tsv", text.encode("utf-16"))], graph, embed=False
+    )
+    path = write_file(tmp_path / "b.tsv", text.encode("gb18030"))
     with pytest.raises(InputError, match=r"b\.tsv:1: .* is not utf-8 text"):
         load_graph(database, [path], graph, embed=False)
     assert _triples(database, graph) == {("肝炎", "症状", "发热")}
@@ -146,7 +136,7 @@ def test_names_duplicates_missing_values(database: Database, graph: str, tmp_pat
         "Insomnia\tpossible_disease\tPanic disorder",
         "N/A\tNull\tNaN",
     ]
-    path = _write(tmp_path, "a.tsv", "\n".join(lines))
+    path = write_file(tmp_path / "a.tsv", "\n".join(lines))
     account = load_graph(database, [path], graph, embed=False, missing=["nan", "N/A"])
     assert (account.triples, account.duplicates, account.skipped) == (3, 1, 4)
     assert (account.new, account.entities, account.relationships) == (2, 2, 2)
@@ -186,7 +176,7 @@ def test_bad_lines(
     database: Database, graph: str, tmp_path: Path, name: str, line: str, reason: str | None
 ) -> None:
     good = {".tsv": "X\tto\tY", ".csv": "X,to,Y", ".jsonl": '["X", "to", "Y"]'}[Path(name).suffix]
-    path = _write(tmp_path, name, f"{good}\n{line}\n")
+    path = write_file(tmp_path / name, f"{good}\n{line}\n")
     if reason is None:
         assert load_graph(database, [path], graph, embed=False).new == 2
         return
@@ -200,10 +190,10 @@ def test_bad_lines(
 
 
 def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None:
-    empty = _write(tmp_path, "a.tsv", "\n")
+    empty = write_file(tmp_path / "a.tsv", "\n")
     with pytest.raises(InputError, match="there is no triple to load"):
         load_graph(database, [empty], graph, embed=False)
-    page = _write(tmp_path, "a.html", "<p>x")
+    page = write_file(tmp_path / "a.html", "<p>x")
     with pytest.raises(InputError, match="holds no triples"):
         load_graph(database, [page], graph, embed=False)
     with pytest.raises(InputError, match="no such file"):
@@ -218,12 +208,12 @@ def test_swapped_columns_do_not_fill_the_database_with_relations(
 ) -> None:
     lines = "".join(f"A\tB {n}\tto\n" for n in range(5_001))
     with pytest.raises(InputError, match=r"a\.tsv:5001: more than 5,000 different relations"):
-        load_graph(database, [_write(tmp_path, "a.tsv", lines)], graph, embed=False)
+        load_graph(database, [write_file(tmp_path / "a.tsv", lines)], graph, embed=False)
 
 
 def test_a_type_of_our_own_is_no_label(database: Database, graph: str, tmp_path: Path) -> None:
     lines = "head\trelation\ttail\thead_type\ttail_type\nA\tto\tB\tT) (e\tCorpus\n"
-    load_graph(database, [_write(tmp_path, "a.tsv", lines)], graph, embed=False)
+    load_graph(database, [write_file(tmp_path / "a.tsv", lines)], graph, embed=False)
     labels = {name: (e["type"], e["labels"]) for name, e in _entities(database, graph).items()}
     # A corpus is what kgp-neo4j says it is, whatever a file calls one.
     assert labels == {"A": ("T) (e", ["T) (e"]), "B": ("Corpus", [])}
@@ -245,7 +235,7 @@ def test_where_types_come_from(database: Database, graph: str, tmp_path: Path) -
         "Fever\tpossible_disease\tDepression\t",
         "Flu\thas_symptom\tDepression\t",
     ]
-    path = _write(tmp_path, "a.tsv", "\n".join(lines))
+    path = write_file(tmp_path / "a.tsv", "\n".join(lines))
     types = dict([parse_type("treats=Drug:Disease")])
     load_graph(database, [path], graph, types=types, embed=False)
     found = {name: (e["type"], set(e["labels"])) for name, e in _entities(database, graph).items()}
@@ -275,7 +265,7 @@ _TABLE = """idx,disease,Symptom,reason,TestsAndProcedures,commonMedications
 
 
 def test_a_table_with_lists(database: Database, graph: str, tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.csv", _TABLE)
+    path = write_file(tmp_path / "a.csv", _TABLE)
     account = load_graph(database, [path], graph, mapping="chatdoctor", embed=False)
     head = "Panic disorder"
     symptoms = {"Anxiety", "Chest 'tightness'", "Crohn's"}
@@ -301,7 +291,7 @@ def test_a_table_with_lists(database: Database, graph: str, tmp_path: Path) -> N
         "['" + "\\" * 100_001 + "]",
         "[" + " " * 100_000 + "(]",
     ):
-        bad = _write(tmp_path, "b.csv", f'{_TABLE}3,Flu,"{cell}",,,\n')
+        bad = write_file(tmp_path / "b.csv", f'{_TABLE}3,Flu,"{cell}",,,\n')
         with pytest.raises(InputError, match=r"b\.csv:5: .*'Symptom'"):
             load_graph(database, [bad], graph, mapping="chatdoctor", embed=False)
 
@@ -313,7 +303,7 @@ def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None
         "药物治疗、饮食疗法 [详细],恩替卡韦片 注射用盐酸... [详细],,\n"
         "乙型病毒...,,,,,,,,,应该如何用药？用什么药？ [详细],,\n"
     )
-    path = _write(tmp_path, "disease.csv", text, "gb18030")
+    path = write_file(tmp_path / "disease.csv", text.encode("gb18030"))
     account = load_graph(database, [path], graph, mapping="qa-system-diseases", embed=False)
     assert account.types == {
         "治疗": 2, "疾病": 2, "症状": 2, "科室": 2, "检查": 1, "药物": 1, "部位": 1,
@@ -349,7 +339,7 @@ def _disease(**values: object) -> dict[str, object]:
 def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> None:
     records = [_disease(), {"name": "潮热病", "check": None}]
     lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    path = _write(tmp_path, "medical.json", f"[{', '.join(lines)}]")
+    path = write_file(tmp_path / "medical.json", f"[{', '.join(lines)}]")
     account = load_graph(database, [path], graph, mapping="qa-system-medical", embed=False)
     assert account.types == {
         "疾病": 2, "症状": 2, "科室": 2, "食物": 2, "食谱": 2, "检查": 1, "治疗": 1, "药品": 1,
@@ -374,7 +364,7 @@ def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> 
         text = f"{lines[0]}\n{json.dumps(bad)}"
         with pytest.raises(InputError, match=rf"bad\.json:2: .*{reason}"):
             load_graph(
-                database, [_write(tmp_path, "bad.json", text)], graph,
+                database, [write_file(tmp_path / "bad.json", text)], graph,
                 mapping="qa-system-medical", embed=False,
             )  # fmt: skip
 
@@ -404,7 +394,7 @@ relation = "r"
     ],
 )
 def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
-    path = _write(tmp_path, "m.toml", text)
+    path = write_file(tmp_path / "m.toml", text)
     with pytest.raises(ConfigurationError, match=rf"m\.toml(:1)?: {reason}"):
         read_mapping(path)
 
@@ -414,7 +404,7 @@ def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_pa
         ConfigurationError, match="one of chatdoctor, qa-system-diseases, qa-system-medical"
     ):
         read_mapping("no such")
-    path = _write(tmp_path, "a.csv", "disease,Symptom\nFlu,['Fever']\n")
+    path = write_file(tmp_path / "a.csv", "disease,Symptom\nFlu,['Fever']\n")
     with pytest.raises(InputError, match=r"a\.csv:1: there is no column 'TestsAndProcedures'"):
         load_graph(database, [path], "x", mapping="chatdoctor", embed=False)
 
@@ -462,7 +452,9 @@ def test_loading_again_changes_nothing_and_adds_what_is_new(
     account = load_graph(database, [tmp_path / "english.tsv"], graph, embed=False)
     assert (account.triples, account.new, account.duplicates) == (20, 0, 0)
     assert _snapshot(database, graph) == before
-    more = _write(tmp_path, "more.tsv", "Flu\thas_symptom\tFever\nMeasles\thas_symptom\tFEVER\n")
+    more = write_file(
+        tmp_path / "more.tsv", "Flu\thas_symptom\tFever\nMeasles\thas_symptom\tFEVER\n"
+    )
     account = load_graph(database, [more], graph, embed=False)
     assert (account.new, account.entities, account.relationships) == (1, 14, 21)
     assert ("Measles", "has_symptom", "Fever") in _triples(database, graph)
@@ -486,7 +478,7 @@ class _Meanwhile(Database):
 def test_a_load_that_was_cut_short_goes_on(
     database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(100)))
+    path = write_file(tmp_path / "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(100)))
     monkeypatch.setattr(loading, "BATCH", 10)
     cut = _Meanwhile(database.connection, 5, lambda: 1 / 0)
     with cut, pytest.raises(ZeroDivisionError):
@@ -500,7 +492,7 @@ def test_a_load_that_was_cut_short_goes_on(
 def test_a_second_load_takes_over(
     database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(40)))
+    path = write_file(tmp_path / "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(40)))
     monkeypatch.setattr(loading, "BATCH", 10)
 
     def second() -> None:
@@ -537,7 +529,7 @@ def test_deletion_takes_the_graph_and_nothing_else(
     other = f"{graph} beside"
     load_english(database, graph, tmp_path)
     load_chinese(database, other, tmp_path)
-    load(database, [_write(tmp_path, "a.md", "# Flu\n\nIt has fever.")], corpus)
+    load(database, [write_file(tmp_path / "a.md", "# Flu\n\nIt has fever.")], corpus)
     rows(database, "CREATE (:NamedEntity {corpus: $c, name: 'flu', title: 'Flu'})", c=corpus)
     try:
         beside = _snapshot(database, other)
@@ -567,7 +559,7 @@ def test_what_a_user_adds_stays_uncounted(database: Database, graph: str, tmp_pa
     )
     (listed,) = (each for each in graphs(database) if each.name == graph)
     assert (listed.entities, listed.relationships) == (13, 20)
-    more = _write(tmp_path, "more.tsv", "FLU\thas_symptom\tFever\n")
+    more = write_file(tmp_path / "more.tsv", "FLU\thas_symptom\tFever\n")
     account = load_graph(database, [more], graph, embed=False)
     assert (account.new, account.entities) == (0, 13)
     assert _entities(database, graph)["Flu"]["aliases"] == ["Influenza"]
@@ -589,13 +581,13 @@ def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:
     done = run("load-kg", path, "--graph", graph, "--no-embed")
     assert "triples        20 (0 new, 0 duplicates, 0 without a value skipped)" in done.stdout
     assert "entities       13 (0 embedded)\n  Symptom: 5\n" in done.stdout
-    bad = str(_write(tmp_path, "bad.tsv", "A\tB\nA\tto\tB\n"))
+    bad = str(write_file(tmp_path / "bad.tsv", "A\tB\nA\tto\tB\n"))
     done = run("load-kg", bad, "--graph", graph, "--no-embed", "--keep-going", "--json")
     assert done.returncode == 1
     account = json.loads(done.stdout)
     assert (account["new"], account["relations"]["to"]) == (1, 1)
     assert "bad.tsv:1: 2 fields" in account["errors"][0]
-    many = str(_write(tmp_path, "many.tsv", "A\tto\tNA\n" * 25 + "A\tto\tB\n"))
+    many = str(write_file(tmp_path / "many.tsv", "A\tto\tNA\n" * 25 + "A\tto\tB\n"))
     done = run("load-kg", many, "--graph", graph, "--no-embed", "--missing", "NA")
     assert "many.tsv:20: no tail (NA)\n  … and 5 more, which --json lists" in done.stdout
     assert run("load-kg", bad, "--graph", graph, "--no-embed").returncode == 1

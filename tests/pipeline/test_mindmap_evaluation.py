@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from chat_server import ChatServer, completion
 from commands import environment, kgp, prints
+from graphs import write_file, write_lines
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
@@ -63,23 +64,19 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
             "6", "The son of Ann's sister?", entities=("Ann",), answers=("Bo",), kind="2 hops"
         ),
     ]
-    lines = tmp_path / "a.jsonl"
-    lines.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    lines = write_lines(tmp_path / "a.jsonl", *records)
     assert read_graph_questions(lines) == expected
-    array = tmp_path / "a.json"
-    array.write_text(json.dumps(records), encoding="utf-8")
-    assert read_graph_questions(array) == expected
+    assert read_graph_questions(write_file(tmp_path / "a.json", json.dumps(records))) == expected
     assert draw(expected, 3, 1) == draw(expected, 3, 1)
     assert len(draw(expected, 3, 1)) == 3
     bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3, {"id": 1, **records[0]})
     for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
-        lines.write_text(f"{json.dumps(records[0])}\n{json.dumps(record)}", encoding="utf-8")
+        write_lines(lines, records[0], record)
         with pytest.raises(InputError, match=r"a\.jsonl:2: "):
             read_graph_questions(lines)
     for name, text, message in (("a.csv", "", "not a file of questions"), ("b.json", "[]", "no q")):
-        (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):
-            read_graph_questions(tmp_path / name)
+            read_graph_questions(write_file(tmp_path / name, text))
 
 
 # --- Measures -------------------------------------------------------------------------------------
@@ -149,8 +146,7 @@ _ENTITIES = (
 
 @pytest.mark.slow
 def test_dialogues_are_evaluated(demo_graph: str, connection: Connection, tmp_path: Path) -> None:
-    file, out = tmp_path / "dialogues.jsonl", tmp_path / "out"
-    file.write_text(_DIALOGUES, encoding="utf-8")
+    file, out = write_file(tmp_path / "dialogues.jsonl", _DIALOGUES), tmp_path / "out"
     run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out))
     done = kgp(*run, **environment(connection))
     assert done.returncode == 0, done.stderr
@@ -168,8 +164,7 @@ def test_dialogues_are_evaluated(demo_graph: str, connection: Connection, tmp_pa
 def test_listed_entities_measure_linking_and_coverage(
     demo_graph: str, connection: Connection, tmp_path: Path
 ) -> None:
-    file, out = tmp_path / "entities.jsonl", tmp_path / "out"
-    file.write_text(_ENTITIES, encoding="utf-8")
+    file, out = write_file(tmp_path / "entities.jsonl", _ENTITIES), tmp_path / "out"
     run = ("evaluate", str(file), "--graph", demo_graph)
     table = ("--out", str(out), "--table", "mindmap-ablations")
     report = prints(*run, *table, **environment(connection))
@@ -177,8 +172,7 @@ def test_listed_entities_measure_linking_and_coverage(
     assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
     assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
     assert "| 1 | 2.00 | 100.0 | 100.0 |" in report
-    theirs = tmp_path / "theirs.jsonl"
-    theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
+    theirs = write_lines(tmp_path / "theirs.jsonl", {"id": "1", "answer": "Pale tide."})
     beside = prints(*run, "--score", str(theirs), **environment(connection))
     assert _rows(beside)["theirs"]["named"] == "50.0"
 
@@ -196,8 +190,7 @@ def test_a_model_is_compared_with_its_baselines(
         return "B: iron." if all(part in prompt for part in shown) else "I do not know."
 
     chat_server.answer = lambda body: (200, completion(reply(body["messages"][-1]["content"])))
-    file = tmp_path / "choices.json"
-    file.write_text(_CHOICES, encoding="utf-8")
+    file = write_file(tmp_path / "choices.json", _CHOICES)
     done = kgp(
         "evaluate", str(file), "--graph", demo_graph, "--llm", "m",
         "--out", str(tmp_path / "out"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from connected import Watched
-from graphs import rows, write_jsonl
+from graphs import load_records, rows, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
 from kgp_neo4j.corpus.load import own_indexes
@@ -24,14 +24,9 @@ _VECTORS = np.random.default_rng(0).normal(size=(700, 48)).tolist()
 
 
 def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int], word: str) -> None:
-    path = folder / "records.jsonl"
-    path.write_text(
-        "".join(
-            f'{{"title": "T{n}", "text": "A {word if n == 7 else "common"} lantern of oak {n}"}}\n'
-            for n in numbers
-        )
-    )
-    load(database, [path], corpus)
+    words = {7: word}
+    records = ((f"T{n}", f"A {words.get(n, 'common')} lantern of oak {n}") for n in numbers)
+    load_records(database, corpus, folder, *records)
     rows(
         database,
         "MATCH (p:Passage {corpus: $c}) WITH p, toInteger(substring(p.title, 1)) AS n "
@@ -109,7 +104,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
 ) -> None:
     monkeypatch.setattr(own_indexes, "LARGE", 50)
     records = ((f"T{n}", f"A lantern of oak {n}") for n in range(60))
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    load_records(database, corpus, tmp_path, *records)
     (row,) = rows(database, "MATCH (p:Passage {corpus: $c, title: 'T3'}) RETURN p", c=corpus)
     assert _own(database, corpus) == [True, True, False]
     vector = load_encoder(tiny_encoder).encode([passage_text("T3", row["p"]["text"])])[0].tolist()

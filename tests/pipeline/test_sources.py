@@ -1,11 +1,10 @@
 """Files of the same contents are one document with several sources; names tell others apart."""
 
-import gzip
 import random
 from pathlib import Path
 
 import pytest
-from graphs import broken_documents, rows, stored_texts, write_jsonl
+from graphs import broken_documents, rows, stored_texts, write_file, write_jsonl
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
@@ -42,8 +41,7 @@ def test_copies_are_further_sources(database: Database, corpus: str, tmp_path: P
     assert _listed(database, corpus, tmp_path) == [("a.md", "b.md"), ("c.md",)]
     ids = {document.id for document in list_documents(database, corpus)}
     # Later, under a compressed copy, a link, another working directory.
-    with gzip.open(tmp_path / "d.md.gz", "wt") as file:
-        file.write(_TWO)
+    write_file(tmp_path / "d.md.gz", _TWO)
     (tmp_path / "link.md").symlink_to(tmp_path / "c.md")
     (tmp_path / "folder").symlink_to(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
@@ -128,8 +126,7 @@ def test_names_tell_documents_apart(database: Database, corpus: str, tmp_path: P
         "y/my_text.md": "seven", "z/my_text.md": "eight",
     }  # fmt: skip
     for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+        write_file(tmp_path / name, text)
     load(database, [tmp_path], corpus)
     found = list_passages(database, corpus)
     names = {passage.text.split()[-1]: passage.name for passage in found}

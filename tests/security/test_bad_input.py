@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from graphs import write_file
 from reading_files import read_one
 from small_pdfs import pdf
 
@@ -54,7 +55,7 @@ def test_no_file_brings_a_traceback_or_changes_other_documents(
         file = tmp_path / f"{number}{ending}"
         file.write_bytes(text.encode(errors="surrogatepass"))
         try:
-            load(database, [str(file)], corpus)
+            load(database, [file], corpus)
             outcomes.add("loaded")
         except KgpError:
             outcomes.add("refused")
@@ -131,8 +132,7 @@ def test_a_damaged_stream_gives_what_comes_before_the_fault(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("line", [b"a\rb,c\n", b"x" * 200_000 + b",a,b\n", b'"a,b\n'])
 def test_a_first_line_that_is_no_record_is_an_error_or_a_row(line: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_bytes(line + b"a,b,c\n")
+    path = write_file(tmp_path / "t.csv", line + b"a,b,c\n")
     with bar("read", None) as progress:
         assert list(read_file(path, progress))
 

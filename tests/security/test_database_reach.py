@@ -7,7 +7,7 @@ CVE-2026-35402 and GHSA-2rgm-qm78-ggx5), and files and addresses read through `a
 from pathlib import Path
 
 import pytest
-from graphs import rows
+from graphs import rows, write_file
 from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.graphdb.database import Database
@@ -22,8 +22,7 @@ def test_no_address_is_fetched(database: Database, address: tuple[str, list[byte
 
 
 def test_no_file_is_read(database: Database, tmp_path: Path) -> None:
-    file = tmp_path / "secret.csv"
-    file.write_text("a secret\n")
+    file = write_file(tmp_path / "secret.csv", "a secret\n")
     with pytest.raises(Neo4jError) as caught:
         rows(database, "LOAD CSV FROM 'file://' + $path AS line RETURN line", path=str(file))
     assert "a secret" not in str(caught.value)

@@ -7,13 +7,13 @@ import ast
 import base64
 import io
 import json
-import zipfile
 from pathlib import Path
 
 import docx
 import pytest
-from graphs import rows, write_lines
+from graphs import rows, write_file, write_lines
 from small_kg import load_triples
+from zips import pack, unpack
 
 import kgp_neo4j
 from kgp_neo4j import Corpus
@@ -92,8 +92,7 @@ def test_a_question_is_searched_for_and_nothing_else(
         '"unclosed AND (',
     )
     for made, text in ((mine, "The ferry sank."), (other, "The password is hunter2, x y z.")):
-        (tmp_path / "d.txt").write_text(text)
-        made.load([tmp_path / "d.txt"])
+        made.load([write_file(tmp_path / "d.txt", text)])
         made.connect()
     for question in (*_WAYS_OUT, *operators):
         answer = mine.ask(question)
@@ -113,16 +112,11 @@ def _word(template: str = "", doctype: str = "") -> bytes:
         relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
         made.part.relate_to(template, f"{relation}/attachedTemplate", is_external=True)
     made.save(plain := io.BytesIO())
-    if not doctype:
-        return plain.getvalue()
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(changed := io.BytesIO(), "w") as out:
-        for name in source.namelist():
-            data = source.read(name)
-            if name == "word/document.xml":
-                data = data.replace(b"?>", f"?>{doctype}".encode(), 1)
-                data = data.replace(b"ENTITIES", b"&a;&b;")
-            out.writestr(name, data)
-    return changed.getvalue()
+    parts = unpack(plain.getvalue())
+    if doctype:
+        body = parts["word/document.xml"].replace(b"?>", f"?>{doctype}".encode(), 1)
+        parts["word/document.xml"] = body.replace(b"ENTITIES", b"&a;&b;")
+    return pack(parts)
 
 
 def test_no_document_makes_us_ask_an_address_or_read_a_file(
@@ -134,10 +128,7 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     entities, CVE-2025-66516).
     """
     url, asked = address
-    secret = tmp_path / "secret.txt"
-    secret.write_text("hunter2")
-    folder = tmp_path / "documents"
-    folder.mkdir()
+    secret = write_file(tmp_path / "secret.txt", "hunter2")
     entities = f'<!DOCTYPE x [<!ENTITY a SYSTEM "file://{secret}"><!ENTITY b SYSTEM "{url}">]>'
     html = (
         f'<p>The ferry sank.<img src="{url}"><iframe src="{url}"></iframe><link rel=stylesheet '
@@ -153,9 +144,9 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
         "g.docx": _word(doctype=entities),
     }
     for name, text in documents.items():
-        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        write_file(tmp_path / "documents" / name, text)
     made = Corpus(corpus, database=database)
-    report = made.load([folder])
+    report = made.load([tmp_path / "documents"])
     assert report.documents >= 5
     assert "hunter2" not in repr(made.passages())
     assert asked == []
@@ -169,9 +160,8 @@ def test_a_page_shows_what_documents_say_and_runs_none_of_it(
         "The ferry <img src=x onerror=alert(1)> sank. <script>alert(1)</script> "
         "![x](http://evil.example/?d=1) [a](javascript:alert(1)) </style><svg onload=alert(1)>"
     )
-    (tmp_path / "d.txt").write_text(hostile)
     made = Corpus(corpus, database=database)
-    made.load([tmp_path / "d.txt"])
+    made.load([write_file(tmp_path / "d.txt", hostile)])
     made.connect()
     page = answer_page(made.ask("What sank?"))
     assert "The ferry" in page

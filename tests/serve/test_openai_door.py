@@ -1,9 +1,6 @@
 """The door for OpenAI's protocol, by the client that programs use for it."""
 
-import asyncio
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,6 @@ import pytest
 from serving import Serving, serving
 
 from kgp_neo4j.corpus.answer.follow_up import Said
-from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.completions import past_turns
 from kgp_neo4j.serve.service import Service
@@ -157,22 +153,13 @@ def test_what_open_webui_adds_is_no_question(client: openai.OpenAI, demo_graph: 
 
 def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_path: Path) -> None:
     settings = ServeSettings(threads=1, queue=0, seconds=1.0)
-    with serving(Service(database, folder=tmp_path, settings=settings)) as running:
-        client, free = _client(running, "none"), threading.Event()
+    service = Service(database, folder=tmp_path, settings=settings)
+    with serving(service) as running, running.occupied():
+        client = _client(running, "none")
         asked: Any = {
             "model": f"corpus/{demo_graph}",
             "messages": [{"role": "user", "content": "?"}],
         }
-
-        def waits() -> None:
-            free.wait()
-
-        async def occupy(job: Job) -> None:
-            await running.service.questions.begin(job, waits)
-
-        busy = asyncio.run_coroutine_threadsafe(occupy(Job()), running.loop)
-        while not running.service.questions.inside:
-            time.sleep(0.01)
         for stream in (False, True):
             with pytest.raises(openai.RateLimitError) as refused:
                 client.chat.completions.create(**asked, stream=stream)
@@ -180,10 +167,8 @@ def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_pa
             assert int(refused.value.response.headers["retry-after"]) >= 1
 
         # With a place in the queue it waits, until its time is over.
-        running.service.questions.most = 4
+        service.questions.most = 4
         for stream in (False, True):
             with pytest.raises(openai.InternalServerError, match="longer than the 1 s") as late:
                 client.chat.completions.create(**asked, stream=stream)
             assert (late.value.status_code, late.value.code) == (504, "timeout")
-        free.set()
-        busy.result()

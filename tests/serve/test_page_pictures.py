@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from graphs import rows
+from graphs import rows, write_file
 from PIL import Image
 from serving import Serving, serving
 from small_pdfs import RULED, Page, pdf, prose
@@ -70,9 +70,7 @@ def _kept(home: Path) -> list[Path]:
 def test_a_page_is_shown_with_its_marks(
     database: Database, corpus: str, served: Serving, owner: httpx.Client, tmp_path: Path
 ) -> None:
-    path = tmp_path / "harbours.pdf"
-    path.write_bytes(_file())
-    load(database, [path], corpus)
+    load(database, [write_file(tmp_path / "harbours.pdf", _file())], corpus)
     (document,) = _documents(owner, corpus)
     place, at = f"/documents/{document['id']}/pages/1", {"corpus": corpus}
     passages = owner.get(f"/documents/{document['id']}", params=at).json()["passages"]
@@ -118,11 +116,9 @@ def test_a_page_is_shown_with_its_marks(
 def test_only_the_file_that_was_loaded_is_shown(
     database: Database, corpus: str, owner: httpx.Client, tmp_path: Path
 ) -> None:
-    path, text = tmp_path / "harbours.pdf", tmp_path / "note.txt"
     content = _file()
-    path.write_bytes(content)
-    text.write_text("The mill at Sund.")
-    load(database, [path, text], corpus)
+    path = write_file(tmp_path / "harbours.pdf", content)
+    load(database, [path, write_file(tmp_path / "note.txt", "The mill at Sund.")], corpus)
     pages = {
         each["source"]: f"/documents/{each['id']}/pages/1" for each in _documents(owner, corpus)
     }

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import re
-import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -15,7 +14,7 @@ import httpx
 import pytest
 from chat_server import ChatServer
 from commands import environment
-from graphs import rows, write_jsonl
+from graphs import load_records, rows, write_file
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -26,7 +25,6 @@ from terminal import Terminal
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import open_language_model
 from kgp_neo4j.serve.guard import _JsonLines
@@ -197,8 +195,7 @@ def test_nothing_but_the_page_is_seen_without_a_token(served: Serving) -> None:
 def test_what_a_token_may_not_see_looks_as_if_it_were_not_there(
     reader: httpx.Client, database: Database, demo_graph: str, corpus: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "mill.md").write_text(_TEXT)
-    load(database, [tmp_path / "mill.md"], corpus)
+    load(database, [write_file(tmp_path / "mill.md", _TEXT)], corpus)
     kept = keep_one(database, corpus)
     (found,) = rows(database, "MATCH (d:Document {corpus: $c}) RETURN d.id AS id LIMIT 1", c=corpus)
 
@@ -379,22 +376,13 @@ def test_a_full_queue_says_when_to_come(database: Database, demo_graph: str, fol
         serving(Service(database, settings=settings, folder=folder)) as running,
         running.client() as client,
     ):
-        free = threading.Event()
-
-        async def occupy() -> None:
-            await running.service.questions.begin(Job(), free.wait)
-
-        busy = asyncio.run_coroutine_threadsafe(occupy(), running.loop)
-        while not running.service.questions.inside:
-            time.sleep(0.01)
-        for stream in (False, True):
-            asked = {"question": "?", "corpus": demo_graph, "stream": stream}
-            refused = client.post("/ask", json=asked)
-            assert refused.status_code == 429
-            assert int(refused.headers["retry-after"]) >= 1
-        assert client.get("/healthz").json() == {"status": "ok"}
-        free.set()
-        busy.result(10)
+        with running.occupied():
+            for stream in (False, True):
+                asked = {"question": "?", "corpus": demo_graph, "stream": stream}
+                refused = client.post("/ask", json=asked)
+                assert refused.status_code == 429
+                assert int(refused.headers["retry-after"]) >= 1
+            assert client.get("/healthz").json() == {"status": "ok"}
         assert running.settled()
         assert client.get("/corpora").status_code == 200
 
@@ -403,8 +391,7 @@ def test_the_time_limit_and_a_client_that_goes_reach_the_database(
     database: Database, corpus: str, folder: Path, tmp_path: Path
 ) -> None:
     """A trace is kept behind a lock that nobody opens: the statement would wait for ever."""
-    file = write_jsonl(tmp_path / "r.jsonl", ("Ardfin", "Ardfin has a harbour."))
-    load(database, [file], corpus)
+    load_records(database, corpus, tmp_path, ("Ardfin", "Ardfin has a harbour."))
     asked = {"question": "Where is a harbour?", "corpus": corpus, "trace": True}
     asked["method"] = "bm25"
     settings = ServeSettings(threads=1, seconds=3.0)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from graphs import write_file
 from test_server import java_home, kgp, value
 
 from kgp_neo4j.environment.folders import Folders
@@ -75,9 +76,7 @@ def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_failed_upgrade_changes_nothing(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = home.home / "data" / "databases" / "system" / "neostore"
-    store.parent.mkdir(parents=True)
-    store.write_bytes(b"kept")
+    write_file(home.home / "data" / "databases" / "system" / "neostore", "kept")
     password.password_file(home.home).write_text("secret")
     before = _digests(home.home / "data")
     monkeypatch.setenv("JAVA_HOME", str(java_home(home.home.parent / "java", "21.0.1")))

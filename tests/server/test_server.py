@@ -24,6 +24,7 @@ from pathlib import Path
 import commands
 import psutil
 import pytest
+from graphs import write_file
 from neo4j import GraphDatabase
 from neo4j.exceptions import Neo4jError
 
@@ -182,8 +183,7 @@ def test_killed_server_keeps_its_data(running: Folders, monkeypatch: pytest.Monk
     assert value(again, "MATCH (n:Kept) RETURN n.name") == "still here"
     # Who asks for it may read files in a query (tests/security has what is refused otherwise).
     assert any("may read and write files" in line for line in said)
-    (running.home / "import").mkdir(exist_ok=True)
-    (running.home / "import" / "rows.csv").write_text("read me\n")
+    write_file(running.home / "import" / "rows.csv", "read me\n")
     assert value(again, "LOAD CSV FROM 'file:///rows.csv' AS line RETURN line") == ["read me"]
     with pytest.raises(Neo4jError):
         value(again, "LOAD CSV FROM 'file:///../password' AS line RETURN line")
@@ -234,8 +234,7 @@ def test_full_disk_while_fetching(part: Cache) -> None:
     ],
 )
 def test_failed_start_tells_the_reason(tmp_path: Path, said: str, told: str) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "console.log").write_text(f"banner\n{said}\n\tat somewhere\n")
+    write_file(tmp_path / "logs" / "console.log", f"banner\n{said}\n\tat somewhere\n")
     assert told in str(logs.failure(tmp_path, 0, "The server ended"))
 
 
@@ -249,9 +248,7 @@ def test_password_file_gone(tmp_path: Path) -> None:
 
 
 def java_home(folder: Path, version: str) -> Path:
-    (folder / "bin").mkdir(parents=True)
-    program = folder / "bin" / "java"
-    program.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+    program = write_file(folder / "bin" / "java", "#!/bin/sh\necho broken >&2\nexit 3\n")
     program.chmod(0o755)
     (folder / "release").write_text(f'JAVA_VERSION="{version}"\n')
     return folder
@@ -323,9 +320,8 @@ def test_the_archive_is_made_once_nothing_runs(
     installed, found = jars.install(folders.cache), java.find_java(LINES["5.26"])
     made = archive._archive(tmp_path, installed, found)
     made.parent.mkdir()
-    listed = tmp_path / "run" / "classes.txt"
-    listed.parent.mkdir()
-    listed.write_text("java/lang/Object id: 0\njava/lang/Str")  # the last line is being written
+    # The last line is being written.
+    write_file(tmp_path / "run" / "classes.txt", "java/lang/Object id: 0\njava/lang/Str")
     archive.make_archive(tmp_path, tmp_path, installed, found)
     suffixes = {each.suffix for each in made.parent.iterdir()}
     assert suffixes == {made.suffix, ".args", ".lock", ".txt"}

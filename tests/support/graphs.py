@@ -100,11 +100,19 @@ def broken_documents(database: Database, corpus: str) -> list[dict[str, Any]]:
 TEXT = "".join(f"Sentence {n} tells of the number {n}. " for n in range(200))
 
 
-def write_lines(path: Path, *lines: Any) -> Path:
-    """Write values as JSON, each in a line, and texts as they are; gzipped by the file's ending."""
-    text = "".join((x if isinstance(x, str) else json.dumps(x)) + "\n" for x in lines)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+def write_file(path: Path, data: str | bytes) -> Path:
+    """Write a file, and the folder it is in; gzipped by the file's ending."""
+    raw = data if isinstance(data, bytes) else data.encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
     return path
+
+
+def write_lines(path: Path, *lines: Any) -> Path:
+    """Write values as JSON, each in a line, and texts as they are."""
+    return write_file(
+        path, "".join(f"{x if isinstance(x, str) else json.dumps(x)}\n" for x in lines)
+    )
 
 
 def write_jsonl(path: Path, *records: tuple[str, str]) -> Path:
@@ -118,10 +126,9 @@ def load_records(database: Database, corpus: str, folder: Path, *records: tuple[
 
 
 def write_folder(path: Path) -> Path:
-    (path / "notes").mkdir()
-    (path / "notes" / "long_text.txt").write_text(TEXT, encoding="utf-8")
-    (path / "notes" / "a.md").write_text("# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
-    (path / "notes" / "page.html").write_text("<title>Page</title><p>Some text.")
+    write_file(path / "notes" / "long_text.txt", TEXT)
+    write_file(path / "notes" / "a.md", "# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
+    write_file(path / "notes" / "page.html", "<title>Page</title><p>Some text.")
     write_jsonl(
         path / "notes" / "records.jsonl",
         ("One", "First."),

@@ -1,10 +1,10 @@
 """Reads one file as `load` does."""
 
-import gzip
 import sys
 from pathlib import Path
 
 from commands import output
+from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.environment.progress import bar
@@ -15,8 +15,7 @@ from kgp_neo4j.types.errors import InputError
 def read_one(path: Path, data: str | bytes | None = None) -> SourceDocument:
     """Return the document of a file, which is written where data are given; raise its error."""
     if data is not None:
-        raw = data if isinstance(data, bytes) else data.encode()
-        path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+        write_file(path, data)
     [reading] = read(path, bar("", None))
     if isinstance(reading, InputError):
         raise reading

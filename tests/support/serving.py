@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import uvicorn
 
+from kgp_neo4j.environment.job import Job
 from kgp_neo4j.serve.app import make_app
 from kgp_neo4j.serve.service import Service
 
@@ -36,6 +37,23 @@ class Serving:
                 return True
             time.sleep(0.05)
         return False
+
+    @contextmanager
+    def occupied(self) -> Iterator[None]:
+        """Keep a thread of the questions busy until the end of the block."""
+        free = threading.Event()
+
+        async def occupy() -> None:
+            await self.service.questions.begin(Job(), free.wait)
+
+        busy = asyncio.run_coroutine_threadsafe(occupy(), self.loop)
+        while not self.service.questions.inside:
+            time.sleep(0.01)
+        try:
+            yield
+        finally:
+            free.set()
+            busy.result(10)
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from graphs import write_file
+
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.mindmap import GraphLoadReport
@@ -50,29 +52,26 @@ _CHINESE_TYPES = {
 }
 
 
+def write_triples(path: Path, triples: Iterable[Sequence[str]], separator: str = "\t") -> Path:
+    return write_file(path, "".join(separator.join(triple) + "\n" for triple in triples))
+
+
 def load_triples(
     database: Database, graph: str, folder: Path, triples: Iterable[Sequence[str]], **options: Any
 ) -> GraphLoadReport:
     """Load triples through a file in `folder`, with the options of `load_graph`."""
-    path = folder / "triples.tsv"
-    path.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
-    return load_graph(database, [path], graph, **options)
+    return load_graph(database, [write_triples(folder / "triples.tsv", triples)], graph, **options)
 
 
 def load_english(
     database: Database, graph: str, folder: Path, *, embed: bool = False
 ) -> GraphLoadReport:
     """Load the English graph through a table with aliases and a file of triples in `folder`."""
-    path = folder / "english.tsv"
-    path.write_text("".join("\t".join(triple) + "\n" for triple in ENGLISH), encoding="utf-8")
-    load_graph(database, [path], graph, embed=False)
-    table = folder / "names.csv"
+    load_graph(database, [write_triples(folder / "english.tsv", ENGLISH)], graph, embed=False)
     rows = (f"{name},{'|'.join(others)}\n" for name, others in _ALIASES.items())
-    table.write_text("name,others\n" + "".join(rows), encoding="utf-8")
-    mapping = folder / "names.toml"
-    mapping.write_text(
-        'name = "name"\n[aliases]\ncolumn = "others"\nseparators = "|"\n', encoding="utf-8"
-    )
+    table = write_file(folder / "names.csv", "name,others\n" + "".join(rows))
+    said = 'name = "name"\n[aliases]\ncolumn = "others"\nseparators = "|"\n'
+    mapping = write_file(folder / "names.toml", said)
     return load_graph(database, [table], graph, mapping=mapping, embed=embed)
 
 
@@ -80,6 +79,5 @@ def load_chinese(
     database: Database, graph: str, folder: Path, *, embed: bool = False
 ) -> GraphLoadReport:
     """Load the Chinese graph through a file of triples in `folder`."""
-    path = folder / "chinese.csv"
-    path.write_text("\n".join(",".join(triple) for triple in CHINESE), encoding="utf-8")
+    path = write_triples(folder / "chinese.csv", CHINESE, ",")
     return load_graph(database, [path], graph, types=_CHINESE_TYPES, embed=embed)

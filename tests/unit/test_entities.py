@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from graphs import write_file
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
@@ -279,10 +280,8 @@ def test_a_title_that_many_documents_share_means_none_of_them() -> None:
 
 
 def test_aliases(tmp_path: Path) -> None:
-    file = tmp_path / "aliases.tsv"
     lines = "The Big Apple\tNew York\r\n\nGotham\tNew York\nX\tUnknown\n"
-    file.write_text(lines, encoding="utf-8")
-    aliases = read_aliases(file, ["New York"])
+    aliases = read_aliases(write_file(tmp_path / "aliases.tsv", lines), ["New York"])
     assert aliases == {"New York": ["The Big Apple", "Gotham"]}
     linker = EntityLinker([("1", "New York")], aliases)
     ((first, second),) = _link(linker, ["From The Big Apple to Gotham."])
@@ -299,9 +298,7 @@ def test_aliases(tmp_path: Path) -> None:
     ],
 )
 def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str) -> None:
-    file = tmp_path / "a.tsv"
-    file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        read_aliases(file, ["York"])
+        read_aliases(write_file(tmp_path / "a.tsv", content), ["York"])
     with pytest.raises(InputError, match="cannot be read"):
         read_aliases(tmp_path / "none.tsv", ["York"])

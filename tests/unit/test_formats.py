@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
@@ -35,30 +36,24 @@ def _errors(path: Path) -> list[str]:
     return [str(r) for r in read(path, bar("", None)) if isinstance(r, InputError)]
 
 
-def _write(path: Path, data: bytes | str) -> Path:
-    raw = data if isinstance(data, bytes) else data.encode()
-    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
-    return path
-
-
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     text = "First.\r\n\r\nSe\u00adcond 👍🏽 \u06cc\u200c\u062e o\ufb03ce 🏴\U000e007f☕\ufe0f.\n"
     raw = text.replace("Se", "\x00S\u200be\x07\U000e0041").replace("\ufe0f", "\ufe0f\ufe01\ufe0e")
-    [found] = _read(_write(tmp_path / f"my_annual-report.txt{ending}", raw))
+    [found] = _read(write_file(tmp_path / f"my_annual-report.txt{ending}", raw))
     shown = text.replace("\u00ad", "").replace("\ufb03", "ffi")
     assert (found.title, found.text, found.whole) == ("my annual-report", shown, False)
     markdown = "```\n# not this\n```\n\n# The `real` *title* #\n\nBody\n"
-    found = _read(_write(tmp_path / f"a.md{ending}", markdown))
+    found = _read(write_file(tmp_path / f"a.md{ending}", markdown))
     assert [(d.title, d.text) for d in found] == [("The real title", markdown)]
-    found = _read(_write(tmp_path / f"under.md{ending}", "Heading\n=======\nBody"))
+    found = _read(write_file(tmp_path / f"under.md{ending}", "Heading\n=======\nBody"))
     assert found[0].title == "Heading"
     page = (
         "<html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Hi</h1><p>One "
         "<b>two</b><sup><a>1</a></sup>\n three<br>4<sup>th</sup><ul><li>a<li>10<sup>6</sup></ul>"
         "<script>x</script><table><tr><td>1<td>2</tr></table><pre> x\n  y</pre><!--z-->&lt;end&gt;"
     )
-    found = _read(_write(tmp_path / f"page.html{ending}", page))
+    found = _read(write_file(tmp_path / f"page.html{ending}", page))
     text = "Hi\n\nOne two[1] three\n4th\n\na\n10^6\n\n1\t2\n\n x\n  y\n\n<end>"
     assert [(d.title, d.text) for d in found] == [("Hi", text)]
     assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
@@ -101,7 +96,7 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
     ],
 )  # fmt: skip
 def test_what_a_pages_reader_cannot_see(tmp_path: Path, page: str, text: str, parts: int) -> None:
-    [found] = _read(_write(tmp_path / "a.html", page))
+    [found] = _read(write_file(tmp_path / "a.html", page))
     assert re.findall(r"\w+", found.text) == text.split()
     are = "part is" if parts == 1 else "parts are"
     assert found.left_out == ((f"{parts} hidden {are} left out",) if parts else ())
@@ -128,20 +123,20 @@ def test_what_a_pages_reader_cannot_see(tmp_path: Path, page: str, text: str, pa
     ],
 )
 def test_the_title_is_in_the_document(tmp_path: Path, name: str, text: str, title: str) -> None:
-    assert _read(_write(tmp_path / name, text))[0].title == title
+    assert _read(write_file(tmp_path / name, text))[0].title == title
 
 
 def test_sections_begin_at_their_headings(tmp_path: Path) -> None:
     text = (
         "---\nx: 1\n---\n# T\n\n> ## quoted\n\nThe *first*\n---\n\n```\n# code\n```\n### Deep ##\n"
     )
-    (found,) = _read(_write(tmp_path / "a.md", text))
+    (found,) = _read(write_file(tmp_path / "a.md", text))
     places = [(s.title, s.level, text[s.start :][:6]) for s in found.sections]
     assert places == [("T", 1, "# T\n\n>"), ("The first", 2, "The *f"), ("Deep", 3, "### De")]
-    (found,) = _read(_write(tmp_path / "b.html", "<pre>\n</pre><pre> </pre><h1>T</h1>x"))
+    (found,) = _read(write_file(tmp_path / "b.html", "<pre>\n</pre><pre> </pre><h1>T</h1>x"))
     assert (found.text, [s.start for s in found.sections]) == ("T\n\nx", [0])
     page = " <p>One<h2> The\nfirst </h2>Two<pre>\n x</pre><div><h3>D<i>ee</i>p</h3></div><h4></h4>"
-    (found,) = _read(_write(tmp_path / "a.html", page))
+    (found,) = _read(write_file(tmp_path / "a.html", page))
     assert found.text == "One\n\nThe first\n\nTwo\n\n\n x\n\nDeep"
     places = [(s.title, s.level, found.text[s.start :][:6]) for s in found.sections]
     assert places == [("The first", 2, "The fi"), ("Deep", 3, "Deep")]
@@ -201,24 +196,24 @@ _SAMPLES = {
     [(text, name) for text, names in _SAMPLES.items() for name in names.split()],
 )
 def test_an_encoding_is_guessed_and_told(tmp_path: Path, text: str, encoding: str) -> None:
-    [found] = _read(_write(tmp_path / "a.txt", (text * 3).encode(encoding)))
+    [found] = _read(write_file(tmp_path / "a.txt", (text * 3).encode(encoding)))
     assert found.text == text * 3
     assert re.fullmatch("the text is read as .*, which is a guess", *found.notes)
 
 
 def test_encodings(tmp_path: Path) -> None:
     for name in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
-        [found] = _read(_write(tmp_path / f"{name}.txt", "Grüße 你好".encode(name)))
+        [found] = _read(write_file(tmp_path / f"{name}.txt", "Grüße 你好".encode(name)))
         assert (found.text, found.notes) == ("Grüße 你好", ())
     lines = '{"title": "é", "text": "你好"}\n'
     for name in ("utf-8-sig", "utf-16"):
-        assert _read(_write(tmp_path / f"{name}.jsonl", lines.encode(name)))[0].text == "你好"
+        assert _read(write_file(tmp_path / f"{name}.jsonl", lines.encode(name)))[0].text == "你好"
     page = '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251")
-    assert _read(_write(tmp_path / "page.html", page))[0].text == "Привет"
+    assert _read(write_file(tmp_path / "page.html", page))[0].text == "Привет"
     page = '<meta charset="iso-8859-1"><p>Grüße 你好'.encode()
-    assert _read(_write(tmp_path / "stale.html", page))[0].text == "Grüße 你好"
+    assert _read(write_file(tmp_path / "stale.html", page))[0].text == "Grüße 你好"
     mixed = ("Grüße 你好. " * 9).encode() + b"caf\xe9"
-    [found] = _read(_write(tmp_path / "mixed.txt", mixed))
+    [found] = _read(write_file(tmp_path / "mixed.txt", mixed))
     assert found.text.endswith("你好. caf\ufffd")
     assert found.notes == ("the text is read as UTF-8 with 1 bytes that are not, which is a guess",)
 
@@ -231,7 +226,7 @@ def test_text_from_right_to_left_is_in_the_order_of_reading(tmp_path: Path) -> N
         lines = text.replace("18:30", "03:81").replace("Dock 7", "7 kcoD").splitlines()
         visual = "".join(f"{line[::-1]}\n" for line in lines)
         for written in (text, visual):
-            assert _read(_write(tmp_path / "a.txt", written))[0].text == text
+            assert _read(write_file(tmp_path / "a.txt", written))[0].text == text
 
 
 def test_records(tmp_path: Path) -> None:
@@ -241,11 +236,11 @@ def test_records(tmp_path: Path) -> None:
         {"title": "`; DROP {x} \u200b", "text": "MATCH (n) DETACH DELETE n", "more": 1},
     ]
     text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n\n"
-    found = _read(_write(tmp_path / "a.jsonl", text))
+    found = _read(write_file(tmp_path / "a.jsonl", text))
     assert [(d.title, d.text) for d in found] == [(x["title"], x["text"]) for x in lines]
     assert len({(d.source, d.key) for d in found}) == 3
     assert all(d.whole for d in found)
-    array = _read(_write(tmp_path / "a.json.gz", json.dumps(lines, indent=1)))
+    array = _read(write_file(tmp_path / "a.json.gz", json.dumps(lines, indent=1)))
     assert [(d.title, d.text) for d in array] == [(x["title"], x["text"]) for x in lines]
 
 
@@ -275,7 +270,7 @@ def test_published_questions(
 ) -> None:
     lines = ending.startswith(".jsonl")
     text = "\n".join(map(json.dumps, questions)) if lines else json.dumps(questions, indent=2)
-    found = _read(_write(tmp_path / f"x{ending}", text))
+    found = _read(write_file(tmp_path / f"x{ending}", text))
     assert [d.text for d in found] == texts
     assert {(d.source, d.title, d.whole) for d in found} == {(source, "T", True)}
     assert len({d.key for d in found}) == len(set(texts))
@@ -285,10 +280,10 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     made = [{"title": f"T{n}", "text": f'😀\\ " {n} ' * 40} for n in range(9_000)]
     text = json.dumps(made, ensure_ascii=False)
     assert len(text.encode()) > 5_000_000
-    found = _read(_write(tmp_path / "x.json", text))
+    found = _read(write_file(tmp_path / "x.json", text))
     assert [d.text for d in found] == [x["text"] for x in made]
     broken = text[: len(text) // 2]
-    path = _write(tmp_path / "y.json", broken)
+    path = write_file(tmp_path / "y.json", broken)
     assert len(_errors(path)) == 1
     assert sum(isinstance(r, SourceDocument) for r in read(path, bar("", None))) > 4_000
 
@@ -337,7 +332,7 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_errors_name_their_place(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
-    found = _errors(_write(tmp_path / name, data))
+    found = _errors(write_file(tmp_path / name, data))
     assert found[0].startswith(f"{tmp_path.resolve()}/{expected}"), found
     assert len(found) == (2 if data == b"[1 2]" else 1)
     if "has no" in expected or "not a record" in expected:
@@ -359,7 +354,7 @@ def test_a_damaged_archive_is_an_error_after_what_could_be_read(tmp_path: Path) 
 
 def test_good_lines_are_read_past_bad_ones(tmp_path: Path) -> None:
     text = '{"title": "A", "text": "a"}\nbad\n{"title": "B", "text": "b"}\n'
-    readings = list(read(_write(tmp_path / "x.jsonl", text), bar("", None)))
+    readings = list(read(write_file(tmp_path / "x.jsonl", text), bar("", None)))
     assert [type(r) for r in readings] == [SourceDocument, InputError, SourceDocument]
 
 
@@ -368,7 +363,7 @@ def test_the_questions_of_a_passage_are_told_and_not_loaded(tmp_path: Path) -> N
         {"title": "Wing", "text": "A keeper.", "links": [], "questions": [{"qid": "q1"}] * 3},
         {"title": "The ferry", "body": "It stopped in 1950.", "url": ""},
     ]
-    held = _read(_write(tmp_path / "dev.json", json.dumps(rows)))
+    held = _read(write_file(tmp_path / "dev.json", json.dumps(rows)))
     texts = [("Wing", "A keeper."), ("The ferry", "It stopped in 1950.")]
     assert [(document.title, document.text) for document in held] == texts
     assert [document.left_out for document in held] == [("3 questions of 'Wing'",), ()]
@@ -376,8 +371,7 @@ def test_the_questions_of_a_passage_are_told_and_not_loaded(tmp_path: Path) -> N
 
 def test_find_files(tmp_path: Path) -> None:
     for name in "b.txt a.md c.exe .hidden.txt deep/er/z.html.gz .git/x.txt [1].txt".split():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x")
+        write_file(tmp_path / name, "x")
     (tmp_path / "link.txt").symlink_to(tmp_path / "b.txt")
     (tmp_path / "zlink.md").symlink_to(tmp_path / "other.dat")
     (tmp_path / "other.dat").write_text("# Linked")
@@ -418,8 +412,7 @@ def test_find_files(tmp_path: Path) -> None:
 
 def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
     for name in ("up/top/a.md", "up/top/b/b.md", "aside/c.md"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x")
+        write_file(tmp_path / name, "x")
     top = tmp_path / "up" / "top"
     for link, target in (
         ("loop", "."), ("back", "../.."), ("b/again", "../../../aside"), ("c", "../../aside"),
@@ -456,6 +449,5 @@ def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_files_read_or_not(tmp_path: Path, name: str, data: bytes, kind: str, reason: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(data)
+    path = write_file(tmp_path / name, data)
     assert (extension(path), unread_reason(path)) == (kind, reason)

@@ -15,13 +15,12 @@ from types import SimpleNamespace
 import click
 import pytest
 from asking import ask
-from graphs import snapshot, write_jsonl
+from graphs import load_records, snapshot
 from scripted_model import Scripted
 
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -142,7 +141,7 @@ def found(
     database: Database, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[_OneRetrieval]:
     name = "test fuzzed replies"
-    load(database, [write_jsonl(tmp_path_factory.mktemp("fuzz") / "r.jsonl", *_RECORDS)], name)
+    load_records(database, name, tmp_path_factory.mktemp("fuzz"), *_RECORDS)
     connect(database, name)
     yield _OneRetrieval(PassageRetriever(database, name))
     delete_corpus(database, name)

@@ -4,14 +4,14 @@ import datetime as dt
 import io
 import re
 import struct
-import zipfile
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import rows
+from graphs import rows, write_file
 from reading_files import read_one, told_without
+from zips import pack, unpack
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown
@@ -27,11 +27,6 @@ def _bytes(made: Any, *kind: str) -> bytes:
     file = io.BytesIO()
     made.save(file, *kind)
     return file.getvalue()
-
-
-def _parts(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
-        return {name: package.read(name) for name in package.namelist()}
 
 
 # --- Word ---------------------------------------------------------------------------------------
@@ -332,11 +327,11 @@ _DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
     ],
 )
 def test_other_programs(tmp_path: Path, kind: str, edits: dict[str, str], expected: str) -> None:
-    parts = _parts(_bytes(_MADE[kind]()))
+    parts = unpack(_bytes(_MADE[kind]()))
     for name in (n for n in parts if re.match("word/[a-z]*.xml|ppt/(slides|charts)/[a-z]", n)):
         for old, new in edits.items():
             parts[name] = parts[name].replace(old.encode(), new.encode())
-    document = read_one(tmp_path / f"a{kind}", _package(parts))
+    document = read_one(tmp_path / f"a{kind}", pack(parts))
     assert expected in "\n".join((document.text, *document.left_out))
 
 
@@ -424,18 +419,10 @@ _STYLES = (
 )
 
 
-def _package(parts: dict[str, Any]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", 8) as package:
-        for name, text in parts.items():
-            package.writestr(name, text)
-    return made.getvalue()
-
-
 def _open_document(body: str, styles: str = "") -> bytes:
     content = f"<of:c {_NAMES}>{_STYLES}{styles}<of:body>{body}</of:body></of:c>"
     title = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Dues</dc:title></c>'
-    return _package({"content.xml": content, "styles.xml": "<c/>", "meta.xml": title})
+    return pack({"content.xml": content, "styles.xml": "<c/>", "meta.xml": title})
 
 
 def _odf_row(*cells: str, said: str = "") -> str:
@@ -512,11 +499,11 @@ idref="lost"/><itemref idref="a"/></spine></package>"""
         "in/b.xhtml": "<html><head><title/></head><body><h1>First</h1>Rain.</body></html>",
         "in/s.css": ".h{display:none}",
     }
-    document = read_one(tmp_path / "a.epub", _package(parts))
+    document = read_one(tmp_path / "a.epub", pack(parts))
     assert (document.title, document.text) == ("The Coast", "First\n\nRain.\n\nLast")
     assert document.left_out[1:] == ("lost is missing or cannot be read",)
     with pytest.raises(InputError, match="locked"):
-        read_one(tmp_path / "b.epub", _package({**parts, "META-INF/rights.xml": "<x/>"}))
+        read_one(tmp_path / "b.epub", pack({**parts, "META-INF/rights.xml": "<x/>"}))
 
 
 def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
@@ -531,8 +518,7 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
     mail.add_attachment(inner)
     mail.add_attachment(b"no", maintype="application", subtype="pdf", filename="bad.pdf")
     mail.add_attachment(b"PK", maintype="application", subtype="zip", filename="../a.zip")
-    path = tmp_path / "a.eml"
-    path.write_bytes(mail.as_bytes())
+    path = write_file(tmp_path / "a.eml", mail.as_bytes())
     first, table, nested, bad = read(path, bar("", None))
     assert first.title == "Größe"
     assert first.text == "Größe\n\nFrom: Åse Holm <ase@example.org>\n\nA page."
@@ -569,9 +555,8 @@ def test_a_mail_is_read_once(tmp_path: Path, mail: str, text: str, keys: list[st
         "page": "Content-Type: text/html\n\n<p>",
         "file": "Content-Disposition: attachment; filename=a.txt\n\n",
     }
-    path = tmp_path / "a.eml"
-    path.write_bytes(f"Subject: Gr\xfc\xdfe\n{mail.format(**kinds)}\n".encode("latin-1"))
-    first, *files = read(path, bar("", None))
+    data = f"Subject: Gr\xfc\xdfe\n{mail.format(**kinds)}\n".encode("latin-1")
+    first, *files = read(write_file(tmp_path / "a.eml", data), bar("", None))
     assert first.title == "Grüße"
     assert first.text.split() == ["Grüße", *text.split()]
     assert [file.key for file in files] == keys
@@ -629,7 +614,7 @@ _MADE = {".docx": _word, ".xlsx": _excel, ".pptx": _slides}
 
 def _changed(data: bytes, part: str, new: bytes) -> bytes:
     """Return an office file with one part put in or replaced."""
-    return _package({**_parts(data), part: new})
+    return pack({**unpack(data), part: new})
 
 
 @pytest.mark.parametrize("kind", _MADE)
@@ -695,7 +680,7 @@ def test_a_sheet_of_endless_width_is_refused(tmp_path: Path) -> None:
 
 
 def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) -> None:
-    sheet = _parts(_bytes(_excel()))["xl/worksheets/sheet1.xml"]
+    sheet = unpack(_bytes(_excel()))["xl/worksheets/sheet1.xml"]
     start, end = sheet.index(b"<mergeCells"), sheet.index(b"</mergeCells>")
     cell = b'<c r="B9999" t="inlineStr"><is><t>x</t></is></c>'
     rows = b'<row r="9999">' + cell + b"</row></sheetData>"
@@ -710,7 +695,7 @@ def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) 
 def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret", encoding="utf-8")
-    body = _parts(_bytes(_word()))["word/document.xml"]
+    body = unpack(_bytes(_word()))["word/document.xml"]
     start = body.index(b"<w:document")
     doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
     asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")
@@ -729,7 +714,6 @@ def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
     ("kind", "package"), [(".docx", "mammoth"), (".xlsx", "openpyxl"), (".pptx", "pptx")]
 )
 def test_a_missing_package_is_told(tmp_path: Path, kind: str, package: str) -> None:
-    path = tmp_path / f"a{kind}"
-    path.write_bytes(_bytes(_MADE[kind]()))
+    path = write_file(tmp_path / f"a{kind}", _bytes(_MADE[kind]()))
     told = f'needs the package {package}. Install it: pip install "kgp-neo4j[office]".'
     assert told in told_without(package, path)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pdfplumber
 import pytest
 from commands import output
+from graphs import write_file
 from reading_files import told_without
 from reportlab.lib.pdfencrypt import StandardEncryption
 from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
@@ -270,8 +271,7 @@ def test_a_truncated_file_is_refused_or_read_as_far_as_it_goes() -> None:
 
 def test_pictures_alone_ask_for_text_recognition(tmp_path: Path) -> None:
     assert _error(pdf(_picture)).endswith("the PDF holds no text, only pictures")
-    path = tmp_path / "a.pdf"
-    path.write_bytes(pdf(_picture))
+    path = write_file(tmp_path / "a.pdf", pdf(_picture))
     assert 'pip install "kgp-neo4j[ocr]"' in told_without("rapidocr", path)
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from commands import prints, refuses
-from graphs import write_lines
+from graphs import write_file, write_lines
 from questions import hotpot
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
@@ -173,11 +173,10 @@ def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path
     assert found.kind in ("span", "none")
     with pytest.raises(ConfigurationError, match="finished or has other settings"):
         train_reader([several, single], out, _settings(epochs=2))
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("years of work", encoding="utf-8")
+    kept = write_file(tmp_path / "mine" / "thesis.txt", "years of work")
     with pytest.raises(ConfigurationError, match="no training made"):
         train_reader([single], tmp_path / "mine", _settings(), overwrite=True)
-    assert (tmp_path / "mine" / "thesis.txt").exists()
+    assert kept.exists()
 
 
 @pytest.mark.slow
@@ -313,8 +312,7 @@ def test_calibration_is_fitted_to_how_often_answers_are_right() -> None:
     ],
 )  # fmt: skip
 def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
-    file = tmp_path / "bad.jsonl"
-    file.write_text(f"{line}\n" if line else "", encoding="utf-8")
+    file = write_file(tmp_path / "bad.jsonl", f"{line}\n" if line else "")
     with pytest.raises(InputError, match=rf"bad\.jsonl.*{said}"):
         read_reading_examples([file])
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from graphs import write_file
 
 from kgp_neo4j.graphdb import statements
 from kgp_neo4j.types.errors import QueryFileError
@@ -33,9 +34,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("include/corpus", _CORPUS),
         ("include/scope", "// A condition.\nWHERE c.scope <> ''\n"),
     ):
-        file = tmp_path / f"{name}.cypher"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write_file(tmp_path / f"{name}.cypher", text)
     monkeypatch.setattr(statements.resources, "files", lambda _: tmp_path)
     # `statement` keeps what it has read, under the names of the real files.
     monkeypatch.setattr(statements, "statement", statements.statement.__wrapped__)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import write_lines
+from graphs import write_file, write_lines
 from questions import hotpot
 
 from kgp_neo4j.train.examples import (
@@ -89,8 +89,7 @@ def test_hotpotqa_puts_what_the_question_names_first(tmp_path: Path) -> None:
 
 
 def test_a_comparison_is_learnt_from_either_side(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([_COMPARISON]), encoding="utf-8")
+    path = write_file(tmp_path / "a.json", json.dumps([_COMPARISON]))
     (read,) = read_training_questions([path])
     assert _titles(read) == ["Low Tide", "Ada Moor", "High Water (film)", "Ivo Lind"]
     assert read.starts == (0, 2)

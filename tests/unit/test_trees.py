@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs import write_file
 
 from kgp_neo4j.models.trees import LEAVES, Scorer, Trees
 from kgp_neo4j.types.errors import ModelError
@@ -77,9 +78,7 @@ def _scorer(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_scorer_from_its_file(tmp_path: Path) -> None:
-    file = tmp_path / "scorer.json"
-    file.write_text(json.dumps(_scorer()), encoding="utf-8")
-    made = Scorer.load(file)
+    made = Scorer.load(write_file(tmp_path / "scorer.json", json.dumps(_scorer())))
     rows = np.full((1, len(_FEATURES)), 9.0, np.float32)
     assert made.first.features == made.later.features == _FEATURES
     assert made.first.scores(rows).tolist() == [_walk(_chain(4, True), [9.0] * 4)]
@@ -104,8 +103,7 @@ _OTHER = {"feature": "colour", "threshold": 0, "low": {"leaf": 0}, "high": {"lea
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_files_that_are_no_scorer(tmp_path: Path, content: bytes, reason: str) -> None:
-    file = tmp_path / "scorer.json"
-    file.write_bytes(content)
+    file = write_file(tmp_path / "scorer.json", content)
     with pytest.raises(ModelError, match=reason) as raised:
         Scorer.load(file)
     assert raised.value.where == str(file)
