@@ -70,6 +70,9 @@ def test_every_command_with_a_result_takes_json() -> None:
         ["connect", "--corpus", "c", "--edges", "none-such"],
         ["delete", "--corpus", "c"],
         ["server", "frobnicate"],
+        ["explain", "4f", "--json", "--mermaid"],
+        ["explain", "4f", "--show", "0"],
+        ["mindmap", "What?", "--graph", "g", "--json", "--mermaid"],
     ],
     ids=" ".join,
 )
@@ -130,23 +133,19 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who built Blue Bridge?"}\n')
     question = "Where was the builder of Blue Bridge born?"
     of = ("--corpus", corpus)
-    for arguments in (
+    twice = (
         ("load", "a.md", "b.md", *of),
-        ("load", "a.md", "b.md", *of, "--json"),
         ("corpora",),
-        ("corpora", "--json"),
-        ("corpora", "--documents", corpus, "--json"),
         ("connect", *of, "--edges", "tfidf"),
-        ("connect", *of, "--edges", "tfidf", "--json"),
         ("ask", question, *of),
-        ("ask", question, *of, "--json"),
         ("retrieve", "q.jsonl", *of, "--out", "run.jsonl"),
-        ("retrieve", "q.jsonl", *of, "--out", "run.jsonl", "--json"),
         ("doctor",),
-        ("doctor", "--json"),
-        ("evaluate", "--list", "--json"),
         ("install",),
-        ("install", "--json"),
+    )
+    for arguments in (
+        *((*line, *form) for line in twice for form in ((), ("--json",))),
+        ("corpora", "--documents", corpus, "--json"),
+        ("evaluate", "--list", "--json"),
         ("server", "status", "--json"),
         ("delete", *of, "--document", "Ada Stone", "--yes"),
         ("delete", *of, "--yes", "--json"),

@@ -79,11 +79,9 @@ def test_seeds(database: Database, corpus: str, other_corpus: str) -> None:
 def test_seeds_by_what_a_dot_or_a_comma_joins(database: Database, other_corpus: str) -> None:
     """The index keeps "example.com" and "1,000" as one word each."""
     lighthouse(database, other_corpus)
-    rows(
-        database,
-        "MATCH (p:Passage {id: $id}) SET p.text = 'Write to kettle.example, box 1,500 or x_y.'",
-        id=f"{other_corpus}/e1",
-    )
+    text = "Write to kettle.example, box 1,500 or x_y."
+    query = "MATCH (p:Passage {id: $id}) SET p.text = $text"
+    rows(database, query, id=f"{other_corpus}/e1", text=text)
     for question in ("Where is Kettle.example?", "Whose is box no 1,500?", "(x_y)"):
         found = database.read("procedures/seeds", question=question, corpus=other_corpus)
         assert _names(found)[0] == "e1", question

@@ -101,12 +101,8 @@ def test_documents_that_go_leave_no_edges(database: Database, joined: str, tmp_p
     # Two others speak of him, but he has no document.
     assert rows(database, query, c=joined) == [{"named": False}]
     assert ("It", "Maine") in _named_edges(database, joined)
-    dangling = rows(
-        database,
-        "MATCH (k:Keyword {corpus: $c}) WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() } RETURN k",
-        c=joined,
-    )
-    assert dangling == []
+    dangling = "MATCH (k:Keyword {corpus: $c}) WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() } RETURN k"
+    assert rows(database, dangling, c=joined) == []
 
 
 def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -197,28 +193,20 @@ def test_embeddings_are_unit_vectors_of_the_encoder(database: Database, films: s
     }
 
 
-def test_another_encoder_harms_nothing(database: Database, joined: str, tiny_encoder: str) -> None:
-    before = connected_graph(database, joined)
-    given = SimilaritySettings(encoder=tiny_encoder)
-    with pytest.raises(EncoderError) as raised:
-        connect(database, joined, edges=["knn-st"], similarity=given)
-    said = str(raised.value)
-    assert f"{DEFAULT_ENCODER} (384 dimensions)" in said
-    assert "(32)" in said
-    assert "--replace-embeddings" in said
-    assert connected_graph(database, joined) == before
-    assert sorted(_state(database, joined)["connected"]) == _ALL
-
-
-def test_an_encoder_that_is_not_there(database: Database, joined: str, tmp_path: Path) -> None:
-    before = connected_graph(database, joined)
-    (tmp_path / "nothing").mkdir()
-    given = SimilaritySettings(encoder=str(tmp_path / "nothing"), replace=True)
-    with pytest.raises(EncoderError, match="could not be loaded"):
-        connect(database, joined, edges=["knn-st"], similarity=given)
-    # The old embeddings are not given up for an encoder that cannot be had.
-    assert connected_graph(database, joined) == before
-    assert _state(database, joined)["encoder"] == DEFAULT_ENCODER
+def test_another_encoder_and_one_that_is_not_there_harm_nothing(
+    database: Database, joined: str, tiny_encoder: str, tmp_path: Path
+) -> None:
+    """The old embeddings are not given up for an encoder that cannot be had either."""
+    before, state = connected_graph(database, joined), _state(database, joined)
+    another = rf"{DEFAULT_ENCODER} \(384 dimensions\).*\(32\).*--replace-embeddings"
+    for given, said in (
+        (SimilaritySettings(encoder=tiny_encoder), another),
+        (SimilaritySettings(encoder=str(tmp_path), replace=True), "could not be loaded"),
+    ):
+        with pytest.raises(EncoderError, match=said):
+            connect(database, joined, edges=["knn-st"], similarity=given)
+        assert connected_graph(database, joined) == before
+        assert _state(database, joined) == state
 
 
 def test_replacing_embeddings(database: Database, joined: str, tiny_encoder: str) -> None:
@@ -271,12 +259,8 @@ def test_two_encoders_side_by_side(
             assert retriever.encoder.dimension == dimension
             found = retriever.retrieve(Question("", "Where was Tim Burton born?")).passages
             assert {p.title for p in found} == {title for title, _ in FILMS}
-            owners = rows(
-                database,
-                "MATCH (p:Passage) WHERE p.id IN $ids RETURN DISTINCT p.corpus AS c",
-                ids=[p.id for p in found],
-            )
-            assert owners == [{"c": name}]
+            owners = "MATCH (p:Passage) WHERE p.id IN $ids RETURN DISTINCT p.corpus AS c"
+            assert rows(database, owners, ids=[p.id for p in found]) == [{"c": name}]
 
 
 # --- A run that is cut short ----------------------------------------------------------------------

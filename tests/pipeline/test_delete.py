@@ -24,11 +24,8 @@ def test_deletion_takes_all_and_no_more(database: Database, corpus: str, tmp_pat
     connect_everything(database, corpus)
     connect_everything(database, other)
     beside = snapshot(database, other)
-    rows(
-        database,
-        "CREATE (:Question {corpus: $c}), (:Page {corpus: $c}), (:Row {corpus: $c})",
-        c=corpus,
-    )
+    query = "CREATE (:Question {corpus: $c}), (:Page {corpus: $c}), (:Row {corpus: $c})"
+    rows(database, query, c=corpus)
     try:
         with pytest.raises(CorpusError, match="2 documents have the title 'One'") as raised:
             delete_document(database, corpus, "One")

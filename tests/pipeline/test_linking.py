@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from scripted_model import Scripted
 from small_kg import load_triples
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
@@ -151,13 +153,9 @@ def test_graphs_are_apart(graph: StoredGraph, database: Database, chinese: str) 
 
 
 def test_a_model_extracts(graph: StoredGraph) -> None:
-    asked = []
-
-    def write(prompt: str) -> str:
-        asked.append(prompt)
-        return 'Here it is: ["stomach cramps", "feeling nauseous", "quantum chromodynamics"]'
-
-    found = link(graph, "My belly aches and I feel sick.", write=write)
+    reply = 'Here it is: ["stomach cramps", "feeling nauseous", "quantum chromodynamics"]'
+    model = Scripted([reply])
+    found = link(graph, "My belly aches and I feel sick.", write=writer(model))
     assert [(e.surface, e.name, e.by) for e in found] == [
         ("stomach cramps", "Stomach cramps", "model"),
         ("feeling nauseous", "Nausea", "model"),
@@ -165,7 +163,7 @@ def test_a_model_extracts(graph: StoredGraph) -> None:
     ]
     assert found[2].id == ""
     assert found[2].alternatives
-    (prompt,) = asked
+    (prompt,) = model.prompts
     assert "My belly aches" in prompt
     assert prompt.count("Question:") == 4
 

@@ -177,10 +177,6 @@ def test_turns(given: dict[str, str]) -> None:
     assert made["candidates"][0]["name"] == "Pale tide"
 
 
-def test_wrong_use_exits_2(given: dict[str, str]) -> None:
-    assert refuses("mindmap", "What?", "--json", "--mermaid", code=2, **given)
-
-
 def test_the_browser_link(database: Database, connection: Connection, demo_graph: str) -> None:
     answer = ask_graph(database, demo_graph, _QUESTION)
     if connection.browser is None:

@@ -170,9 +170,5 @@ def test_cut_short_on_the_way(
     _load(database, tmp_path, corpus, range(60), "rare")
     assert _own(database, corpus) == [True, True, True]
     assert _found(database, corpus)[0][0] == "T7"
-    labels = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c}) RETURN DISTINCT size(labels(p)) AS labels",
-        c=corpus,
-    )
-    assert labels == [{"labels": 2}]
+    labels = "MATCH (p:Passage {corpus: $c}) RETURN DISTINCT size(labels(p)) AS labels"
+    assert rows(database, labels, c=corpus) == [{"labels": 2}]

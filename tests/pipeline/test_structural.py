@@ -14,6 +14,7 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.llm.call import writer
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable, StructuralAnswer
 
@@ -167,16 +168,10 @@ def _asked(
     database: Database, corpus: str, question: str, *replies: str | dict[str, Any]
 ) -> tuple[StructuralAnswer, list[str]]:
     """Return the answer where a model replies so, and the prompts that it was given."""
-    said = iter(each if isinstance(each, str) else json.dumps(each) for each in replies)
-    prompts: list[str] = []
-
-    def write(prompt: str) -> str:
-        prompts.append(prompt)
-        return next(said)
-
-    answer = Reading(database, corpus, question).answer(write)
-    assert next(said, None) is None
-    return answer, prompts
+    model = Scripted(each if isinstance(each, str) else json.dumps(each) for each in replies)
+    answer = answer_structural(database, corpus, question, writer(model))
+    assert len(model.prompts) == len(replies)
+    return answer, model.prompts
 
 
 @pytest.mark.parametrize(
@@ -340,8 +335,8 @@ def test_a_corpus_without_pages_or_tables_is_about_content(database: Database, c
     ],
 )
 def test_a_model_decides(database: Database, sound: str, reply: str, type_: str, by: str) -> None:
-    replies = iter([reply] * (1 if by == "model" else 2))
+    model = Scripted(lambda _: reply)
     reading = Reading(database, sound, "What is on page 2?")
-    reading.ask(lambda _: next(replies))
+    reading.ask(writer(model))
     assert (reading.decision.type, reading.decision.by) == (type_, by)
-    assert next(replies, None) is None
+    assert len(model.prompts) == (1 if by == "model" else 2)

@@ -330,14 +330,6 @@ def _sentence(corpus: str) -> tuple[SupportingSentence, ...]:
     return (SupportingSentence("It has a sea.", _id(corpus, "c1"), 0, 5, 1.0),)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["4f", "--json", "--mermaid"], ["4f", "--show", "0"]], ids=" ".join
-)
-def test_wrong_use(arguments: list[str]) -> None:
-    nowhere = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "wrong"}
-    assert refuses("explain", *arguments, code=2, **nowhere)
-
-
 @pytest.mark.parametrize("type_", ["structural", "both"])
 def test_a_structural_answer_comes_back(database: Database, demo_corpus: str, type_: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent="tfidf")

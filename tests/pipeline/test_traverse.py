@@ -169,11 +169,8 @@ def test_titles_that_are_named_are_seeds(database: Database, corpus: str) -> Non
 
 def test_a_title_leads_to_a_passage_that_search_misses(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
-    rows(
-        database,
-        "MATCH (k:Keyword {corpus: $c, text: 'new york'}) SET k.text = 'big apple'",
-        c=corpus,
-    )
+    query = "MATCH (k:Keyword {corpus: $c, text: 'new york'}) SET k.text = 'big apple'"
+    rows(database, query, c=corpus)
     found = _walk(database, corpus, "Is the Big Apple large?", hops=0)
     assert [(short(p.last), p.steps[0].reason) for p in found] == [("e1", "title")]
 

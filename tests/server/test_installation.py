@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import build_plugin
 import pytest
-from commands import environment, kgp
+from commands import environment, prints, refuses
 from graphs import rows
 from neo4j import Query
 from neo4j.exceptions import Neo4jError
@@ -61,13 +61,9 @@ def test_the_plugin_is_made_of_these_statements(tmp_path: Path) -> None:
 
 
 def test_the_plugin_is_copied(tmp_path: Path) -> None:
-    done = kgp("install", "--jar", str(tmp_path))
-    assert done.returncode == 0
-    assert str(tmp_path / JAR) in done.stdout
+    assert str(tmp_path / JAR) in prints("install", "--jar", str(tmp_path))
     assert (tmp_path / JAR).read_bytes() == plugin_jar().read_bytes()
-    refused = kgp("install", "--jar", str(tmp_path / "none"))
-    assert refused.returncode == 1
-    assert "there is no folder" in refused.stderr
+    assert "there is no folder" in refuses("install", "--jar", str(tmp_path / "none"))
 
 
 def test_a_call_belongs_to_the_transaction_of_its_caller(database: Database, corpus: str) -> None:

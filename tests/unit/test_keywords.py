@@ -51,12 +51,8 @@ def test_keywords_are_maximal_n_grams() -> None:
 
 def test_the_longest_keyword_has_as_many_words_as_allowed() -> None:
     text = "alpha beta gamma delta epsilon"
-    assert set(_links(text, text, longest=2)[0]) == {
-        "alpha beta",
-        "beta gamma",
-        "gamma delta",
-        "delta epsilon",
-    }
+    pairs = "alpha beta, beta gamma, gamma delta, delta epsilon".split(", ")
+    assert set(_links(text, text, longest=2)[0]) == set(pairs)
     assert set(_links(text, text, longest=1)[0]) == set(text.split())
 
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 import pytest
+from scripted_model import Scripted
 
+from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
@@ -387,21 +389,17 @@ def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningG
 
 
 def test_evidence_is_described_by_a_model_and_checked(reasoning: ReasoningGraph) -> None:
-    prompts: list[str] = []
-    replies = [
-        "1. Fatigue and dizziness are both symptoms of anemia.",
-        # Another entity than the route's, no sentence, and a number of its own.
-        "1) Nausea comes from somewhere.\n**3:** Anemia needs iron 40 times.",
-    ]
-
-    def write(prompt: str) -> str:
-        prompts.append(prompt)
-        return replies[len(prompts) - 1]
-
-    made = describe(reasoning, _QUESTION, write)
-    assert len(prompts) == 2
-    assert all(_QUESTION in prompt for prompt in prompts)
+    model = Scripted(
+        [
+            "1. Fatigue and dizziness are both symptoms of anemia.",
+            # Another entity than the route's, no sentence, and a number of its own.
+            "1) Nausea comes from somewhere.\n**3:** Anemia needs iron 40 times.",
+        ]
+    )
+    made = describe(reasoning, _QUESTION, writer(model))
+    assert len(model.prompts) == 2
+    assert all(_QUESTION in prompt for prompt in model.prompts)
     assert made.routes[0] == "Fatigue and dizziness are both symptoms of anemia."
     assert all("->" in route or "<-" in route for route in made.routes[1:])
     assert f"Evidence 1: {made.routes[0]}\n" in five_parts("?", made)
-    assert describe(ReasoningGraph((), (), ()), "?", write).routes == ()
+    assert describe(ReasoningGraph((), (), ()), "?", writer(model)).routes == ()

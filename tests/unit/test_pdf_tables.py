@@ -122,11 +122,10 @@ def test_two_header_levels_between_level_lines() -> None:
     style = [
         *(("SPAN", (at, 0), (at + 1, 0)) for at in (1, 3)),
         ("ALIGN", (1, 0), (-1, -1), "CENTER"),
-        ("LINEABOVE", (0, 0), (-1, 0), 1, colors.black),
+        *LEVEL[::2],
         ("LINEBELOW", (1, 0), (2, 0), 0.5, colors.black),
         ("LINEBELOW", (3, 0), (4, 0), 0.5, colors.black),
         ("LINEBELOW", (0, 1), (-1, 1), 0.5, colors.black),
-        ("LINEBELOW", (0, -1), (-1, -1), 1, colors.black),
     ]
     (table,) = _tables(_with_prose(rows, [70, 40, 40, 40, 40], style))
     assert table.rows[0] == ("Island", "Ferry", "Ferry", "Bridge", "Bridge")
@@ -143,8 +142,7 @@ def test_a_name_in_the_middle_of_columns_stands_over_all_of_them() -> None:
           enumerate(("Caption", "Figure", "List", "Page", "Table", "Text", "Title"), 11)),
     ]  # fmt: skip
     style = [
-        *LEVEL[:1],
-        *LEVEL[2:],
+        *LEVEL[::2],
         ("SPAN", (2, 0), (4, 0)),
         ("ALIGN", (1, 0), (-1, -1), "CENTER"),
         ("LINEBELOW", (0, 1), (-1, 1), 0.5, colors.black),

@@ -53,15 +53,8 @@ def test_a_text_means(text: str, value: Value) -> None:
 
 
 def test_dates_sort_as_text() -> None:
-    texts = ["12 May 1998", "1998", "May 1998", "June 3, 1998", "2001", "1887-1905"]
-    assert sorted(texts, key=lambda text: typed(text).date or "") == [
-        "1887-1905",
-        "1998",
-        "May 1998",
-        "12 May 1998",
-        "June 3, 1998",
-        "2001",
-    ]
+    texts = ["1887-1905", "1998", "May 1998", "12 May 1998", "June 3, 1998", "2001"]
+    assert sorted(texts[3:] + texts[:3], key=lambda text: typed(text).date or "") == texts
 
 
 def test_a_column_has_the_type_of_four_fifths_of_its_cells() -> None:
