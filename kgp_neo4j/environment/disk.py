@@ -21,25 +21,26 @@ _REASONS = {
 }
 
 
-def disk_error(error: OSError, path: Path, message: str) -> ServerError:
-    """Return a ServerError for an OSError, with a hint on what to do."""
-    reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-    return ServerError(
-        f"{message}: {reason}",
-        where=str(error.filename or path),
-        hint=f"Free some space, or {_OTHER_DISK}"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT)
-        else "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
-        "KGP_NEO4J_CACHE (jars).",
-    )
+@contextmanager
+def disk_errors(path: Path, message: str) -> Iterator[None]:
+    """Turn an OSError in the block into a ServerError with a hint on what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise ServerError(
+            f"{message}: {_REASONS.get(error.errno or 0, error.strerror or str(error))}",
+            where=str(error.filename or path),
+            hint=f"Free some space, or {_OTHER_DISK}"
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
+            "KGP_NEO4J_CACHE (jars).",
+        ) from error
 
 
 def private_folder(path: Path) -> None:
     """Create a folder that only its owner can read, if it does not exist."""
-    try:
+    with disk_errors(path, "The folder could not be made"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise disk_error(error, path, "The folder could not be made") from error
 
 
 @contextmanager
@@ -48,22 +49,19 @@ def replacing(path: Path, *, private: bool = True) -> Iterator[IO[bytes]]:
 
     A `private` one is always its owner's alone. Raises ServerError where the disk refuses.
     """
-    temporary: Path | None = None
-    try:
+    with disk_errors(path, "The file could not be written"):
         # mkstemp creates the file with mode 0600.
         number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
-        with os.fdopen(number, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if not private:
-            temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError as error:
-        raise disk_error(error, path, "The file could not be written") from error
-    finally:
-        if temporary is not None:
+        try:
+            with os.fdopen(number, "w+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if not private:
+                temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
             with contextlib.suppress(OSError):
                 temporary.unlink()
 

@@ -213,10 +213,7 @@ class _Counted(io.FileIO):
 
 # --- JSON ---
 
-_CHUNK = 1 << 20
 _SEPARATOR = re.compile(r"[ \t\r\n]*+,?+[ \t\r\n]*+")
-#: A value cut off by the end of a chunk fails within this many characters of that end.
-_MARGIN = 32
 
 
 class Value(NamedTuple):
@@ -285,7 +282,10 @@ def _records(file: IO[bytes], name: str) -> Iterator[Value]:
             line += buffer.count("\n", place, end)
             place = end
             continue
-        more = next(chunks, "") if problem is None or _is_cut_off(problem, len(buffer)) else ""
+        # A value cut off by the end of a chunk fails near that end, or is an unended string.
+        is_cut_off = problem is None or problem.pos >= len(buffer) - 32
+        is_cut_off = is_cut_off or problem.msg.startswith("Unterminated string")
+        more = next(chunks, "") if is_cut_off else ""
         if not more:
             if problem:
                 line += buffer.count("\n", place, problem.pos)
@@ -323,10 +323,6 @@ def read_question_records(path: Path, hint: str, kind: type = dict) -> Iterator[
         raise InputError("the file holds no question", where=shown(path), hint=hint)
 
 
-def _is_cut_off(error: json.JSONDecodeError, length: int) -> bool:
-    return error.msg.startswith("Unterminated string") or error.pos >= length - _MARGIN
-
-
 def _malformed(where: str, reason: str) -> Value:
     return Value(InputError(f"not JSON ({reason})", where=where), where)
 
@@ -334,7 +330,7 @@ def _malformed(where: str, reason: str) -> Value:
 def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
     """Yield the text of a UTF-8 file in chunks."""
     decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
-    while data := file.read(_CHUNK):
+    while data := file.read(1 << 20):
         try:
             text = decoder.decode(data)
         except UnicodeDecodeError as error:

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Generic, TypeVar
 
-_BUSY_SECONDS = 10.0
 _USED = """
 SELECT (page_count - freelist_count) * page_size
 FROM pragma_page_count, pragma_freelist_count, pragma_page_size
@@ -67,7 +66,7 @@ class KeptValues(Generic[V]):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # SQLite gives the files beside it the same mode.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as kept, kept:
+            with closing(sqlite3.connect(self.path, timeout=10.0)) as kept, kept:
                 kept.execute(
                     f"CREATE TABLE IF NOT EXISTS {self._table} "
                     "(key TEXT PRIMARY KEY, text BLOB NOT NULL)"

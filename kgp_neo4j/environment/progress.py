@@ -8,9 +8,6 @@ from typing import Any, ClassVar, Self
 
 from kgp_neo4j.environment.job import current_job, tell
 
-#: Seconds between two events of one bar.
-_EVERY = 0.2
-
 
 class Progress(AbstractContextManager["Progress"]):
     """A progress bar, as long loops use it; this one is silent."""
@@ -32,7 +29,7 @@ class _Told(Progress):
 
     def update(self, n: int = 1) -> None:
         self._done += n
-        if time.monotonic() - self._told > _EVERY:
+        if time.monotonic() - self._told > 0.2:
             self._tell()
 
     def __enter__(self) -> Self:

@@ -4,7 +4,7 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
-from kgp_neo4j.environment.disk import disk_error
+from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.statements import fingerprint, folder
@@ -64,10 +64,9 @@ def copy_plugin(plugins: Path) -> Path:
             f"there is no folder {plugins}",
             hint="Name the server's folder for plugins (server.directories.plugins).",
         )
-    try:
-        return Path(shutil.copyfile(plugin_jar(), plugins / JAR))
-    except OSError as error:
-        raise disk_error(error, plugins / JAR, "The plugin could not be copied") from error
+    with disk_errors(plugins / JAR, "The plugin could not be copied"):
+        shutil.copyfile(plugin_jar(), plugins / JAR)
+    return plugins / JAR
 
 
 def missing(capabilities: Capabilities) -> list[str]:

@@ -115,7 +115,7 @@ def encoder_files(
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
         return target, words
-    from kgp_neo4j.environment.disk import disk_error, private_folder
+    from kgp_neo4j.environment.disk import disk_errors, private_folder
     from kgp_neo4j.graphdb.server.lock import locked
 
     private_folder(folder)
@@ -135,14 +135,12 @@ def encoder_files(
                 hint="Delete it: it is fetched again when it is needed.",
             ) from error
         part = folder / f"part-{target.name}"
-        try:
+        with disk_errors(part, "The encoder could not be written"):
             openvino.save_model(change(model), str(part), compress_to_fp16=True)
             words.with_suffix(".part").write_bytes(tokenizer)
             words.with_suffix(".part").replace(words)
             part.with_suffix(".bin").replace(target.with_suffix(".bin"))
             part.replace(target)  # last: without this file the network counts as missing
-        except OSError as error:
-            raise disk_error(error, part, "The encoder could not be written") from error
     return target, words
 
 

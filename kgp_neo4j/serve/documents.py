@@ -20,9 +20,6 @@ from kgp_neo4j.show.page_pictures import describe_page, draw_page
 from kgp_neo4j.types.errors import CorpusError, TraceError
 from kgp_neo4j.types.tables import ends_apart
 
-#: Passages of a document, documents of a corpus and traces that one response has at most.
-_PASSAGES, _DOCUMENTS, _TRACES = 5000, 10_000, 200
-
 _Number = Annotated[int, Path(ge=1, le=1_000_000, description="The page's number, from 1.")]
 _Scale = Annotated[float, Query(ge=0.1, le=8, description="Dots a point; fewer of large pages.")]
 _Words = Annotated[
@@ -62,7 +59,7 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
     apart = ends_apart((each.title, each.source) for each in documents)
     records = [
         document_record(each, apart.get((each.title, each.source), ""))
-        for each in documents[:_DOCUMENTS]
+        for each in documents[:10_000]
     ]
     return {"documents": records, "found": len(documents)}
 
@@ -71,7 +68,7 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
 @handles
 def show_document(id: str, corpus: CorpusName, caller: Reads) -> Any:
     """Return a document with all of its passages, and its tables."""
-    passages = list_passages(caller.service.database, corpus, id, _PASSAGES)
+    passages = list_passages(caller.service.database, corpus, id, 5000)
     if not passages:
         raise missing("document", id[:64])
     return {
@@ -145,7 +142,7 @@ def drop_document(id: str, corpus: CorpusName, caller: Loads) -> Any:
 @handles
 def show_traces(corpus: CorpusName, caller: Reads) -> Any:
     """List the kept traversals of a corpus, the latest first."""
-    return {"traces": traces(caller.service.database, corpus, limit=_TRACES)}
+    return {"traces": traces(caller.service.database, corpus, limit=200)}
 
 
 @router.get("/traces/{id}")

@@ -8,8 +8,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.language import Usage
 
-_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0)
-
 
 class Metrics:
     """What one service counts."""
@@ -26,7 +24,7 @@ class Metrics:
             "kgp_request_seconds",
             "Time until the last byte of a response",
             ("method", "route"),
-            buckets=_BUCKETS,
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0),
             registry=self._registry,
         )
         names = ("token", "corpus", "model")

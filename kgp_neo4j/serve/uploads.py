@@ -27,9 +27,6 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
 
-#: Most bytes of a file's name: what file systems take, with room for an ending.
-_LONGEST = 120
-_MEGABYTE = 1024 * 1024
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 router = APIRouter(tags=["documents"])
@@ -95,7 +92,7 @@ def _report_record(report: LoadReport, folder: Path) -> dict[str, Any]:
 
 async def _received(service: Service, request: Request, name: str) -> Path:
     """Write the body to a file and return its path; raises ProblemError where it is too large."""
-    limit = service.settings.upload * _MEGABYTE
+    limit = service.settings.upload * 2**20
     too_large = ProblemError(413, f"the file is larger than {service.settings.upload} MB")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
@@ -139,4 +136,5 @@ def file_name(given: str) -> str:
             f"Give a name with one of these endings: {' '.join(EXTENSIONS)}.",
         )
     stem, tail = kept[:at], kept[at:]
-    return stem.encode()[: _LONGEST - len(tail)].decode(errors="ignore").rstrip() + tail
+    # File systems take a few more bytes than these 120.
+    return stem.encode()[: 120 - len(tail)].decode(errors="ignore").rstrip() + tail

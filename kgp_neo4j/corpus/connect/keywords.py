@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, ranges
-from kgp_neo4j.environment.disk import disk_error, private_folder
+from kgp_neo4j.environment.disk import disk_errors, private_folder
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
@@ -224,12 +224,12 @@ def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
         return values
     folder = Folders.from_environment().cache  # other temporary files are often in memory
     private_folder(folder)
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            values.tofile(file)
-            return np.memmap(file, np.int32, "r")
-    except OSError as error:
-        raise disk_error(error, folder, "The words could not be set aside") from error
+    with (
+        disk_errors(folder, "The words could not be set aside"),
+        tempfile.TemporaryFile(dir=folder) as file,
+    ):
+        values.tofile(file)
+        return np.memmap(file, np.int32, "r")
 
 
 class _Grams:

@@ -15,13 +15,12 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from kgp_neo4j.environment.disk import disk_error, require_free
+from kgp_neo4j.environment.disk import disk_errors, require_free
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 _THREADS = 12
-_ATTEMPTS = 4  # of each repository, a second more between them each time
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
 _PIECE = 64 * 1024  # bytes; a cut connection loses one at most
 _MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
@@ -84,9 +83,9 @@ class _Fetcher:
         target = self._root / artifact.path
         part = target.with_name(f"{target.name}.part")
         why = "no Maven repository is set"
-        try:
+        with disk_errors(part, "The jar could not be written"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            for attempt in range(_ATTEMPTS):
+            for attempt in range(4):  # with a second more between them each time
                 self.stop.wait(attempt)
                 for repository in self._repositories:
                     if self.stop.is_set():
@@ -96,8 +95,6 @@ class _Fetcher:
                         part.replace(target)
                         return
                     why = f"{urlsplit(repository).hostname}: {problem}"
-        except OSError as error:
-            raise disk_error(error, part, "The jar could not be written") from error
         raise ServerError(
             f"Fetching {artifact.path.name} failed ({why})",
             where=str(part),

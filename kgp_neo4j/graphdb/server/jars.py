@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from kgp_neo4j.environment.disk import disk_error, replacing, write_private
+from kgp_neo4j.environment.disk import disk_errors, replacing, write_private
 from kgp_neo4j.graphdb.plugin import plugin_id, plugin_jar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lines import DEFAULT
@@ -56,13 +56,11 @@ def install(
         is_verified = False
     if verify or not is_verified or not all(map(Path.exists, [*jars, *scanned])):
         busy = "Another process is fetching the database; waiting for it"
-        with locked(cache / "lock", busy, echo):
-            try:
-                _fetch_missing(root, lock, echo)
-                _lay_out(cache, lock, scanned)
-                write_private(verified, _stamps(root, lock))
-            except OSError as error:
-                raise disk_error(error, cache, "The jars could not be laid out") from error
+        laying_out = disk_errors(cache, "The jars could not be laid out")
+        with locked(cache / "lock", busy, echo), laying_out:
+            _fetch_missing(root, lock, echo)
+            _lay_out(cache, lock, scanned)
+            write_private(verified, _stamps(root, lock))
     browser = next(jar for jar in jars if jar.name.startswith("neo4j-browser-"))
     class_path = tuple(jar for jar in jars if jar != browser)
     return Installation(lock, next(iter(scanned)).parent, browser, class_path)

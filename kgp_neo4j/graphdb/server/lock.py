@@ -6,10 +6,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kgp_neo4j.environment.disk import disk_error, private_folder
+from kgp_neo4j.environment.disk import disk_errors, private_folder
 from kgp_neo4j.types.errors import ServerError
-
-_MOST_SECONDS = 900.0  # another process may be fetching over a slow line
 
 
 @contextmanager
@@ -20,20 +18,19 @@ def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[Non
     """
     private_folder(path.parent)
     lock = FileLock(path, mode=0o600)
-    try:
+    with disk_errors(path, "The lock file could not be made"):
         try:
-            lock.acquire(timeout=0)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                echo(busy)
+                lock.acquire(timeout=900.0, poll_interval=0.1)  # it may fetch over a slow line
         except Timeout:
-            echo(busy)
-            lock.acquire(timeout=_MOST_SECONDS, poll_interval=0.1)
-    except Timeout:
-        raise ServerError(
-            "Another kgp-neo4j process has been busy here for 15 minutes",
-            where=str(path),
-            hint="End that process, then run the command again.",
-        ) from None
-    except OSError as error:
-        raise disk_error(error, path, "The lock file could not be made") from error
+            raise ServerError(
+                "Another kgp-neo4j process has been busy here for 15 minutes",
+                where=str(path),
+                hint="End that process, then run the command again.",
+            ) from None
     try:
         yield
     finally:

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from pathlib import Path
 
-from kgp_neo4j.environment.disk import disk_error, private_folder, write_private
+from kgp_neo4j.environment.disk import disk_errors, private_folder, write_private
 from kgp_neo4j.graphdb.server.lines import has_data
 from kgp_neo4j.types.errors import ServerError
 
@@ -19,17 +19,15 @@ def password_file(home: Path) -> Path:
 def read_password(home: Path) -> str:
     """Return the password of a home that was started before."""
     path = password_file(home)
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        raise ServerError(
-            "The password file of the embedded database is gone",
-            where=str(path),
-            hint="Put it back from a backup, or choose a new folder with --home (the data here "
-            "can't be opened without it).",
-        ) from None
-    except OSError as error:
-        raise disk_error(error, path, "The password file could not be read") from error
+    with disk_errors(path, "The password file could not be read"):
+        if path.exists():
+            return path.read_text(encoding="utf-8").strip()
+    raise ServerError(
+        "The password file of the embedded database is gone",
+        where=str(path),
+        hint="Put it back from a backup, or choose a new folder with --home (the data here "
+        "can't be opened without it).",
+    )
 
 
 def prepare_password(home: Path, data: Path) -> str:

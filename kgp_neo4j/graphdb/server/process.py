@@ -12,13 +12,12 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from kgp_neo4j.environment.disk import disk_error, write_private
+from kgp_neo4j.environment.disk import disk_errors, write_private
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.types.errors import ServerError
 
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
-_STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed
 # Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
 _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
@@ -73,20 +72,17 @@ def write_state(home: Path, state: State) -> None:
 
 def launch(words: list[str], folder: Path, log: Path) -> int:
     """Start a program in a session of its own, so that it outlives this process."""
-    try:
-        with log.open("wb") as output:
-            child = subprocess.Popen(
-                words,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-                | getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
-    except OSError as error:
-        raise disk_error(error, log, f"{words[0]} could not be started") from error
+    with disk_errors(log, f"{words[0]} could not be started"), log.open("wb") as output:
+        child = subprocess.Popen(
+            words,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+            | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
     # Its command line, which `is_ours` reads, is empty for a moment while it becomes the program.
     with contextlib.suppress(psutil.Error):
         while not psutil.Process(child.pid).cmdline():
@@ -107,7 +103,7 @@ def is_ours(home: Path, state: State) -> bool:
         return False
 
 
-def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
+def end(home: Path, state: State, seconds: float = 60.0) -> bool:
     """End the home's server, which may have ended before; return False where it had to be killed.
 
     That is so after `seconds`. Its ports are kept for the next start.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgp_neo4j.environment.disk import disk_error, require_free
+from kgp_neo4j.environment.disk import disk_errors, require_free
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
@@ -69,12 +69,10 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
 
 def _choose(old: Path, new: Path) -> None:
     """Make the folder that stands for a line, and remove that of another one without data."""
-    try:
+    with disk_errors(new, "The folder could not be made"):
         if new != old and old.is_dir():
             shutil.rmtree(old)
         new.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise disk_error(error, new, "The folder could not be made") from error
 
 
 def _refusal(present: Line, line: Line, home: Path) -> ServerError:
@@ -101,16 +99,15 @@ def _upgrade(
     ran = stop_locked(folders.home) != "not running"
     part = new.with_name(f"{new.name}.part")
     try:
-        echo(f"Copying the data, {size / 1e6:.0f} MB")
-        _copy(old, part, size)
-        try:
-            with Database(start_once(folders, line, part, memory, echo)) as database:
-                database.read("inspect/server")  # waits until the database is there, upgraded
-        finally:
-            stop_locked(folders.home)
-        part.rename(new)
-    except OSError as error:
-        raise disk_error(error, part, "The data could not be copied") from error
+        with disk_errors(part, "The data could not be copied"):
+            echo(f"Copying the data, {size / 1e6:.0f} MB")
+            _copy(old, part, size)
+            try:
+                with Database(start_once(folders, line, part, memory, echo)) as database:
+                    database.read("inspect/server")  # waits until the database is there, upgraded
+            finally:
+                stop_locked(folders.home)
+            part.rename(new)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return ran
