@@ -12,7 +12,6 @@ from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
-from kgp_neo4j.serve.work import events_of, listen
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Caller:
     def events(self, work: Callable[[], Any]) -> AsyncGenerator[tuple[str, Any]]:
         """Begin the work for a question, and return its events."""
         job = self.service.question_job(self.request.state.id)
-        return events_of(listen(job), self.service.questions.begin(job, work))
+        return self.service.questions.events(job, work)
 
     async def look(self, work: Callable[[], Any]) -> Response:
         """Answer with what is looked up, within the time and the queue of a question."""

@@ -71,8 +71,12 @@ def problem_of(error: Exception) -> ProblemError:
             return ProblemError(499, "the client has gone")
         case AnyHTTPException():
             return ProblemError(error.status_code, error.detail, headers=dict(error.headers or {}))
-        case RequestValidationError():
-            return _invalid(error)
+        case RequestValidationError() if isinstance(error.body, bytes):
+            hint = "Send it with Content-Type: application/json."
+            return ProblemError(415, "the body is not JSON", hint)
+        case RequestValidationError():  # values are not repeated
+            in_address = all(each["loc"][0] != "body" for each in error.errors())
+            return ProblemError(400 if in_address else 422, wrong_fields(error.errors())[:500])
         case errors.StoppedError():
             # OpenAI's client would ask twice more.
             return ProblemError(504, error.what, error.hint or "", {"x-should-retry": "false"})
@@ -94,15 +98,6 @@ def problem_of(error: Exception) -> ProblemError:
         case errors.KgpError():
             return ProblemError(500, error.what)
     return ProblemError(500, "the service failed; its log says why")
-
-
-def _invalid(error: RequestValidationError) -> ProblemError:
-    """Return the problem of a request that is not as described; values are not repeated."""
-    if isinstance(error.body, bytes):
-        hint = "Send it with Content-Type: application/json."
-        return ProblemError(415, "the body is not JSON", hint)
-    in_address = all(each["loc"][0] != "body" for each in error.errors())
-    return ProblemError(400 if in_address else 422, wrong_fields(error.errors())[:500])
 
 
 async def respond(request: Request, error: Exception) -> JSONResponse:

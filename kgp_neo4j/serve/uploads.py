@@ -22,7 +22,6 @@ from kgp_neo4j.serve.access import CorpusName, Loads
 from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
-from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
@@ -71,16 +70,14 @@ async def upload(
             place.unlink(missing_ok=True)
         return {"loaded": _report_record(report, folder), "connected": connect, "seconds": seconds}
 
-    job = Job()
-    events = listen(job)
     try:
-        waiting = service.loads.begin(job, store)
+        if wants_events(request):
+            # Whoever leaves now still has the file loaded.
+            return event_response(service.loads.events(Job(), store, last="done", keep=True))
+        waiting = service.loads.begin(Job(), store)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
-    if wants_events(request):
-        # Whoever leaves now still has the file loaded.
-        return event_response(events_of(events, waiting, last="done", keep=True))
     return json_response(await waiting, 201)
 
 

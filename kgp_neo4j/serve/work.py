@@ -8,43 +8,10 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import Any
 
 from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
-
-#: The events of a job as they come, and None once there are no more.
-Told: TypeAlias = asyncio.Queue[tuple[str, Any] | None]
-
-
-def listen(job: Job) -> Told:
-    """Return a queue that the events of a job come into; to be called before its work begins."""
-    loop = asyncio.get_running_loop()
-    told: Told = asyncio.Queue()
-
-    def put(event: str, value: Any) -> None:
-        loop.call_soon_threadsafe(told.put_nowait, (event, value))
-
-    job.on_event = put
-    return told
-
-
-async def events_of(
-    told: Told, work: Coroutine[Any, Any, Any], *, last: str = "answer", keep: bool = False
-) -> AsyncGenerator[tuple[str, Any]]:
-    """Yield the events of the job that `work` awaits, and what that returns as the `last` one.
-
-    The work is given up where the iteration is, unless it is to be kept.
-    """
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda _: told.put_nowait(None))
-    try:
-        while (event := await told.get()) is not None:
-            yield event
-        yield last, task.result()
-    finally:
-        if not keep:
-            task.cancel()
 
 
 class BusyError(Exception):
@@ -93,6 +60,30 @@ class Work:
         self._jobs.add(future)
         future.add_done_callback(self._jobs.discard)
         return self._result(future, job)
+
+    def events(
+        self, job: Job, work: Callable[[], Any], *, last: str = "answer", keep: bool = False
+    ) -> AsyncGenerator[tuple[str, Any]]:
+        """Begin a job as `begin` does; return its events, and its result as the `last` one.
+
+        The work is given up where the iteration is, unless it is to be kept.
+        """
+        loop, told = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any] | None]()
+        job.on_event = lambda name, value: loop.call_soon_threadsafe(told.put_nowait, (name, value))
+        begun = self.begin(job, work)
+
+        async def events() -> AsyncGenerator[tuple[str, Any]]:
+            task = asyncio.ensure_future(begun)
+            task.add_done_callback(lambda _: told.put_nowait(None))
+            try:
+                while (event := await told.get()) is not None:
+                    yield event
+                yield last, task.result()
+            finally:
+                if not keep:
+                    task.cancel()
+
+        return events()
 
     async def _result(self, future: Future[Any], job: Job) -> Any:
         """Return what the work of a job returns.

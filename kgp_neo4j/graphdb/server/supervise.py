@@ -16,6 +16,7 @@ from typing import Literal
 
 from kgp_neo4j.environment.disk import private_folder, require_free
 from kgp_neo4j.environment.folders import Connection, Folders
+from kgp_neo4j.graphdb.server import process
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
 from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.browser import prepare_browser
@@ -26,18 +27,6 @@ from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
 from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
 from kgp_neo4j.graphdb.server.password import password_file, prepare_password, read_password
-from kgp_neo4j.graphdb.server.process import (
-    HOST,
-    State,
-    answers,
-    choose_ports,
-    end,
-    is_ours,
-    launch,
-    listens,
-    read_state,
-    write_state,
-)
 from kgp_neo4j.types.errors import ServerError
 from kgp_neo4j.types.json_records import parts
 
@@ -82,8 +71,8 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     170 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
     home = folders.home
-    state = read_state(home)
-    if state and is_ours(home, state) and answers(state):
+    state = process.read_state(home)
+    if state and process.is_ours(home, state) and process.answers(state):
         return state.connection(read_password(home))
     return start(folders, echo=echo)
 
@@ -113,16 +102,16 @@ def start(
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
     """Return the server that the home's state tells of, once it answers."""
-    state = read_state(home)
+    state = process.read_state(home)
     if state is None or not state.pid:
         return None
-    if is_ours(home, state):
+    if process.is_ours(home, state):
         try:
             # Started by a process that ended before the server answered, or busy just now.
             _wait(home, state)
             return state.connection(read_password(home))
         except ServerError:
-            if is_ours(home, state):
+            if process.is_ours(home, state):
                 raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
     return None
@@ -164,7 +153,7 @@ def start_once(
             "from addresses."
         )
     browser = prepare_browser(folders.cache, installed)
-    ports = choose_ports(home)
+    ports = process.choose_ports(home)
     options = archive_options(folders.cache, home, installed, java, browser)
     arguments = configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
@@ -174,27 +163,27 @@ def start_once(
     version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
-    pid = launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
-    state = State(
+    pid = process.launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
+    state = process.State(
         pid, began, *ports, version, java.version, heap=chosen.heap, page_cache=chosen.page_cache
     )
     try:
-        write_state(home, state)
+        process.write_state(home, state)
         _wait(home, state)
     except BaseException:  # also Ctrl-C while waiting: leave no half-started server
-        end(home, state, 10.0)
+        process.end(home, state, 10.0)
         raise
-    echo(f"Neo4j answers after {time.time() - began:.1f} s: {HOST}:{state.bolt}")
+    echo(f"Neo4j answers after {time.time() - began:.1f} s: {process.HOST}:{state.bolt}")
     make_archive(folders.cache, home, installed, java)
     return state.connection(password)
 
 
-def _wait(home: Path, state: State) -> None:
+def _wait(home: Path, state: process.State) -> None:
     """Wait until the server answers; raise ServerError when it ends before, or never does."""
     began = time.monotonic()
     # Two servers of different homes may have chosen the same port: ours must be the one listening.
-    while not (answers(state) and listens(state)):
-        if not is_ours(home, state):
+    while not (process.answers(state) and process.listens(state)):
+        if not process.is_ours(home, state):
             raise failure(home, state.started, "The server ended while it was starting")
         if disk_is_full(home, state.started):
             raise failure(home, state.started, "The server can't start")
@@ -218,10 +207,10 @@ def stop(
 
 def stop_locked(home: Path) -> Literal["stopped", "killed", "not running"]:
     """Stop the server of a home whose lock is held."""
-    state = read_state(home)
-    if state is None or not is_ours(home, state):
+    state = process.read_state(home)
+    if state is None or not process.is_ours(home, state):
         return "not running"
-    return "stopped" if end(home, state) else "killed"
+    return "stopped" if process.end(home, state) else "killed"
 
 
 @contextmanager
@@ -245,15 +234,15 @@ def _store_size(data: Path) -> int:
 def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
     home = folders.home
-    state, line = read_state(home), line_of(home)
+    state, line = process.read_state(home), line_of(home)
     data = home / line.data
     version = load_lock(line.name).version()
     found = ServerStatus(False, str(home), str(password_file(home)), str(data), version)
-    if state is None or not is_ours(home, state):
+    if state is None or not process.is_ours(home, state):
         return found
     return replace(
         found,
-        running=answers(state),
+        running=process.answers(state),
         **parts(state.connection(""), "uri", "browser"),
         **parts(state, "pid", "version", "java", "heap", "page_cache"),
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),

@@ -46,11 +46,21 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
         present = line_of(home)
         old, new = home / present.data, home / line.data
         if present == line or not has_data(old):
-            _choose(old, new)
+            # A line has its folder, and of two without data one is enough.
+            with disk_errors(new, "The folder could not be made"):
+                if new != old and old.is_dir():
+                    shutil.rmtree(old)
+                new.mkdir(mode=0o700, exist_ok=True)
             return Used(load_lock(name).version(), str(new))
         order = list(LINES.values())
         if order.index(line) < order.index(present):
-            raise _refusal(present, line, home)
+            raise ServerError(
+                f"The data are of Neo4j {present.name}, which {name} cannot read",
+                where=str(old),
+                hint="Export what you want to keep (kgp-neo4j export), stop the server, move that "
+                "folder elsewhere, run this again, and import it."
+                + (f" {new} has the data of before the upgrade." if has_data(new) else ""),
+            )
         state = read_state(home)
         memory = f"{state.heap + state.page_cache}m" if state else None
         try:
@@ -65,25 +75,6 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
         if ran:
             start_once(folders, line, new, memory, echo)
         return Used(load_lock(name).version(), str(new), str(old))
-
-
-def _choose(old: Path, new: Path) -> None:
-    """Make the folder that stands for a line, and remove that of another one without data."""
-    with disk_errors(new, "The folder could not be made"):
-        if new != old and old.is_dir():
-            shutil.rmtree(old)
-        new.mkdir(mode=0o700, exist_ok=True)
-
-
-def _refusal(present: Line, line: Line, home: Path) -> ServerError:
-    before = home / line.data
-    return ServerError(
-        f"The data are of Neo4j {present.name}, which {line.name} cannot read",
-        where=str(home / present.data),
-        hint="Export what you want to keep (kgp-neo4j export), stop the server, move that folder "
-        "elsewhere, run this again, and import it."
-        + (f" {before} has the data of before the upgrade." if has_data(before) else ""),
-    )
 
 
 def _upgrade(
