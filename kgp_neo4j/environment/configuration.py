@@ -23,7 +23,6 @@ from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
 
-Source = Literal["environment", "file", "default"]
 _MOST = 10**9
 _SWITCH = {"on": True, "off": False, "true": True, "false": False}
 
@@ -78,7 +77,7 @@ class SettingValue:
 
     name: str
     value: Any
-    source: Source = "default"
+    source: Literal["environment", "file", "default"] = "default"
     where: str = ""
 
 

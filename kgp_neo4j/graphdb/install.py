@@ -14,20 +14,19 @@ from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.
 LAYOUT = 11
-_SCHEMA = "schema"
 
 
 def make_schema(database: Database) -> None:
     """Create the schema unless it is there; raises DatabaseError for another release's layout."""
-    if check_layout(database).get("schema") == fingerprint(_SCHEMA):
+    if check_layout(database).get("schema") == fingerprint("schema"):
         return
-    for statements in folder(_SCHEMA):
+    for statements in folder("schema"):
         database.define(statements)
     database.read("install/await_indexes")
     database.write(
         "install/remember",
         layout=LAYOUT,
-        schema=fingerprint(_SCHEMA),
+        schema=fingerprint("schema"),
         version=metadata.version("kgp-neo4j"),
     )
 

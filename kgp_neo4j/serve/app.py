@@ -113,7 +113,6 @@ class _Tools:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Keep the server running."""
         with Database(self._service.database.connection, read_only=True) as reading:
             server = make_server(reading, sees=lambda kind, name: _ASKING.get().sees(kind, name))
             # Each call stands for itself: no session that another token could take over. The guard
@@ -134,10 +133,9 @@ class _Tools:
         if self._inside >= self._service.questions.most:
             raise ProblemError(429, "the service has too much to do", "", {"retry-after": "1"})
         self._inside += 1
-        asking = _ASKING.set(access)
+        _ASKING.set(access)
         try:
             with working(self._service.question_job(scope["state"]["id"])):
                 await self._manager.handle_request(scope, receive, send)
         finally:
-            _ASKING.reset(asking)
             self._inside -= 1

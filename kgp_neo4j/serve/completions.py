@@ -85,18 +85,28 @@ async def complete(body: Chat, caller: Reads) -> Response:
     if caller.service.settings.log_questions:
         caller.request.state.logged["question"] = question
 
-    def answer() -> tuple[str, Usage | None]:
+    def answer() -> tuple[str, dict[str, int]]:
         tell("begun", lambda: None)
+        usage: Usage | None = None
         if question.startswith("### Task:") and "<chat_history>" in question:
-            return _about_chat(question), None
-        if kind == "graph":
-            return _map_text(caller, name, past_turns(turns), question)
-        return _answer_text(caller, name, past_turns(turns), question)
+            content = _about_chat(question)
+        else:
+            ask = _map_text if kind == "graph" else _answer_text
+            content, usage = ask(caller, name, past_turns(turns), question)
+        asked, written = (usage.prompt_tokens, usage.reply_tokens) if usage else (0, 0)
+        tokens = {"prompt_tokens": asked, "completion_tokens": written}
+        return content, tokens | {"total_tokens": asked + written}
+
+    def whole() -> dict[str, Any]:
+        content, tokens = work()
+        message = {"role": "assistant", "content": content}
+        return _record(begun, {"message": message}, "stop") | {"usage": tokens}
 
     work = caller.seeing(kind, name, answer)
-    begun = {"id": f"chatcmpl-{caller.request.state.id}", "model": body.model}
+    key, now = f"chatcmpl-{caller.request.state.id}", int(time.time())
+    begun = {"id": key, "created": now, "model": body.model}
     if not body.stream:
-        return await caller.look(lambda: _completion(begun, *work()))
+        return await caller.look(whole)
     events = caller.events(work)
     # What is wrong with the request is its status; what goes wrong later is the last chunk.
     await while_connected(caller.request, events.__anext__())
@@ -258,42 +268,30 @@ def _rows(text: str) -> str:
     )
 
 
-def _completion(begun: dict[str, str], content: str, usage: Usage | None) -> dict[str, Any]:
-    return _record(begun, "message", {"role": "assistant", "content": content}, "stop", usage)
-
-
-def _record(
-    begun: dict[str, str],
-    kind: str,
-    said: dict[str, str],
-    ended: str | None = None,
-    usage: Usage | None = None,
-) -> dict[str, Any]:
-    """Return a whole answer (of kind "message") or a chunk; the end has the tokens used."""
-    name = "chat.completion" if kind == "message" else "chat.completion.chunk"
-    choice = {"index": 0, kind: said, "finish_reason": ended}
-    record: dict[str, Any] = {**begun, "object": name, "created": int(time.time())}
-    record["choices"] = [choice]
-    if ended:
-        asked, written = (usage.prompt_tokens, usage.reply_tokens) if usage else (0, 0)
-        tokens = {"prompt_tokens": asked, "completion_tokens": written}
-        record["usage"] = tokens | {"total_tokens": asked + written}
-    return record
+def _record(begun: dict[str, Any], said: dict[str, Any], ended: str | None) -> dict[str, Any]:
+    """Return the protocol's object of what is said: a `message`, or the `delta` of a chunk."""
+    choice = {"index": 0, **said, "finish_reason": ended}
+    name = "chat.completion" if "message" in said else "chat.completion.chunk"
+    return {**begun, "object": name, "choices": [choice]}
 
 
 async def _chunks(
-    begun: dict[str, str], events: AsyncGenerator[tuple[str, Any]]
+    begun: dict[str, Any], events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[None, Any]]:
     """Yield the answer as chunks; only what was checked is sent."""
-    yield None, _record(begun, "delta", {"role": "assistant", "content": ""})
+
+    def chunk(delta: dict[str, str], ended: str | None = None) -> dict[str, Any]:
+        return _record(begun, {"delta": delta}, ended)
+
+    yield None, chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for event, value in events:
                 if event == "answer":
-                    content, usage = value
+                    content, tokens = value
                     for at in range(0, len(content), _PIECE):
-                        yield None, _record(begun, "delta", {"content": content[at : at + _PIECE]})
-                    yield None, _record(begun, "delta", {}, "stop", usage)
+                        yield None, chunk({"content": content[at : at + _PIECE]})
+                    yield None, chunk({}, "stop") | {"usage": tokens}
     except Exception as error:
         yield None, openai_record(problem_of(error))
     yield None, None

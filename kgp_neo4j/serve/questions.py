@@ -1,8 +1,9 @@
 """Questions: asked whole or followed event by event."""
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial, wraps
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -31,64 +32,71 @@ _SHOWN: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _answers(function: Callable[[Any, Caller], Any]) -> Callable[..., Awaitable[Response]]:
+    """Make a handler of a function: it answers with the whole, or with events while it is done."""
+
+    @wraps(function)
+    async def handle(body: Ask | Retrieve | Map, caller: Caller) -> Response:
+        request = caller.request
+        if isinstance(body, Ask) and body.trace:
+            require_right(caller.access, "load")
+        if caller.service.settings.log_questions:
+            request.state.logged["question"] = body.question
+        of = ("graph", body.graph) if isinstance(body, Map) else ("corpus", body.corpus)
+        work = caller.seeing(*of, partial(function, body, caller))
+        if not (body.stream or wants_events(request)):
+            return await caller.look(work)
+        return event_response(_shown_events(request.state.id, caller.events(work)))
+
+    return handle
+
+
 @router.post("/ask")
-async def ask(body: Ask, caller: Reads) -> Response:
+@_answers
+def ask(body: Ask, caller: Reads) -> Any:
     """Answer a question over a corpus, with passages, paths and marks.
 
     As events: `hop`, `passages`, `text` (pieces of a model's reply), `answer`, `done` or `error`.
     """
     service = caller.service
-    if body.trace:
-        require_right(caller.access, "load")
-
-    def answer() -> dict[str, Any]:
-        pipeline = _pipeline(service, body, model=body.model, form=body.form)
-        reply = Stream(lambda text: tell("text", lambda: text))
-        answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
-        reply.close()
-        service.metrics.count_usage(caller.access.name, body.corpus, answer.usage)
-        if body.trace or not service.settings.forget_questions:
-            answer = with_trace(service.database, answer)
-        return answer_record(answer)
-
-    return await _answered(caller, body, caller.seeing("corpus", body.corpus, answer))
+    pipeline = _pipeline(service, body, model=body.model, form=body.form)
+    reply = Stream(lambda text: tell("text", lambda: text))
+    answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
+    reply.close()
+    service.metrics.count_usage(caller.access.name, body.corpus, answer.usage)
+    if body.trace or not service.settings.forget_questions:
+        answer = with_trace(service.database, answer)
+    return answer_record(answer)
 
 
 @router.post("/retrieve")
-async def retrieve(body: Retrieve, caller: Reads) -> Response:
+@_answers
+def retrieve(body: Retrieve, caller: Reads) -> Any:
     """Return the passages of a corpus that answer a question together, best first.
 
     As events: `hop`, `passages`, `answer`, `done` or `error`.
     """
-    service = caller.service
-
-    def search() -> dict[str, Any]:
-        pipeline = _pipeline(service, body, model=body.rerank == "llm")
-        retrieval = pipeline.retrieve(body.question)
-        usage = pipeline.meter.take_usage() if pipeline.meter is not None else None
-        service.metrics.count_usage(caller.access.name, body.corpus, usage)
-        return {"passages": passage_records(retrieval), **parts(retrieval, "notes", "seconds")}
-
-    return await _answered(caller, body, caller.seeing("corpus", body.corpus, search))
+    pipeline = _pipeline(caller.service, body, model=body.rerank == "llm")
+    retrieval = pipeline.retrieve(body.question)
+    usage = pipeline.meter.take_usage() if pipeline.meter is not None else None
+    caller.service.metrics.count_usage(caller.access.name, body.corpus, usage)
+    return {"passages": passage_records(retrieval), **parts(retrieval, "notes", "seconds")}
 
 
 @router.post("/mindmap")
-async def mind_map(body: Map, caller: Reads) -> Response:
+@_answers
+def mind_map(body: Map, caller: Reads) -> Any:
     """Answer a question over a knowledge graph with a mind map whose every edge was checked.
 
     As events: `entities`, `evidence`, `answer`, `done` or `error`.
     """
     service = caller.service
-
-    def answer() -> dict[str, Any]:
-        meter = MeteredModel(service.model) if service.model and body.model else None
-        write = writer(meter) if meter else None
-        mind_map = ask_graph(service.database, body.graph, body.question, write=write)
-        if meter is not None:
-            service.metrics.count_usage(caller.access.name, body.graph, meter.take_usage())
-        return map_record(mind_map)
-
-    return await _answered(caller, body, caller.seeing("graph", body.graph, answer))
+    meter = MeteredModel(service.model) if service.model and body.model else None
+    write = writer(meter) if meter else None
+    mind_map = ask_graph(service.database, body.graph, body.question, write=write)
+    usage = meter.take_usage() if meter else None
+    service.metrics.count_usage(caller.access.name, body.graph, usage)
+    return map_record(mind_map)
 
 
 def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "short") -> Pipeline:
@@ -102,18 +110,6 @@ def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "sh
         form=form,
         rerank=body.rerank,
     )
-
-
-async def _answered(
-    caller: Caller, body: Retrieve | Map, work: Callable[[], dict[str, Any]]
-) -> Response:
-    """Do the work for a question; answer with the whole, or with events while it is done."""
-    request = caller.request
-    if caller.service.settings.log_questions:
-        request.state.logged["question"] = body.question
-    if not (body.stream or wants_events(request)):
-        return await caller.look(work)
-    return event_response(_shown_events(request.state.id, caller.events(work)))
 
 
 async def _shown_events(

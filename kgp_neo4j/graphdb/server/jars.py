@@ -97,9 +97,7 @@ def _fetch_missing(root: Path, lock: Lock, echo: _Echo) -> None:
     for artifact in present:
         path = root / artifact.path
         if sha256_of(path) != artifact.sha256:
-            echo(
-                f"{path.name} is damaged (its SHA-256 differs from the lock file): fetching it anew"
-            )
+            echo(f"{path.name} is damaged (its SHA-256 is another): fetching it anew")
             path.unlink()
     if missing := [a for a in lock.artifacts if not (root / a.path).is_file()]:
         from kgp_neo4j.graphdb.server.fetch import fetch

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from kgp_neo4j.types.errors import ServerError
 
-_TAIL_BYTES = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
-_TAIL_LINES = 200
 _ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")
 
 #: Pattern of a log line, reason and hint; the first that matches is reported.
@@ -49,7 +47,7 @@ def tail(path: Path, lines: int) -> list[str]:
     """Return the last lines of a log, reading only its end."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - max(_TAIL_BYTES, lines * 512)))
+            file.seek(max(0, file.seek(0, 2) - 64 * 1024 - lines * 512))  # more than these need
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return []
@@ -84,7 +82,7 @@ def _lines_since(home: Path, since: float) -> list[str]:
     for name in ("console.log", "neo4j.log", "debug.log"):
         path = home / "logs" / name
         if path.is_file() and path.stat().st_mtime >= since - 1:
-            text = "\n".join(tail(path, _TAIL_LINES))
+            text = "\n".join(tail(path, 200))
             # debug.log has many starts: the last one counts.
             lines += text.rpartition("Starting...")[2].splitlines()
     return [line.strip() for line in lines if line.strip()]

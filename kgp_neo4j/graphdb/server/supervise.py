@@ -4,7 +4,6 @@
 those of `kgp-neo4j server`.
 """
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from kgp_neo4j.environment.disk import private_folder, require_free
+from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import process
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
@@ -54,9 +54,8 @@ class ServerStatus:
     uri: str | None = None
     browser: str | None = None
     java: str | None = None
-    #: MiB.
+    #: Both in MiB.
     heap: int | None = None
-    #: MiB.
     page_cache: int | None = None
     #: When it was started, in ISO 8601.
     since: str | None = None
@@ -224,11 +223,8 @@ def lock_home(home: Path, echo: _Echo) -> Iterator[None]:
 
 def _store_size(data: Path) -> int:
     """Return the bytes of the graph's files, which the page cache holds; indexes have their own."""
-    size = 0
-    for file in (data / "databases" / "neo4j").glob("*"):
-        with contextlib.suppress(OSError):  # a file that went meanwhile
-            size += file.stat().st_size if file.is_file() else 0
-    return size
+    files = (data / "databases" / "neo4j").glob("*")
+    return sum(size_on_disk(file) for file in files if file.is_file())
 
 
 def status(folders: Folders) -> ServerStatus:
