@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from kgp_neo4j.corpus.answer.traces import traces
 from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
@@ -92,8 +93,6 @@ class Corpus(Store):
 
     def traces(self, *, limit: int = 1000) -> list[Trace]:
         """Return the stored traversals, the latest first (`kgp-neo4j ask --trace` stores them)."""
-        from kgp_neo4j.corpus.answer.traces import traces
-
         return traces(self.database, self.name, limit=limit)
 
     def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:

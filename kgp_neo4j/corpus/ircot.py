@@ -19,7 +19,7 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.text.safe import is_storable, neutral
+from kgp_neo4j.text.safe import neutral
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
@@ -97,10 +97,10 @@ class Ircot:
             blocks,
             tokens=TOKENS["thought"],
         )
-        sentence = without_citations(neutral(without_reasoning(reply.text)))
-        lines = [line.strip(" -*>\t") for line in sentence.splitlines() if line.strip(" -*>\t")]
-        if not lines or reply.finish in ("refused", "empty") or not is_storable(lines[0]):
+        text = without_citations(neutral(without_reasoning(reply.text))).strip(" -*>\t\n")
+        line = text.split("\n")[0].rstrip(" -*>\t")
+        if not line or reply.finish in ("refused", "empty"):
             return ""
         # A model may write more sentences, but the next one has to use what this one retrieves.
-        start, end = sentences(lines[0])[0]
-        return lines[0][start:end].strip()
+        start, end = sentences(line)[0]
+        return line[start:end].strip()

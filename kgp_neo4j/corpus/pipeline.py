@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
-from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
+from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
@@ -140,8 +140,10 @@ class ReaderAnswerer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         if self._knows_language(evidence):
             reading = self.read(evidence)
-            if reading.kind != "none" and asks_for_an_account(evidence.question):
-                reading = _account(reading)
+            ranked = reading.sentences
+            if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
+                span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
+                reading = Reading(ranked[0].text, "sentence", _ACCOUNT, (span,), sentences=ranked)
             found = parts(reading, "text", "stated", "sentences")
             return replace(evidence, reading=reading, **found)
         nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
@@ -175,15 +177,6 @@ class ReaderAnswerer:
 
         given = self.reader
         return load_reader(given) if given is None or isinstance(given, str) else given
-
-
-def _account(reading: Reading) -> Reading:
-    """Return a reading whose answer is a whole sentence: the one that says most."""
-    if not reading.sentences:
-        return reading
-    first = reading.sentences[0]
-    place = Span(first.passage, first.start, first.end)
-    return Reading(first.text, "sentence", _ACCOUNT, (place,), sentences=reading.sentences)
 
 
 @dataclass(frozen=True)
@@ -281,14 +274,13 @@ class Pipeline:
             decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                cited = dict.fromkeys(c.table or c.document for c in structural.citations)
                 answer = Answer(
                     question,
                     self.corpus,
                     "structure",
                     structural.text,
                     stated=structural.sure and structural.found,
-                    browser=browser_link(self.database.connection, cited),
+                    browser=browser_link(self.database.connection, cited_parts(structural)),
                 )
             else:
                 # The first question waits for the reader no longer than for the passages.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
+from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder
 from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
@@ -13,11 +14,10 @@ from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_step
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import AgentName, Method, Question, ReasoningPath, Retrieval, Step
-from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError, no_corpus
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
+from kgp_neo4j.types.settings import AgentSettings, MdrSettings, TraversalSettings
 
 #: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")
@@ -110,8 +110,8 @@ class PassageRetriever:
             if self._encoder and default and set(_ALL) <= set(connected):
                 agent = "learned"
         if isinstance(agent, str):
-            if agent == "mdr":
-                self._check_mdr()
+            if agent == "mdr":  # whose graph has to be of our encoder
+                choose_encoder(self._database, self.corpus, MdrSettings())
             agent = make_agent(agent, self._encoder, self._agent_settings)
         self._agent = agent
         return agent
@@ -174,15 +174,6 @@ class PassageRetriever:
         if agent is None and "similarity" in connected:
             return ()
         return _NEEDED.get(agent or "", ("keywords",))
-
-    def _check_mdr(self) -> None:
-        """Raise EncoderError where the KNN-MDR graph has the vectors of another encoder."""
-        stored = self._database.read("inspect/encoder", corpus=self.corpus, graph="mdr")
-        if stored and stored[0]["fingerprint"] != load_mdr().fingerprint:
-            raise EncoderError(
-                f"the KNN-MDR graph of the corpus {self.corpus!r} was made with another encoder",
-                hint="Make it anew: `kgp-neo4j connect --edges knn-mdr --replace-embeddings`.",
-            )
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:

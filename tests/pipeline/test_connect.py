@@ -198,7 +198,7 @@ def test_another_encoder_and_one_that_is_not_there_harm_nothing(
 ) -> None:
     """The old embeddings are not given up for an encoder that cannot be had either."""
     before, state = connected_graph(database, joined), _state(database, joined)
-    another = rf"{DEFAULT_ENCODER} \(384 dimensions\).*\(32\).*--replace-embeddings"
+    another = rf"{DEFAULT_ENCODER} \(dimension 384\).*\(dimension 32\).*--replace-embeddings"
     for given, said in (
         (SimilaritySettings(encoder=tiny_encoder), another),
         (SimilaritySettings(encoder=str(tmp_path), replace=True), "could not be loaded"),

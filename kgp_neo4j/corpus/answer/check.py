@@ -32,7 +32,6 @@ _MEANING_WEIGHT, _THRESHOLD = 0.5, 0.6
 _CLAUSE_WORDS = 2
 #: Letters of a stem that are compared, so that `director` and `directed` are equal.
 _STEM_LETTERS = 6
-
 _THOUSANDS = regex.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 _NEGATES = regex.compile(
     r"\b(?:not|no|never|neither|nor|without|none|nobody|nothing|cannot|unable|failed|false|denied|"
@@ -48,8 +47,6 @@ _VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {
 #: A number in digits, of whatever notation: what is compared of a claim in another language.
 _DIGITS = regex.compile(r"\d+(?:[.,:' \u00a0\u202f]\d+)*")
 _ORDINAL = regex.compile(r"(\d+)(?:st|nd|rd|th|s)")
-
-
 #: Words at the beginning of a sentence that are no names in spite of their capital.
 _OPENING_WORD = regex.compile(
     r"\w+(?:ly|ing|ed)|therefore|thus|hence|so|however|although|since|because|moreover|yes|no|both|"
@@ -364,12 +361,12 @@ class _Check:
             if support.carried:
                 return self._carried(places, support.score)
         if why := evidence.unjudged(self.text):
-            return self._refuted(why, judged=False)
+            return self._told(why, judged=False)
         if cited:
             do = "do" if len(cited) > 1 else "does"
-            return self._refuted(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
+            return self._told(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
         nothing = "" if self.missing else "it cites nothing, and "
-        return self._refuted(f"{nothing}no passage carries it")
+        return self._told(f"{nothing}no passage carries it")
 
     def short_answer(self, reasons: Sequence[Statement]) -> Statement:
         evidence = self.evidence
@@ -379,25 +376,25 @@ class _Check:
         supported = [reason for reason in reasons if reason.carried]
         why = next((reason.note for reason in reasons if not reason.judged), "")
         if reasons and not supported and not why:
-            return self._refuted("none of its reasons is carried")
+            return self._told("none of its reasons is carried")
         places = {passage.id: at for at, passage in enumerate(evidence.passages)}
         behind = list(dict.fromkeys(places[p] for reason in supported for p in reason.passages))
         if text in _YES_OR_NO:
             if not supported or len(supported) < len(reasons):
                 if why and all(reason.carried or not reason.judged for reason in reasons):
-                    return self._refuted(why, judged=False)
+                    return self._told(why, judged=False)
                 note = "yes and no are carried by their reasons, and not all of these are"
-                return self._refuted(note)
+                return self._told(note)
             least = min(reason.support for reason in supported)
-            return self._statement(behind, least, "", carried=True)
+            return self._told("", least, behind)
         # The passages that it cites, those of its reasons, else those that share most with it.
         near = [] if reasons else evidence.sharing(f"{evidence.question} {self.text}", _TRIED)
         for tried, most in ((self.cited, None), (behind, None), (near, 1)):
             if holding := [at for at in tried if evidence.holds(self.text, at)][:most]:
                 return self._carried(holding, 1.0)
         if why := evidence.unjudged(self.text):
-            return self._refuted(why, judged=False)
-        return self._refuted("its words stand in no passage that it rests on")
+            return self._told(why, judged=False)
+        return self._told("its words stand in no passage that it rests on")
 
     def _carried(self, places: Sequence[int], score: float) -> Statement:
         """Return a statement that passages carry, with a note where it does not cite them."""
@@ -405,17 +402,15 @@ class _Check:
         if not set(places) <= set(self.cited):
             cited = _bracketed(self.cited) or "nothing that is there"
             note = f"cited {cited}; carried by {_bracketed(places)}"
-        return self._statement(places, score, note, carried=True)
+        return self._told(note, score, places)
 
-    def _refuted(self, note: str, score: float = 0.0, *, judged: bool = True) -> Statement:
-        return self._statement(self.cited, score, note, carried=False, judged=judged)
-
-    def _statement(
-        self, places: Sequence[int], score: float, note: str, *, carried: bool, judged: bool = True
+    def _told(
+        self, note: str, score: float = 0.0, carrying: Sequence[int] = (), *, judged: bool = True
     ) -> Statement:
-        ids = tuple(self.evidence.passages[at].id for at in places)
+        """Return the statement with the passages that carry it, with those cited if none does."""
+        ids = tuple(self.evidence.passages[at].id for at in carrying or self.cited)
         note = "; ".join(filter(None, (self.missing, note)))
-        return Statement(self.text, ids, carried, score, note, judged)
+        return Statement(self.text, ids, bool(carrying), score, note, judged)
 
 
 def _bracketed(places: Iterable[int]) -> str:

@@ -53,7 +53,13 @@ def answer_with_model(
         tokens=TOKENS[form],
         on_text=on_text,
     )
-    notes = _left_out(passages, fitting)
+    notes: list[str] = []
+    if dropped := len(passages) - fitting:
+        which = f"[{fitting + 1}]" + (f" to [{len(passages)}]" if dropped > 1 else "")
+        notes.append(
+            f"{dropped} of {len(passages)} passages did not fit into the model's context and were "
+            f"left out, the worst ones: {which}."
+        )
     if reply.finish in ("refused", "empty"):
         return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]))
     broken = reply.finish == "length"
@@ -74,24 +80,8 @@ def answer_with_model(
         kind = "cut" if broken and parsed.kind == "empty" else parsed.kind
         return Prompted(kind, notes=tuple(notes))
     statements = check(parsed.claims, Evidence(question, shown, encoder))
-    notes += _statement_notes(statements)
-    return Prompted("answer", statements, tuple(notes))
-
-
-def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:
-    dropped = len(passages) - kept
-    if not dropped:
-        return []
-    which = f"[{kept + 1}]" if dropped == 1 else f"[{kept + 1}] to [{len(passages)}]"
-    return [
-        f"{dropped} of {len(passages)} passages did not fit into the model's context and were left "
-        f"out, the worst ones: {which}."
-    ]
-
-
-def _statement_notes(statements: Sequence[Statement]) -> list[str]:
-    notes = [f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note]
+    notes += (f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note)
     judged = [s.carried for s in statements if s.judged]
     if not all(judged):
         notes.append(f"The evidence carries {sum(judged)} of {len(judged)} statements.")
-    return notes
+    return Prompted("answer", statements, tuple(notes))

@@ -138,8 +138,9 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         # Without Markdown's marks of lists, headings and emphasis.
         bare = _LIST_MARK.sub("", line[label.end() :] if label else line)
         rest = str(_EMPHASIS.sub(r"\2", bare)).strip()
-        if not label and due and _is_short(rest):
-            short = True
+        if not label and due:  # a few words and no question
+            said, _ = _cited(rest)
+            short = len(said.split()) <= _SHORT_WORDS and "?" not in said
         due = short and not rest
         so = _SO.match(rest) if form == "short" else None
         if so:
@@ -209,9 +210,3 @@ def _cited(text: str) -> tuple[str, tuple[int, ...]]:
     bare = " ".join(_CITATION.sub(take, text).split())
     bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", bare)
     return str(bare).strip(), tuple(dict.fromkeys(numbers))
-
-
-def _is_short(line: str) -> bool:
-    """Return whether a line is a short answer: a few words and no question."""
-    bare, _ = _cited(line)
-    return len(bare.split()) <= _SHORT_WORDS and "?" not in bare

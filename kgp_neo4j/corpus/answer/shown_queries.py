@@ -7,7 +7,7 @@ from typing import Any
 
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import Answer, ReasoningPath
-from kgp_neo4j.types.tables import ShownQuery
+from kgp_neo4j.types.tables import ShownQuery, StructuralAnswer
 
 #: Best paths that are shown, few enough for a readable picture.
 _MOST_PATHS = 4
@@ -35,7 +35,7 @@ def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
             settings["hops"] = min(settings["hops"], _MOST_HOPS)
         asked = {"question": answer.question, "corpus": answer.corpus, "configuration": settings}
         queries.append(shown_query("browser/retrieve", **asked))
-    if parts := cited_parts(answer):
+    if parts := cited_parts(answer.structural):
         queries.append(shown_query("browser/show", nodes=parts))
     if answer.trace:
         queries.append(shown_query("browser/show_trace", trace=answer.trace))
@@ -48,9 +48,9 @@ def shown_passages(paths: tuple[ReasoningPath, ...]) -> list[str]:
     return list(dict.fromkeys(steps))
 
 
-def cited_parts(answer: Answer) -> list[str]:
+def cited_parts(structural: StructuralAnswer | None) -> list[str]:
     """Return the tables, else the documents, that a structural answer cites, by id."""
-    citations = answer.structural.citations if answer.structural else ()
+    citations = structural.citations if structural else ()
     return list(dict.fromkeys(c.table or c.document for c in citations))
 
 

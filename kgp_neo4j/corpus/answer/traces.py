@@ -140,7 +140,7 @@ def explain(database: Database, trace: str) -> Replay:
     )
     shown = [p for p in shown_passages(answer.paths) if p in passages]
     if answer.type.type == "structural":
-        shown = cited_parts(answer)
+        shown = cited_parts(answer.structural)
     notes = list(answer.notes)
     if gone:
         named = ", ".join(map(repr, gone[:_LISTED])) + (", ..." if len(gone) > _LISTED else "")

@@ -24,10 +24,6 @@ _BATCH = 2_000
 _LARGE = 10_000
 #: From this many on, it is worth while to find the encoder's quickest network.
 _MANY = 1_000
-#: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
-#: property of the passages' embeddings, and the type of the edges.
-_KNN_ST = ("similarity", "embedding", "SIMILAR_ST")
-_KNN_MDR = ("mdr", "mdrEmbedding", "SIMILAR_MDR")
 
 
 def choose_encoder(
@@ -136,24 +132,21 @@ def _embed(
 
 
 def _space_of(encoder: Encoder) -> tuple[str, str, str]:
-    return _KNN_MDR if isinstance(encoder, MdrEncoder) else _KNN_ST
+    """Return a graph's type, the property of its embeddings, and the type of its edges."""
+    if isinstance(encoder, MdrEncoder):
+        return "mdr", "mdrEmbedding", "SIMILAR_MDR"
+    return "similarity", "embedding", "SIMILAR_ST"
 
 
 def _check(corpus: str, stored: Sequence[Row], encoder: Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
+    part, remedy = "dimension", "leave --encoder out, or embed everything anew with --edges knn-st"
+    if isinstance(encoder, MdrEncoder):
+        part, remedy = "fingerprint", "embed everything anew with --edges knn-mdr"
     for row in stored:
-        if isinstance(encoder, MdrEncoder):
-            is_same = row["fingerprint"] == encoder.fingerprint
-            kind, remedy = "the MDR encoder ", "embed"
-            theirs, ours = row["fingerprint"], encoder.fingerprint
-        else:
-            is_same = (row["encoder"], row["dimension"]) == (encoder.name, encoder.dimension)
-            kind, remedy = "", "leave --encoder out, or embed"
-            theirs, ours = f"{row['dimension']} dimensions", str(encoder.dimension)
-        if not is_same:
+        if (row["encoder"], row[part]) != (encoder.name, getattr(encoder, part)):
             raise EncoderError(
-                f"the corpus {corpus!r} is embedded with {kind}{row['encoder']} ({theirs}), "
-                f"not with {encoder.name} ({ours})",
-                hint=f"Vectors of two encoders cannot be compared: {remedy} everything anew with "
-                "--replace-embeddings.",
+                f"the corpus {corpus!r} is embedded with {row['encoder']} ({part} {row[part]}), "
+                f"not with {encoder.name} ({part} {getattr(encoder, part)})",
+                hint=f"Vectors of two encoders cannot be compared: {remedy} --replace-embeddings.",
             )

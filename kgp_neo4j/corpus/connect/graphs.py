@@ -13,8 +13,9 @@ from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
-from kgp_neo4j.types.errors import ConfigurationError, no_corpus
+from kgp_neo4j.types.errors import no_corpus
 from kgp_neo4j.types.settings import (
     EntitySettings,
     KeywordSettings,
@@ -24,9 +25,6 @@ from kgp_neo4j.types.settings import (
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
-#: All graphs that `--edges` accepts; `knn-mdr` is made only where it is named.
-_GRAPHS = get_args(GraphName)
-
 #: Passages of the largest corpus whose words and mentions are in memory at once.
 _AT_ONCE = 100_000
 
@@ -58,12 +56,8 @@ def connect(
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
     not named stays as it is. Raises CorpusError when there is no such corpus.
     """
-    unknown = sorted(set(edges) - set(_GRAPHS))
-    if unknown or not edges:
-        raise ConfigurationError(
-            f"there is no graph named {', '.join(unknown) or '(none)'}",
-            hint=f"Choose among {', '.join(_GRAPHS)}.",
-        )
+    for edge in edges or ("",):
+        check_choice("graph", edge, get_args(GraphName))
     made = database.read("connect/made", corpus=corpus)
     if not made:
         raise no_corpus(corpus)

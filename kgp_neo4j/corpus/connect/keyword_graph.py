@@ -46,20 +46,13 @@ def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
         with timed(build.seconds, "write keywords"):
             _write_keywords(build, rows, keywords)
         with timed(build.seconds, "shared-keyword edges"):
-            _write_edges(build, settings, rows, keywords)
-
-
-def _write_edges(
-    build: GraphBuild, settings: KeywordSettings, rows: Sequence[Row], keywords: Keywords
-) -> None:
-    """Write what changed of the edges to named titles, and between passages that share most."""
-    rare = np.flatnonzero(keywords.frequency[keywords.keyword] <= settings.max_frequency)
-    weight = keywords.weight[rare]
-    shared = strongest_pairs(
-        keywords.passage[rare], keywords.keyword[rare], weight, weight,
-        [row["id"] for row in rows], settings.neighbours,
-    )  # fmt: skip
-    write_pairs(build, _EDGE, rows, _naming_pairs(keywords), shared, keywords.texts)
+            rare = np.flatnonzero(keywords.frequency[keywords.keyword] <= settings.max_frequency)
+            weight = keywords.weight[rare]
+            shared = strongest_pairs(
+                keywords.passage[rare], keywords.keyword[rare], weight, weight,
+                [row["id"] for row in rows], settings.neighbours,
+            )  # fmt: skip
+            write_pairs(build, _EDGE, rows, _naming_pairs(keywords), shared, keywords.texts)
 
 
 def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) -> None:

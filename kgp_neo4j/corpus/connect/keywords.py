@@ -157,10 +157,6 @@ class _Text:
             total = total * MULTIPLIER + self.word_hashes[self.numbers[first + at]]
         return total
 
-    def spelled(self, start: int, size: int) -> str:
-        """Return the words at a place, in lower case."""
-        return " ".join([self.vocabulary[n] for n in self.numbers[start : start + size].tolist()])
-
 
 def _hashed(sequence: Sequence[str]) -> int:
     total = 0
@@ -289,8 +285,10 @@ class _Grams:
         return np.where(at < self._size[grams], numbers[place], np.int32(-1))
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
-        """Return the words of each n-gram."""
-        return map(self._text.spelled, self._first[grams].tolist(), self._size[grams].tolist())
+        """Yield the words of each n-gram."""
+        text, first = self._text, self._first[grams]
+        for start, end in zip(first.tolist(), (first + self._size[grams]).tolist(), strict=True):
+            yield " ".join([text.vocabulary[n] for n in text.numbers[start:end].tolist()])
 
     def best(
         self, low: int, high: int

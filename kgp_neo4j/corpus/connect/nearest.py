@@ -12,7 +12,6 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, in_batches
 
 Places: TypeAlias = NDArray[np.int64]
-
 #: How many times as many of the nearest of a new passage may have it among their own nearest.
 _DEPTH = 10
 #: Cosines that are held at once, passages of which only the nearest one is looked at first, those

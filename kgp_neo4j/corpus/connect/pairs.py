@@ -13,7 +13,6 @@ from kgp_neo4j.corpus.connect.build import GraphBuild
 
 #: Whole numbers; of passages, items and their pairs there are few enough for 32 bits.
 Numbers: TypeAlias = NDArray[np.integer[Any]]
-
 #: An odd number, which spreads hashes over all bits.
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 #: How far a weight w may move before it is written anew, in thousandths of w / (1 + w).
@@ -22,9 +21,6 @@ _TOLERANCE = 5
 _MOST_PAIRS = 1_000_000
 #: Most shared items that are stored with a pair.
 MOST_ITEMS = 5
-
-
-# --- What has changed ---
 
 
 def outdated(
@@ -73,9 +69,6 @@ def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
         [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts],
         np.uint64,
     )
-
-
-# --- Pairs of passages ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +176,6 @@ def ranges(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def pair_hashes(
-    pairs: Pairs, titled: NDArray[np.bool_], ids: Sequence[str], titles: Sequence[str]
-) -> NDArray[np.uint64]:
-    """Return a hash of everything that the edge of each pair says but its weight."""
-    # The last one is for the place -1: no item.
-    title_hashes = np.append(hash_texts(titles), np.uint64(0))
-    identity = (
-        hash_texts(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * MULTIPLIER
-    )
-    for at in range(MOST_ITEMS):
-        identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
-    return identity
-
-
 def write_pairs(
     build: GraphBuild,
     edge: Mapping[str, Any],
@@ -215,7 +194,13 @@ def write_pairs(
     shared = shared.select(~np.isin(_unordered(shared, len(rows)), _unordered(named, len(rows))))
     pairs = Pairs.concatenate((named, shared))
     titled = np.arange(pairs.first.size) < named.first.size
-    identity = pair_hashes(pairs, titled, [row["id"] for row in rows], titles)
+    # A hash of everything that an edge says but its weight.
+    identity = hash_texts(row["id"] for row in rows)[pairs.second]
+    identity += (2 * pairs.count + titled).astype(np.uint64) * MULTIPLIER
+    title_hashes = np.append(hash_texts(titles), np.uint64(0))  # the last: no item, at place -1
+    for at in range(MOST_ITEMS):
+        identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
+    del title_hashes
     size = np.bincount(pairs.first, minlength=len(rows))
     changed = outdated(
         pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],

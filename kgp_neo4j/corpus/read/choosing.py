@@ -213,9 +213,6 @@ def _by_support(
     return sorted(ranked, key=lambda one: (-one[0], *one[1:]))
 
 
-# --- Calibration ---
-
-
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """A logistic function of a choice's signals.
@@ -256,7 +253,3 @@ class Calibration:
         if judged is None:
             return confidence >= self.threshold
         return _log_odds(judged) / 2 + _log_odds(confidence) + _MATCHES * match >= _ABOUT
-
-    def nothing(self, choice: Choice) -> float:
-        """Return the probability that the passages have no answer."""
-        return 1.0 if choice.kind == "none" and not choice.signals else 1 - self.confidence(choice)

@@ -18,7 +18,7 @@ from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account
-from kgp_neo4j.corpus.read.verifying import cells_of, judged
+from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.models.reader.network import Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
@@ -59,7 +59,7 @@ class OfflineReader:
         judged = max((p.judged for p in paths if p.judged is not None), default=None)
         match = max((path.steps[-1].match for path in paths), default=0.0)
         if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
-            nothing = self._calibration.nothing(choice)
+            nothing = 1 - confidence if choice.signals else 1.0  # nothing at all was read
             return Reading("", "none", nothing, sentences=_supporting(selected, choice.sentences))
         spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
         stated = confidence >= self._calibration.stated
@@ -84,7 +84,8 @@ class OfflineReader:
         apart = choice.kind in ("yes", "no") or asks_for_an_account(question)
         cells = [] if apart else cells_of(question, passages)
         read = cells if choice.kind == "none" else [choice, *cells]
-        odds = judged(self._judge, question, passages, read)
+        layout = Layout(self._judge.tokenizer, question, passages)
+        odds = self._judge.judge([layout.of(each) for each in read])
         rated = [one.verified(score) for one, score in zip(read, odds, strict=True)]
         own, rest = (rated[:1], rated[1:]) if choice.kind != "none" else ([choice], rated)
         return own + sorted(rest, key=lambda one: -one.signals["verified"])[:1]

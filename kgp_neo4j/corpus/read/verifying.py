@@ -17,7 +17,6 @@ from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.corpus.read.plain_rows import TableRow, rows_of
 from kgp_neo4j.models.engine import token_id
-from kgp_neo4j.models.reader.network import Network
 from kgp_neo4j.models.reader.windows import encoded
 from kgp_neo4j.text.words import content_words, stem
 from kgp_neo4j.types.corpus import Passage
@@ -32,14 +31,6 @@ _NEAR, _SENTENCES = 1_500, 4
 _OPEN, _CLOSE = "[unused1]", "[unused2]"
 #: Rows whose cells are judged, and cells of each, at most.
 _ROWS, _CELLS = 3, 8
-
-
-def judged(
-    judge: Network, question: str, passages: Sequence[Passage], choices: Sequence[Choice]
-) -> list[float]:
-    """Return the log odds that each choice answers the question."""
-    layout = Layout(judge.tokenizer, question, passages)
-    return judge.judge([layout.of(choice) for choice in choices])
 
 
 class Layout:

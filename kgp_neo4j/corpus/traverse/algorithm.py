@@ -1,6 +1,6 @@
 """Traverse the graph from seeds to the context budget: KGP's Algorithm 1, in a beam or verbatim."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -18,16 +18,18 @@ class Agent(Protocol):
 
     name: str
 
+    @abstractmethod
     def begin(self, question: str) -> NextEvidence:
         """Return the query of the seed search."""
 
+    @abstractmethod
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
         """Return one reasoning path to each retrieved passage, the best passage first."""
 
 
-class NextEvidenceAgent(ABC):
+class NextEvidenceAgent(Agent):
     """An agent that predicts the next evidence of every path of the beam (KGP, Eq. 1).
 
     Neighbours are ranked against it in the database: by words where only `text` is given, by
@@ -36,13 +38,8 @@ class NextEvidenceAgent(ABC):
     text sets `writes_text`, for the paper's algorithm compares its words.
     """
 
-    name: str
     reads_passages = False
     writes_text = False
-
-    @abstractmethod
-    def begin(self, question: str) -> NextEvidence:
-        """Return the query of the seed search."""
 
     @abstractmethod
     def next_evidence(

@@ -53,13 +53,9 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
     lexical = {r["passage"]: float(r["lexical"]) for r in rows if r["lexical"] is not None}
     cosine = {r["passage"]: float(r["cosine"]) for r in rows if r["cosine"] is not None}
     named = {r["passage"]: float(r["named"]) for r in rows if r["named"] is not None}
-    ranked = [
-        _ranked(lexical)[:_MOST_RANKED],
-        _ranked(cosine)[:_MOST_RANKED],
-        _ranked(named)[:_MOST_TITLES],
-    ]
+    by_words, by_meaning = (_ranked(scores)[:_MOST_RANKED] for scores in (lexical, cosine))
     fused: dict[str, float] = defaultdict(float)
-    for ranking in ranked:
+    for ranking in (by_words, by_meaning, _ranked(named)[:_MOST_TITLES]):
         for rank, passage in enumerate(ranking):
             fused[passage] += 1.0 / (_RRF + rank)
     order = _ranked(fused)
@@ -71,8 +67,8 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
         lexical={passage: score / best for passage, score in lexical.items()},
         best_lexical=best,
         cosines=sorted(cosine.values(), reverse=True),
-        lexical_rank={passage: rank for rank, passage in enumerate(ranked[0])},
-        cosine_rank={passage: rank for rank, passage in enumerate(ranked[1])},
+        lexical_rank={passage: rank for rank, passage in enumerate(by_words)},
+        cosine_rank={passage: rank for rank, passage in enumerate(by_meaning)},
         named=named,
         fused=fused,
         order=order,

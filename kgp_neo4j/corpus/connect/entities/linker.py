@@ -29,7 +29,6 @@ from kgp_neo4j.types.settings import EntitySettings
 
 #: Candidates of a mention (entity, commonness) that vote for those of another.
 Voter = Sequence[tuple[int, float]]
-
 #: Pairs of entities whose relatedness is kept: neighbouring passages ask for the same ones.
 _MOST_PAIRS = 1_000_000
 
@@ -74,7 +73,6 @@ _CANDIDATES = 20
 _VOTERS = 12
 #: Link probability that a mention must exceed.
 _LEAST = 0.1
-
 _Chosen = tuple[int, int, int, float]
 """A spot that may be a mention: start, end, the number of its form, and its link probability."""
 
@@ -169,8 +167,6 @@ class EntityLinker:
         spots = spots[_apart(begins + start[spots], begins + end[spots])]
         return spots, likely[spots]
 
-    # --- Is it a mention? ---
-
     def _count(self, form: NDArray[Any], written: NDArray[Any], owner: NDArray[np.int64]) -> None:
         """Count how often each form is written as a name and in lower case, in its own text too."""
         forms = self.names.forms
@@ -201,8 +197,6 @@ class EntityLinker:
         for at, numbers in zip(met.tolist(), np.array(counts)[:, met].T.tolist(), strict=True):
             f = forms[at]
             f.free, f.inside, f.lower, f.own_name, f.own_lower, f.small_article = numbers
-
-    # --- Which entity is it? ---
 
     def _candidates(self, form: Form) -> list[tuple[int, float]]:
         """Return the entities of a name with their commonness, the commonest first."""
@@ -250,11 +244,10 @@ def _probability(form: Form, written: int) -> float:
     if not several and form.words[0] in STOP_WORDS and not form.is_acronym:
         return 0.5 if written & QUOTED and named else 0.0
     # Part of a title often occurs without meaning that entity.
-    prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
+    is_whole = max(weight for _, weight in form.owners) > 0.8
+    prior = (0.9 if several else 0.7) * (1.0 if is_whole else 0.8 if several else 0.4)
     if not named:
-        if not form.is_common:
-            return 0.0
-        return prior * (0.8 if several else 0.4)
+        return prior * (0.8 if several else 0.4) if form.is_common else 0.0
     free = prior * (form.free + 2) / (form.free + form.inside + 2)
     if written & QUOTED:
         return max(free, 0.8)

@@ -40,11 +40,6 @@ class Form:
     small_article: bool = False
 
     @property
-    def weight(self) -> float:
-        """The highest weight among its owners: 1 where it is a whole title."""
-        return max(weight for _, weight in self.owners)
-
-    @property
     def is_acronym(self) -> bool:
         """Whether it is written in capitals throughout ("WHO")."""
         return len(self.words) == 1 and all(w[0].isupper() and len(w[0]) > 1 for w in self.written)
@@ -68,7 +63,6 @@ class Form:
 #: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
 #: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
 NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
-
 Spot = tuple[int, int, int, int]
 """A form found in a text: start, end, the number of the form, and how it is written there."""
 
@@ -160,7 +154,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     return start, end, number, written
 
 
-def _is_part_of_name(words: Words, at: int, last: int, first: bool = False) -> bool:
+def _is_part_of_name(words: Words, at: int, last: int, first: bool) -> bool:
     """Return whether a capitalised word before or behind the words [at, last] is of their name."""
     # Where these are the first of a sentence, none before them is.
     if not first and at > 0 and continues_name(words, at) and _is_name_word(words, at - 1):

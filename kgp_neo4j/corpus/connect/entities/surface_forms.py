@@ -82,9 +82,6 @@ def qualifier_words(title: str) -> frozenset[str]:
     return frozenset(fold(w) for w in _cut(text).raw if fold(w) not in STOP_WORDS)
 
 
-# --- The file of aliases ---
-
-
 def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[str]]:
     """Return the aliases of each title in a file of lines `alias<TAB>title`.
 

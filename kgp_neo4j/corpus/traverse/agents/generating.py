@@ -25,7 +25,6 @@ from kgp_neo4j.types.settings import AgentSettings
 
 #: Makes a prompt of a question and the evidence so far.
 Prompt = Callable[[str, Sequence[str]], str]
-
 #: What a model is to do: the system message of a chat, the instruction of other prompts.
 _TASK = (
     "Read the question and the evidence found so far. Write the one piece of evidence that is "
@@ -144,9 +143,6 @@ class ChatAgent(GeneratingAgent):
                 len(written),
             )
         return written
-
-
-# --- Prompts ---
 
 
 def titled_line(title: str, text: str) -> str:

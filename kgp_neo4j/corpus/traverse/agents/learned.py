@@ -81,12 +81,13 @@ class LearnedAgent(KnnAgent):
             scores = trees.scores(reachable.features).tolist()
             order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
             # The last hop's scores are final; those before only choose the next frontier.
-            last = hop == settings.hops - 1
-            best = order[: settings.budget if last else settings.seeds]
+            most = settings.budget if hop == settings.hops - 1 else settings.seeds
             judged: dict[str, ReasoningPath] = {}
-            for at in best:
+            for at in order[:most]:
                 passage, cosine = reachable.ids[at], float(reachable.cosine[at])
-                step = _seed(signals, passage, cosine, likelihood(scores[at]))
+                # The scores are log odds.
+                likely = 1.0 / (1.0 + math.exp(-max(min(scores[at], 30.0), -30.0)))
+                step = _seed(signals, passage, cosine, likely)
                 judged[passage] = _path(
                     step, reachable.origin[at], frontier, judged, paths, settings
                 )
@@ -191,11 +192,6 @@ def _path(
         again = replace(step, edge=last.edge, inherited=last.inherited, reason=last.reason)
         return ReasoningPath((*known.steps[:-1], again))
     return ReasoningPath((step,))
-
-
-def likelihood(score: float) -> float:
-    """Return a score (log odds) as a number from 0 to 1, in the same order."""
-    return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
 
 
 @lru_cache(maxsize=2)
