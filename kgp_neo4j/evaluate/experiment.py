@@ -224,25 +224,19 @@ def answering(
     def answered(question: GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)
         if name == "golden":
-            facts = _facts(database, corpus, question)
-            answer = pipeline(corpus).answer(Retrieval(question, facts))
+            held = {
+                passage.id: passage
+                for fact in question.facts
+                for passage in list_passages(database, corpus, fact.title)
+                if fact.is_in(passage.title, passage.text)
+            }
+            answer = pipeline(corpus).answer(Retrieval(question, tuple(held.values())))
         else:
             type_: QuestionType | None = "content" if name == _NO_STRUCTURE else None
             answer = pipeline(corpus).ask(question.text, type_=type_)
         return _answer_row(pipeline(corpus), answer)
 
     return answered
-
-
-def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage, ...]:
-    """Return the passages of a question's supporting facts, in the facts' order."""
-    passages = {
-        passage.id: passage
-        for fact in gold.facts
-        for passage in list_passages(database, corpus, fact.title)
-        if fact.is_in(passage.title, passage.text)
-    }
-    return tuple(passages.values())
 
 
 def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
@@ -256,8 +250,7 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     usage = answer.usage
     if usage is None and pipeline.meter:  # it has that of an answer from given passages
         usage = pipeline.meter.take_usage()
-    row = _row(text, answer.passages, answer.statements, usage)
-    return row | about | {"stated": answer.stated}
+    return _row(text, answer.passages, answer.statements, usage) | about | {"stated": answer.stated}
 
 
 def _row(

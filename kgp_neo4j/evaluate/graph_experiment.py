@@ -104,8 +104,7 @@ def run_graph_methods(
         answer_questions(questions, partial(rows.answered, name, linking), file)
         runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
     scored = measure_linking(linking, questions, holdings)
-    result = describe_graph_questions(dataset, budget, by)
-    return replace(result, linking=scored, runs=runs)
+    return replace(describe_graph_questions(dataset, budget, by), linking=scored, runs=runs)
 
 
 def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> Result:

@@ -27,7 +27,11 @@ def answer_questions(
     Questions with a complete line in `out` are skipped. Every question has a line: the first
     failure stops the run, and the lines so far stay.
     """
-    done = _written(out)
+    done: dict[str, dict[str, Any]] = {}
+    for line in out.read_text(encoding="utf-8").splitlines() if out.is_file() else ():
+        with suppress(KeyError, TypeError, ValueError):  # the line was cut short
+            row = json.loads(line)
+            done[str(row["id"])] = row
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file, bar("answering", len(questions)) as progress:
         for row in done.values():
@@ -42,15 +46,6 @@ def answer_questions(
                 file.flush()
             progress.update()
     return [done[question.id] for question in questions]
-
-
-def _written(out: Path) -> dict[str, dict[str, Any]]:
-    rows = {}
-    for line in out.read_text(encoding="utf-8").splitlines() if out.is_file() else ():
-        with suppress(KeyError, TypeError, ValueError):  # the line was cut short
-            row = json.loads(line)
-            rows[str(row["id"])] = row
-    return rows
 
 
 def retrieve_questions(

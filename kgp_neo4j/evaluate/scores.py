@@ -40,11 +40,9 @@ class Run:
 
     def means(self) -> dict[str, float]:
         """Return the mean of each measure over the questions that have it."""
-        names = dict.fromkeys(name for row in self.measures.values() for name in row)
-        return {
-            name: mean([row[name] for row in self.measures.values() if name in row])
-            for name in names
-        }
+        rows = self.measures.values()
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: mean([row[name] for row in rows if name in row]) for name in names}
 
 
 def mean(values: Sequence[float]) -> float:

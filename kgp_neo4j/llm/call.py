@@ -116,9 +116,8 @@ def reply_with_passages(
     """
     count = fit(model, f"{task}\n{make([])}", passages, tokens)
     while True:
-        prompt = make(passages[:count])
         try:
-            return model.reply(task, prompt, tokens=tokens, on_text=on_text), count
+            return model.reply(task, make(passages[:count]), tokens=tokens, on_text=on_text), count
         except ContextError:
             if count == 0:
                 raise

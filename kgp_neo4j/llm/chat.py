@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
+from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, RETRY, context_from, explain, refused_option
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS, ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts
@@ -79,8 +80,7 @@ class ChatModel:
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
             request = self._request_options(self._room(length, wanted))
-            stream = ReplyStream(options.get("on_text"))
-            received = _Received(stream, whole="stream" not in request)
+            received = _Received(ReplyStream(options.get("on_text")), "stream" not in request)
             try:
                 self._receive(received, messages, request)
             except openai.OpenAIError as error:
@@ -109,7 +109,6 @@ class ChatModel:
         return room
 
     def _request_options(self, room: int) -> dict[str, Any]:
-        """Return the options of a request, without those that the model refused."""
         options = parts(self._settings, "temperature", "seed") | {"max_tokens": room}
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = room  # its newer name
@@ -163,8 +162,7 @@ class ChatModel:
                 raise self._explain(error, begun=received.begun) from None
 
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
-        timeout = self._settings.timeout
-        problem, hint = explain(error, self.name, self._key, timeout, begun=begun)
+        problem, hint = explain(error, self.name, self._key, self._settings.timeout, begun=begun)
         return ModelError(f"the chat server {problem}", where=self._url, hint=hint)
 
 
@@ -175,7 +173,7 @@ class _Received:
     valid piece. A `whole` reply without a choice is an empty one.
     """
 
-    def __init__(self, stream: ReplyStream, *, whole: bool = False) -> None:
+    def __init__(self, stream: ReplyStream, whole: bool) -> None:
         self.text = ""
         self.finish: str | None = None
         self.begun = False
@@ -240,7 +238,7 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
     timeout = Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS))
 
     def bound(response: Any) -> None:
-        response.iter_bytes = _bounded(response.iter_bytes, settings.timeout, url)
+        response.iter_bytes = partial(_bounded, response.iter_bytes, settings.timeout, url)
 
     try:
         # Prompt and headers must not be sent to another address.
@@ -263,26 +261,20 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
 
 
 def _bounded(
-    read: Callable[..., Iterator[bytes]], timeout: float, url: str
-) -> Callable[..., Iterator[bytes]]:
-    """Return a reader that raises ModelError for too many bytes, or seconds of waiting."""
-
-    def chunks(size: int | None = None) -> Iterator[bytes]:
-        rest, total, waited = read(size), 0, 0.0
-        while True:
-            begun = time.monotonic()
-            chunk = next(rest, None)
-            waited += time.monotonic() - begun
-            if chunk is None:
-                return
-            total += len(chunk)
-            if total > _MOST_BYTES or waited > _WHOLE_REPLY * timeout:
-                problem = f"did not end its reply within {_WHOLE_REPLY * timeout:g} s"
-                if total > _MOST_BYTES:
-                    problem = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
-                raise ModelError(
-                    f"the chat server {problem}", where=url, hint="See its log, or try again later."
-                )
-            yield chunk
-
-    return chunks
+    read: Callable[..., Iterator[bytes]], timeout: float, url: str, size: int | None = None
+) -> Iterator[bytes]:
+    """Yield what is read; raises ModelError for too many bytes, or seconds of waiting."""
+    rest, total, waited = read(size), 0, 0.0
+    while True:
+        begun = time.monotonic()
+        chunk = next(rest, None)
+        waited += time.monotonic() - begun
+        if chunk is None:
+            return
+        total += len(chunk)
+        if total > _MOST_BYTES or waited > _WHOLE_REPLY * timeout:
+            problem = f"did not end its reply within {_WHOLE_REPLY * timeout:g} s"
+            if total > _MOST_BYTES:
+                problem = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
+            raise ModelError(f"the chat server {problem}", where=url, hint=RETRY)
+        yield chunk

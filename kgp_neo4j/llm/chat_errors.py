@@ -64,11 +64,10 @@ def refused_option(error: Any, options: Collection[str]) -> str | None:
 
 
 _ADDRESS = "Check --chat-url, which most servers want to end in /v1."
-_LOG = "See its log, or try again later."
+RETRY = "See its log, or try again later."
 
 
 def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, str]:
-    """Return what a status says, and what to do."""
     if status in (401, 403):
         return f"refused the key ({status})", "Set OPENAI_API_KEY to a key of this server."
     if status == 404:
@@ -79,18 +78,16 @@ def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, 
     if status == 429:
         when = _header(error, "retry-after")[:40]
         when = f" {when} s" if when.isdecimal() else f" until {when}" * bool(when)
-        hint = f"Wait{when}, or see your quota."
-        return "has no room for more requests (429)", hint
+        return "has no room for more requests (429)", f"Wait{when}, or see your quota."
     if status >= 500:
-        return f"failed ({status})", _LOG
+        return f"failed ({status})", RETRY
     if 300 <= status < 400:
         to = shown_url(_header(error, "location"))[:200]
         return (
             f"wants the request at another address ({f'{status} {to}'.strip()})",
             "Nothing was sent there. Give that address with --chat-url if you trust it.",
         )
-    problem = f"refused the request ({status}: {_safe_text(error, key)})"
-    return problem, "See what its model takes."
+    return f"refused the request ({status}: {_safe_text(error, key)})", "See what its model takes."
 
 
 def explain(
@@ -117,9 +114,9 @@ def explain(
             hint = "Check --chat-url; for a certificate of your own, set SSL_CERT_FILE."
         return f"cannot be reached ({_safe_text(cause or error, key)})", hint
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        return f"sent an error in place of its reply ({_safe_text(error, key)})", _LOG
+        return f"sent an error in place of its reply ({_safe_text(error, key)})", RETRY
     if begun or not (error is None or isinstance(error, ValueError | RecursionError)):
-        return "lost the connection within its reply", _LOG
+        return "lost the connection within its reply", RETRY
     if error is None or isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
         return "did not reply in the OpenAI protocol", _ADDRESS
     # An invalid address or header; it may contain a secret and is not shown.

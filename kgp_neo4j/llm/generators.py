@@ -180,7 +180,6 @@ def _base_of(adapter: Path) -> str:
 
 
 def _with_adapter(model: Any, folder: Path) -> Any:
-    """Return the model with a LoRA adapter's weights on it."""
     with needs("torch", "a LoRA adapter", ModelError, where=str(folder)):
         from peft import PeftModel
     # peft would fall back to a pickle.

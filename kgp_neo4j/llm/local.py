@@ -35,8 +35,7 @@ class LocalModel:
         self._lock = threading.Lock()
         self._marks = _marks(self._tokenizer)
         limit = position_limit(self._model.config)
-        wanted = self._settings.context
-        self.context = min(filter(None, (wanted, limit)), default=_CONTEXT)
+        self.context = min(filter(None, (self._settings.context, limit)), default=_CONTEXT)
 
     @property
     def identity(self) -> str:
@@ -152,11 +151,8 @@ class LocalModel:
 
 
 def _marks(tokenizer: Any) -> list[str]:
-    """Return the texts of the tokenizer's special tokens, the longest first.
-
-    Of added tokens that are not declared special, only those that look like marks (<think>); the
-    others are words or spaces.
-    """
+    """Return the texts of the tokenizer's special tokens, the longest first."""
+    # Of added tokens that are not declared special, those that look like marks (<think>) alone.
     added = tokenizer.added_tokens_decoder.values()
     marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
     marks |= set(tokenizer.all_special_tokens)

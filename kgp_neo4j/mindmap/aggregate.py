@@ -63,8 +63,9 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
             tails[head, relation].append(tail)
     for head, relation, tail in facts:
         sharing = list(heads[relation, tail])
-        ends = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
-        lines[f"{_several(ends[0])} -> {relation} -> {_several(ends[1])}"] = None
+        both = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
+        start, end = (x[0] if len(x) == 1 else f"({', '.join(x)})" for x in both)
+        lines[f"{start} -> {relation} -> {end}"] = None
     return list(lines)
 
 
@@ -77,10 +78,6 @@ def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:
         arrow = "->" if forward else "<-"
         line += f" {arrow} {triple.relation} {arrow} {merged.get(at, at)}"
     return line
-
-
-def _several(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
 def readable(relation: str) -> str:

@@ -82,11 +82,9 @@ def _with_merged_names(reasoning: ReasoningGraph) -> list[Triple]:
     ends |= {t.tail: (t.tail_id, t.tail_type) for t in reasoning.triples}
     renamed = []
     for triple in reasoning.triples:
-        head = reasoning.merged.get(triple.head, triple.head)
-        tail = reasoning.merged.get(triple.tail, triple.tail)
-        if head in ends and head != triple.head:
+        if (head := reasoning.merged.get(triple.head, "")) in ends:
             triple = replace(triple, head=head, head_id=ends[head][0], head_type=ends[head][1])
-        if tail in ends and tail != triple.tail:
+        if (tail := reasoning.merged.get(triple.tail, "")) in ends:
             triple = replace(triple, tail=tail, tail_id=ends[tail][0], tail_type=ends[tail][1])
         if triple.head_id != triple.tail_id:
             renamed.append(triple)
@@ -222,7 +220,6 @@ _COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|c
 
 #: An answer in words with the edges of its mind map; no edges where the graph does not say.
 PathAnswer = tuple[str, tuple[MapEdge, ...]]
-_UNKNOWN: PathAnswer = ("The graph does not say.", ())
 
 
 def answer_by_path(
@@ -236,20 +233,20 @@ def answer_by_path(
     best = path_meant(reasoning, candidates)
     if best is None:
         return None
-    if asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1:
+    yes_or_no = asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1
+    if yes_or_no:
         best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
-        if best.score < _LEAST:
-            return _UNKNOWN
-        if not best.reaches:
-            return _answer("No, by what the graph holds.", best)
-        if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
-            best = replace(best, routes=routes, ends=len(routes))
-        return _answer(f"Yes: {listed(best.reaches)}.", best)
     if best.score < _LEAST:
-        return _UNKNOWN
-    ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)
-    names = listed(list(ends), count=best.ends)
-    return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
+        return "The graph does not say.", ()
+    if not yes_or_no:
+        ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)
+        names = listed(list(ends), count=best.ends)
+        return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
+    if not best.reaches:
+        return _answer("No, by what the graph holds.", best)
+    if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
+        best = replace(best, routes=routes, ends=len(routes))
+    return _answer(f"Yes: {listed(best.reaches)}.", best)
 
 
 def path_meant(reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> RelationPath | None:

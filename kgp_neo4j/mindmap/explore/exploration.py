@@ -138,8 +138,7 @@ def prune(
         ] or singles
     for singles in groups["neighbour"].values():
         chosen.append(_joined(singles, max(single.score for single in singles)))
-    everything = pairs_of(t for each in (*paths, *neighbours) for t in each.triples)
-    return chosen, len(everything - pairs)
+    return chosen, len(pairs_of(t for each in (*paths, *neighbours) for t in each.triples) - pairs)
 
 
 def _joined(singles: Sequence[EvidenceGraph], score: float) -> EvidenceGraph:

@@ -41,12 +41,10 @@ def mine(
     entities = [entity for entity in linked if entity.id]
     asked = explore_relation_paths(graph, question, entities, chosen) if chosen.paths else []
     # What several entities have in common, neighbours and shortest paths show best.
-    share = 1.0 if len(entities) == 1 else chosen.path_share
-    complete = spend(asked, int(chosen.size * share))
+    complete = spend(asked, int(chosen.size * (1.0 if len(entities) == 1 else chosen.path_share)))
     known = pairs_of(t for each in complete for t in each.triples)
     left = chosen.size - len(known)
-    around = entities and left > 0
-    paths, near = _around(graph, question, entities, chosen) if around else ([], [])
+    paths, near = _around(graph, question, entities, chosen) if entities and left > 0 else ([], [])
     pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
     evidence = (*complete, *pruned)
     triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))

@@ -166,11 +166,8 @@ class _Linker:
     ) -> tuple[list[Match], list[LinkedEntity]]:
         """Return the phrases that mean an entity, and the nearest others with alternatives."""
         used = {word for match in matches for word in content_words(match.phrase.words)}
-        rest = [
-            p
-            for p in mentions
-            if p.plain and not p.whole and self._can_embed(p) and not used & {*p.words}
-        ]
+        rest = [p for p in mentions if p.plain and not p.whole and not used & {*p.words}]
+        rest = [phrase for phrase in rest if self._can_embed(phrase)]
         near = self._nearest(rest[:_EMBEDDED])
         question_stems = {stem(word) for run in spans(question) for word, _, _ in run}
         ranked = [Match(p, near[p.text], "embedding") for p in rest if near.get(p.text)]

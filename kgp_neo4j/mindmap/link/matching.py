@@ -98,7 +98,6 @@ class Names:
 
 
 def _is_covered(phrase: Phrase, others: Sequence[Phrase]) -> bool:
-    """Return whether other phrases cover a phrase completely."""
     places = [place for other in others for place in other.places]
     if is_han(phrase.text):  # a Chinese character belongs to one name; English ones share words
         return all(any(a < end and begin < b for begin, end in places) for a, b in phrase.places)
@@ -130,13 +129,10 @@ def _apart(given: str, own: str, slips: Collection[str]) -> int:
     """Return by how many letters two words differ, or more than may be where these are too many."""
     if given == own:
         return 0
-    may = given in slips and own.isalpha() and given[0] == own[0]
-    apart = _slips(given, own) if may else _MOST_SLIPS + 1
-    return apart if apart <= most_slips(given) else _MOST_SLIPS + 1
-
-
-def _slips(given: str, own: str) -> int:
-    """Return the letters left out, added, changed or swapped between two words."""
+    if given not in slips or not own.isalpha() or given[0] != own[0]:
+        return _MOST_SLIPS + 1
     steps = SequenceMatcher(None, given, own, autojunk=False).get_opcodes()
     apart = sum(max(b - a, d - c) for step, a, b, c, d in steps if step != "equal")
-    return 1 if apart == 2 and sorted(given) == sorted(own) else apart
+    if apart == 2 and sorted(given) == sorted(own):
+        apart = 1  # two letters are swapped
+    return apart if apart <= most_slips(given) else _MOST_SLIPS + 1

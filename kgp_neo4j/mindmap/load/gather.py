@@ -40,11 +40,7 @@ _MOST = {"relation": 5_000, "type": 1_000}
 
 
 def _inferred_types(relation: str) -> Ends:
-    """Return the types of head and tail that a relation's name suggests, empty where it does not.
-
-    `has_symptom` and `possible_disease` end with the type of the tail, `symptom_of` begins with
-    the type of the head.
-    """
+    """Return the types of head and tail that a name as `has_symptom` or `symptom_of` suggests."""
     words = [word.lower() for word in _WORD.findall(relation)]
     if len(words) < 2:
         return "", ""
@@ -176,8 +172,7 @@ class Gathered:
             if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"
             if problem:
-                hint = "A header line can name the columns."
-                raise InputError(problem, where=where, hint=hint)
+                raise InputError(problem, where=where, hint="A header line can name the columns.")
             stored[text] = name
         return stored[text]
 

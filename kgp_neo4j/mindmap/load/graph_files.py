@@ -93,10 +93,9 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
                 yield Value(line.rstrip("\r\n").split("\t"), f"{name}:{number}")
         return
     csv.field_size_limit(_LONGEST)
-    unquoted = re.sub(r'"[^"]*"', "", first[1])
     reader = csv.reader(
         (line for _, line in chain([first], lines)),
-        delimiter=max(",;|", key=unquoted.count),
+        delimiter=max(",;|", key=re.sub(r'"[^"]*"', "", first[1]).count),
         strict=True,
         skipinitialspace=True,
     )
@@ -117,8 +116,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
 
 def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers; raises InputError where it is not text."""
-    start = file.peek(2)[:2]  # type: ignore[attr-defined]
-    encoding = encoding or ("utf-16" if start in _UTF16 else "utf-8")
+    encoding = encoding or ("utf-16" if file.peek(2)[:2] in _UTF16 else "utf-8")  # type: ignore[attr-defined]
     text, number = io.TextIOWrapper(file, encoding, newline="\n"), 1
     try:
         while line := text.readline(_LONGEST):
@@ -137,10 +135,7 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
 
 
 def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[Value]:
-    """Yield rows as cells by column; of columns with the same name or meaning the first counts.
-
-    Raises InputError where a column of the mapping is not in the header.
-    """
+    """Yield rows as cells by column; of columns with the same name or meaning the first counts."""
     columns: list[str] = []
     expected = "the header has {}"
     for fields, where in rows:
@@ -158,8 +153,7 @@ def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[
                 yield Value(dict(zip(reversed(columns), reversed(fields), strict=True)), where)
             else:
                 reason = f"{len(fields)} fields where {expected.format(len(columns))}"
-                hint = None if mapping else _HINT
-                yield Value(InputError(reason, where=where, hint=hint), where)
+                yield Value(InputError(reason, where=where, hint=None if mapping else _HINT), where)
 
 
 def _check_header(columns: list[str], mapping: TableMapping, where: str) -> None:

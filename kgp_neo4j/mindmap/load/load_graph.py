@@ -61,8 +61,7 @@ def load_graph(
     is written: the first bad line raises InputError and leaves the graph as it was. Loading again
     changes nothing, and finishes a load that was interrupted.
     """
-    missing = options.get("missing", ())
-    table = read_mapping(mapping, missing) if mapping is not None else None
+    table = read_mapping(mapping, options.get("missing", ())) if mapping is not None else None
     sources, named = find(paths := list(paths)), {Path(path).name for path in paths}
     # A folder has other files, too: a README, pictures, logs.
     files = [f for f in sources.files if f.name in named or f.name.lower().endswith(ENDINGS)]
@@ -200,8 +199,7 @@ def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
     """Write the embeddings of all entities that have none, those with the longest names first.
 
     Names with a character outside the encoder's vocabulary are left out: two such names that
-    differ only there would get the same embedding. Raises EncoderError where the graph is embedded
-    with another encoder.
+    differ only there would get the same embedding.
     """
     (stored,) = database.write(
         "load_kg/unembedded", graph=graph, encoder=encoder.name, dimension=encoder.dimension
@@ -221,8 +219,6 @@ def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
     with bar("embed", len(rows)) as progress:
         for batch in in_batches(rows, _EMBEDDED):
             vectors = encoder.encode([row["name"] for row in batch]).tolist()
-            pairs = zip(batch, vectors, strict=True)
-            database.write(
-                "connect/embeddings", rows=[{"id": r["id"], "vector": v} for r, v in pairs]
-            )
+            pairs = [{"id": r["id"], "vector": v} for r, v in zip(batch, vectors, strict=True)]
+            database.write("connect/embeddings", rows=pairs)
             progress.update(len(batch))

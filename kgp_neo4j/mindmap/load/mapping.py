@@ -60,8 +60,7 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             try:
                 re.compile(pattern)
             except (re.error, OverflowError, RecursionError) as error:
-                reason = f"{pattern[:60]!r} is no regular expression ({error})"
-                raise ValueError(reason) from None
+                raise ValueError(f"{pattern[:60]!r} is no regular expression ({error})") from None
         if not self.columns and self.aliases is None:
             raise ValueError("at least one [[columns]] is needed, or [aliases]")
         if any(not column.relation.strip() for column in self.columns):
