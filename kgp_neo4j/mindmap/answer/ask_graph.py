@@ -166,9 +166,6 @@ def answer_from(
     return answer
 
 
-# --- With a model ---
-
-
 def _from_model(
     composed: MindMap, raw: str, between: Callable[[Sequence[str]], Sequence[Triple]]
 ) -> MindMap:

@@ -196,9 +196,6 @@ def _first_names(names: Sequence[str], chinese: bool) -> str:
     return f"{shown} 等 {len(names)} 项" if chinese else f"{shown} and {more} more"
 
 
-# --- As a mind map ---
-
-
 def composed_edges(
     candidates: Sequence[Candidate], reasoning: ReasoningGraph
 ) -> tuple[MapEdge, ...]:

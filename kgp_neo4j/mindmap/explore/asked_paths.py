@@ -14,7 +14,7 @@ import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
-from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, load_path_scorer, read_question
+from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
@@ -80,7 +80,7 @@ class _Search:
 
     def scored(self, encoder: Encoder) -> Iterator[RelationPath]:
         """Yield the paths from each entity that explain what the question says, not walked."""
-        graph, question, scorer = self.graph, self.question, load_path_scorer()
+        graph, question = self.graph, self.question
         hops = min(self.settings.exploration.hops, HOPS)
         names = [readable(relation) for relation in graph.relations]
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
@@ -97,7 +97,7 @@ class _Search:
             paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
             if not paths:
                 continue
-            scores = scorer.scores(words, paths, rows_of) / scorer.temperature
+            scores = path_scores(words, paths, rows_of)
             if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
                 scores = np.exp(scores - scores.max())
                 for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):

@@ -8,7 +8,7 @@ graph serves another. Runs with numpy alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 
 import numpy as np
@@ -166,44 +166,40 @@ def _word_features(
     return np.concatenate([beside, np.broadcast_to(same, (count, *same.shape))], axis=2)
 
 
-class PathScorer:
-    """The network's weights; two convolutions over words, read at their most, mean and entity."""
-
-    def __init__(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
-        self._weights = weights
-        #: Makes probabilities of the scores that hold on questions it was not trained on.
-        self.temperature = float(weights["temperature"][0])
-
-    def scores(
-        self, words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
-    ) -> NDArray[np.float32]:
-        """Return a score for each path: their softmax is the probability that it is meant."""
-        w = self._weights
-        forms = _path_forms(paths)
-        count, size = len(paths), len(words.place)
-        beside = _word_features(words, paths, place)
-        grammar = w["grammar"][words.grammar]
-        split = np.cumsum([beside.shape[2], grammar.shape[1]])
-        near, spoken, whole = np.split(w["input.weight"].T, split)
-        hidden = beside @ near + (grammar @ spoken)[None] + (forms @ whole)[:, None]
-        hidden = np.maximum(hidden + w["input.bias"], 0.0)
-        for layer in ("first", "second"):
-            kernel = w[f"{layer}.weight"]  # (out, in, width)
-            reach = kernel.shape[2] // 2
-            padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
-            convolved = sum(
-                padded[:, at : at + size] @ kernel[:, :, at].T for at in range(2 * reach + 1)
-            )
-            hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
-        here = words.mention.astype(np.float32)
-        entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)
-        read = np.concatenate([hidden.mean(axis=1), hidden.max(axis=1), entity, forms], axis=1)
-        last = np.maximum(read @ w["middle.weight"].T + w["middle.bias"], 0.0)
-        return np.asarray((last @ w["output.weight"].T + w["output.bias"]).reshape(count))
-
-
-@lru_cache(maxsize=1)
-def load_path_scorer() -> PathScorer:
-    """Return the scorer that comes with the package."""
+@cache
+def _weights() -> Mapping[str, NDArray[np.float32]]:
     file = resources.files("kgp_neo4j.mindmap.explore") / "path_scorer.safetensors"
-    return PathScorer(load(file.read_bytes()))
+    return load(file.read_bytes())
+
+
+def path_scores(
+    words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
+) -> NDArray[np.float32]:
+    """Return a score for each path: their softmax is the probability that it is meant.
+
+    By two convolutions over words, read at their most, mean and entity.
+    """
+    w = _weights()
+    forms = _path_forms(paths)
+    size = len(words.place)
+    beside = _word_features(words, paths, place)
+    grammar = w["grammar"][words.grammar]
+    split = np.cumsum([beside.shape[2], grammar.shape[1]])
+    near, spoken, whole = np.split(w["input.weight"].T, split)
+    hidden = beside @ near + (grammar @ spoken)[None] + (forms @ whole)[:, None]
+    hidden = np.maximum(hidden + w["input.bias"], 0.0)
+    for layer in ("first", "second"):
+        kernel = w[f"{layer}.weight"]  # (out, in, width)
+        reach = kernel.shape[2] // 2
+        padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
+        convolved = sum(
+            padded[:, at : at + size] @ kernel[:, :, at].T for at in range(2 * reach + 1)
+        )
+        hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
+    here = words.mention.astype(np.float32)
+    entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)
+    read = np.concatenate([hidden.mean(axis=1), hidden.max(axis=1), entity, forms], axis=1)
+    last = np.maximum(read @ w["middle.weight"].T + w["middle.bias"], 0.0)
+    scores = (last @ w["output.weight"].T + w["output.bias"]).reshape(len(paths))
+    # The temperature makes them hold on questions that the network was not trained on.
+    return np.asarray(scores / float(w["temperature"][0]), dtype=np.float32)

@@ -73,9 +73,6 @@ def read_file(
         yield error
 
 
-# --- Files ---
-
-
 def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     """Yield the fields of each line or record that is not empty; an InputError where it is bad.
 

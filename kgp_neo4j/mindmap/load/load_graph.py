@@ -168,9 +168,6 @@ def _encoder_of_language(names: Iterable[str]) -> str:
     return CHINESE_ENCODER if 2 * sum(chinese) > len(chinese) else DEFAULT_ENCODER
 
 
-# --- Writing ---
-
-
 def _write(
     database: Database,
     title: str,
