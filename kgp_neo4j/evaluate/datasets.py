@@ -65,8 +65,7 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
 
     A folder has `corpus.jsonl` (or .json) and `SPLIT.jsonl`, both also as .gz: one large corpus for
     all questions. Of a published file, the contexts of the questions that are drawn make the
-    corpus, as in KGP's paper; PDFs beside questions that name them are a corpus each. `sample`
-    questions are drawn by `seed`.
+    corpus, as in KGP's paper; PDFs that questions name are a corpus each. `seed` draws a `sample`.
     """
     path = Path(name).expanduser()
     if name == DEMO:

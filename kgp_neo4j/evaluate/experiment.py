@@ -48,9 +48,7 @@ METHODS: dict[str, Method] = {
     "bm25": Method("full-text search", "bm25"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
-    "ircot": Method(
-        "reasoning and retrieval in turns (Trivedi et al. 2023)", "ircot", needs="model"
-    ),
+    "ircot": Method("reasoning and retrieval in turns (IRCoT, 2023)", "ircot", needs="model"),
     "kgp-random": Method("traversal that draws its neighbours", agent="random"),
     "kgp-tfidf": Method("traversal by shared words", agent="tfidf"),
     "kgp-knn": Method("traversal by the question's vector", agent="knn"),

@@ -1,8 +1,7 @@
 """Score answers and retrieved passages of questions over documents; paired intervals.
 
 Recall, precision and all@k count distinct passages (KGP's SF-EM is all@k at the context budget);
-exact match and F1 are those of SQuAD, the best over the true answers. A question that a run lacks
-counts as wrong.
+exact match and F1 are SQuAD's, the best over the true answers. A question without a line is wrong.
 """
 
 import re
@@ -52,10 +51,8 @@ def mean(values: Sequence[float]) -> float:
 
 def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
     """Return the measures of one question, each from 0 to 1, `seconds` in seconds."""
-    passages = [
-        (str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ())
-    ]
-    order = list(dict.fromkeys(passages))
+    found = ((str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ()))
+    order = list(dict.fromkeys(found))
     measures: dict[str, float] = {}
     for cut in CUTS if gold.facts else ():
         top = order[:cut]

@@ -22,8 +22,7 @@ class CachedModel(ModelWrapper):
     """A language model with a cache: a repeated request costs nothing.
 
     `identity` distinguishes models of the same name: a server's address, a checkpoint's state.
-    Only complete replies are cached. They are sampled with a fixed seed, so that a new reply would
-    be the same.
+    Only complete replies are cached: drawn by a fixed seed, a new reply would be the same.
     """
 
     def __init__(

@@ -35,8 +35,7 @@ class ChatModel:
     """A model of a chat server: that of `settings.url`, else OpenAI's own.
 
     The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
-    openai retries requests to a busy or failing server. Options that the model refuses are left
-    out.
+    openai retries requests to a busy or failing server. Options that are refused are left out.
     """
 
     def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:

@@ -159,9 +159,7 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
             where=name,
             hint="Give a checkpoint whose tokenizer has an eos_token.",
         )
-    if adapter is not None:
-        model = _with_adapter(model, adapter)
-    return model, tokenizer
+    return (model if adapter is None else _with_adapter(model, adapter)), tokenizer
 
 
 def _base_of(adapter: Path) -> str:

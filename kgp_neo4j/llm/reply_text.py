@@ -94,9 +94,7 @@ class ReplyStream:
         if not done:
             text = _PARTIAL_MARK.sub("", text).rstrip()
             # Reasoning may begin here.
-            if text.startswith("<|") or any(
-                mark.lower().startswith(text[:99].lower()) for mark in _MARKS
-            ):
+            if text.startswith("<|") or any(mark.startswith(text[:99].lower()) for mark in _ENDS):
                 return
         if text.startswith(self._sent) and text != self._sent:
             new, self._sent = text[len(self._sent) :], text

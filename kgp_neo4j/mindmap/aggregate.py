@@ -46,8 +46,7 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     """Return the evidence as routes, as the paper writes them (section 3.2).
 
     Paths in walking order, "Fatigue -> possible_disease -> Flu <- possible_disease <- Fever"; then
-    neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> possible_disease ->
-    Liver problem".
+    neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> sign_of -> Flu".
     """
     lines = dict.fromkeys(_walk(each, merged) for each in evidence if each.kind == "path")
     facts: dict[tuple[str, str, str], None] = {}

@@ -44,8 +44,7 @@ def explore_relation_paths(
     """Return the relation paths that a question may ask for, most probable first.
 
     Each has up to `settings.size` routes to its ends: those that other entities of the question
-    reach by a path of their own, or are joined to. The list is empty where none explains what the
-    question says, and for a graph without encoder.
+    reach by a path of their own, or are joined to. Empty where none fits, or without an encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if not starts or graph.encoder is None:

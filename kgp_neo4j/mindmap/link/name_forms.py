@@ -199,8 +199,7 @@ def content_stems(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def forms(name: str) -> list[tuple[str, ...]]:
-    """Return the forms of a name as words: whole, without its parenthesis, the parenthesis alone,
-    and each part of an "or".
+    """Return the forms of a name as words: whole, without a parenthesis, that alone, parts of "or".
 
     "Blood test (CBC)" is also "blood test" and "CBC", "cramps or spasms" also "cramps". Other forms
     than the whole that begin or end with a function word are left out: they are broken names.

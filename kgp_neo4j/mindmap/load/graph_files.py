@@ -76,9 +76,8 @@ def read_file(
 def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     """Yield the fields of each line or record that is not empty; an InputError where it is bad.
 
-    The default encoding is UTF-8, or UTF-16 where the file has its byte order mark. Fields are
-    separated by tabs where the first line has one, else by the mark of comma, semicolon and bar
-    that gives the most fields. Quotes have no meaning in tab files, where names may contain them.
+    Fields are separated by tabs where the first line has one, else by the mark of comma, semicolon
+    and bar that gives the most fields. Beside tabs quotes mean nothing: names may contain them.
     """
     name, lines = shown(path), _lines(file, path, encoding)
     first = next((line for line in lines if line[1].strip()), None)
@@ -234,10 +233,7 @@ def _is_dropped(text: str, mapping: TableMapping) -> bool:
 
 
 def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMapping) -> list[str]:
-    """Return the values of a cell; dropped ones are empty. Raises ValueError for a bad one.
-
-    A JSON array holds its values as they are, of whatever form the column is.
-    """
+    """Return the values of a cell, those of a JSON array as they are; dropped ones are empty."""
     cell = cells.get(column.column)
     texts = cell if isinstance(cell, list) else [] if cell is None else [cell]
     if not all(isinstance(text, str) for text in texts):

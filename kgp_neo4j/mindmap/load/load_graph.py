@@ -87,8 +87,7 @@ def adopt_graph(
 
     `name_property` holds their names; the first of `labels` that a node has becomes its type. Nodes
     without the property, and their relationships, are skipped. The nodes themselves are never
-    changed or deleted. Raises ConfigurationError where the database has no such label or property;
-    otherwise works as `load_graph` does.
+    changed or deleted. Raises ConfigurationError where the database has no such label or property.
     """
     (known,) = database.read("load_kg/known_names")
     asked = [("labels", label) for label in labels] + [("properties", name_property)]
