@@ -146,10 +146,7 @@ _TITLES = {
 
 
 def describe_questions(
-    dataset: Dataset,
-    traversal: TraversalSettings,
-    names: Sequence[str],
-    model: LanguageModel | None,
+    data: Dataset, traversal: TraversalSettings, names: Sequence[str], model: LanguageModel | None
 ) -> Result:
     """Return what a report says of questions over documents, asked by the methods `names`."""
     budget = traversal.budget
@@ -163,7 +160,7 @@ def describe_questions(
         )
     cut = min(budget, CUTS[-1])  # a run has no more than its budget
     return Result(
-        f"{len(dataset.questions)} questions of {dataset.name}; corpus: {dataset.made_of}; budget "
+        f"{len(data.questions)} questions of {data.name}; corpus: {data.made_of}; budget "
         f"{budget} passages; answers: {by}{walk}",
         "EM and F1 are SQuAD's, in per cent; Struct-EM is the share of questions about pages and "
         "tables that got the values asked for and no others; R, P and SF-EM count supporting facts "
@@ -172,7 +169,7 @@ def describe_questions(
         {name: title.format(cut=cut) for name, title in _TITLES.items()},
         "kgp",
         ("F1", "Struct-EM", "silent", "stated"),
-        {question.id: question.kind for question in dataset.questions},
+        {question.id: question.kind for question in data.questions},
     )
 
 

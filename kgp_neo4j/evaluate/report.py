@@ -66,8 +66,7 @@ def report(result: Result) -> str:
             [group, str(len(ids)), *(_of_group(run, ids, result) for run in result.runs.values())]
             for group, ids in groups.items()
         ]
-        header = ["kind", "questions", *result.runs]
-        parts.append(_table(f"{by} by kind of question", header, rows))
+        parts.append(_table(f"{by} by kind of question", ["kind", "questions", *result.runs], rows))
     return "\n\n".join(parts) + "\n"
 
 

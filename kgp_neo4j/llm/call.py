@@ -22,8 +22,6 @@ from kgp_neo4j.types.errors import ConfigurationError, ContextError
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage
 
 _THREADS = 4
-#: Tokens of the separator between two passages.
-_SEPARATOR_TOKENS = 2
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
@@ -94,7 +92,7 @@ def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) 
     """
     left = model.context - min(tokens, model.context // 2) - model.count(fixed) - CHAT_TOKENS
     for number, passage in enumerate(passages):
-        left -= model.count(passage) + _SEPARATOR_TOKENS
+        left -= model.count(passage) + 2  # for what parts two passages
         if left < 0:
             return number
     return len(passages)

@@ -38,8 +38,7 @@ class ChatModel:
     openai retries requests to a busy or failing server. Options that are refused are left out.
     """
 
-    def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:
-        settings = settings or LanguageSettings()
+    def __init__(self, name: str, settings: LanguageSettings) -> None:
         self.name = name
         self.context = settings.context or _DEFAULT_CONTEXT
         #: True where the settings or the server gave the context.

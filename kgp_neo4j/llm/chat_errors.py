@@ -56,11 +56,8 @@ def refused_option(error: Any, options: Collection[str]) -> str | None:
         return error.param
     # Servers that check their input by a schema name the field in the text alone.
     text = _server_text(error)
-    if _NOT_SUPPORTED.search(text):
-        for name in sorted(options, key=len, reverse=True):
-            if re.search(rf"\b{name}\b", text):
-                return name
-    return None
+    named = (n for n in sorted(options, key=len, reverse=True) if re.search(rf"\b{n}\b", text))
+    return next(named, None) if _NOT_SUPPORTED.search(text) else None
 
 
 _ADDRESS = "Check --chat-url, which most servers want to end in /v1."
@@ -71,10 +68,8 @@ def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, 
     if status in (401, 403):
         return f"refused the key ({status})", "Set OPENAI_API_KEY to a key of this server."
     if status == 404:
-        return (
-            f"has no model {name!r}, or this is not its address (404)",
-            f"Check the model's name. {_ADDRESS}",
-        )
+        hint = f"Check the model's name. {_ADDRESS}"
+        return f"has no model {name!r}, or this is not its address (404)", hint
     if status == 429:
         when = _header(error, "retry-after")[:40]
         when = f" {when} s" if when.isdecimal() else f" until {when}" * bool(when)
@@ -83,10 +78,8 @@ def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, 
         return f"failed ({status})", RETRY
     if 300 <= status < 400:
         to = shown_url(_header(error, "location"))[:200]
-        return (
-            f"wants the request at another address ({f'{status} {to}'.strip()})",
-            "Nothing was sent there. Give that address with --chat-url if you trust it.",
-        )
+        hint = "Nothing was sent there. Give that address with --chat-url if you trust it."
+        return f"wants the request at another address ({f'{status} {to}'.strip()})", hint
     return f"refused the request ({status}: {_safe_text(error, key)})", "See what its model takes."
 
 
@@ -120,10 +113,8 @@ def explain(
     if error is None or isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
         return "did not reply in the OpenAI protocol", _ADDRESS
     # An invalid address or header; it may contain a secret and is not shown.
-    return f"cannot be asked ({type(error).__name__})", (
-        "Check --chat-url, and what OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS "
-        "hold."
-    )
+    hint = "Check --chat-url, OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS."
+    return f"cannot be asked ({type(error).__name__})", hint
 
 
 def _header(error: Any, name: str) -> str:

@@ -33,7 +33,12 @@ class LocalModel:
         self._model = model.to(self._device).eval()
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()
-        self._marks = _marks(self._tokenizer)
+        # Of added tokens that are not declared special, those that look like marks (<think>) alone.
+        added = self._tokenizer.added_tokens_decoder.values()
+        marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
+        marks |= set(self._tokenizer.all_special_tokens)
+        #: The texts of special tokens, the longest first.
+        self._marks = sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)
         limit = position_limit(self._model.config)
         self.context = min(filter(None, (self._settings.context, limit)), default=_CONTEXT)
 
@@ -148,12 +153,3 @@ class LocalModel:
         """Return the tokens that end a reply; a checkpoint may have several of them."""
         tokens = self._model.generation_config.eos_token_id
         return {*(tokens if isinstance(tokens, list) else [tokens]), self._tokenizer.eos_token_id}
-
-
-def _marks(tokenizer: Any) -> list[str]:
-    """Return the texts of the tokenizer's special tokens, the longest first."""
-    # Of added tokens that are not declared special, those that look like marks (<think>) alone.
-    added = tokenizer.added_tokens_decoder.values()
-    marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
-    marks |= set(tokenizer.all_special_tokens)
-    return sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)

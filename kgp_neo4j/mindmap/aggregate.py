@@ -29,17 +29,14 @@ def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()
     merged: dict[str, str] = {}
     for entity in order:
         name: str = entity["name"]
-        keys = [_key(name_words(each)) for each in (name, *(entity.get("aliases") or ()))]
+        words = [name_words(each) for each in (name, *(entity.get("aliases") or ()))]
+        keys = [each if is_han("".join(each)) else content_stems(each) or each for each in words]
         known = next((by_words[key] for key in keys if key in by_words), name)
         if known != name:
             merged[name] = known
         for key in keys:
             by_words.setdefault(key, known)
     return merged
-
-
-def _key(words: tuple[str, ...]) -> tuple[str, ...]:
-    return words if is_han("".join(words)) else content_stems(words) or words
 
 
 def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list[str]:

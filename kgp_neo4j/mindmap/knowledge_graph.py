@@ -62,13 +62,9 @@ class KnowledgeGraph(Store):
         each; without it the answer is composed from the graph alone.
         """
         opened = find_model(model)
-        return ask_graph(
-            self.database,
-            self.name,
-            question if isinstance(question, str) else as_question(question),
-            settings=settings,
-            write=writer(opened) if opened is not None else None,
-        )
+        write = writer(opened) if opened is not None else None
+        asked = question if isinstance(question, str) else as_question(question)
+        return ask_graph(self.database, self.name, asked, settings=settings, write=write)
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> Transfer:
         """Write the graph into one file, which is there whole or not at all."""

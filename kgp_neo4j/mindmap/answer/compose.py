@@ -159,9 +159,6 @@ def _facts(key: str, triples: Sequence[Triple], asked: Container[str]) -> tuple[
     )
 
 
-# --- In words ---
-
-
 def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> str:
     """Return the answer in words, in the language of the question."""
     chinese = is_han(question)

@@ -25,9 +25,8 @@ def same_relation(relation: str) -> str:
 def _singular(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural else word
 
 
 def listed(names: Sequence[str], most: int = 20, count: int = 0) -> str:

@@ -18,8 +18,6 @@ from kgp_neo4j.types.settings import MiningSettings
 
 #: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
 _STEEP = 4.0
-#: Relation paths that are shown at most.
-_ASKED = 5
 
 
 def mine(
@@ -56,7 +54,7 @@ def mine(
         triples=triples,
         routes=tuple(routes(evidence, merged)),
         merged=merged,
-        asked=tuple(asked[:_ASKED]),
+        asked=tuple(asked[:5]),  # more are not shown
         left_out=left_out,
         seconds=time.perf_counter() - began,
     )

@@ -1,7 +1,6 @@
 """Collects what was read into the entities and triples of a graph, each once."""
 
 import re
-import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -78,7 +77,6 @@ class Gathered:
     def __init__(self, graph: str, missing: Collection[str] = ()) -> None:
         self.graph = graph
         self.missing = missing
-        self.began = time.monotonic()
         self.errors: list[str] = []
         #: What had no value, each with its place.
         self.skipped: list[str] = []

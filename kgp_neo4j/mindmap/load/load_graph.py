@@ -5,13 +5,13 @@ import uuid
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import regex
 
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database, in_batches
+from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_files import ENDINGS, read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
@@ -117,7 +117,8 @@ def _load(
     files: int = 0,
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
-    gathered, load = Gathered(checked_graph(graph), options.get("missing", ())), uuid.uuid4().hex
+    began, load = time.monotonic(), uuid.uuid4().hex
+    gathered = Gathered(checked_graph(graph), options.get("missing", ()))
     with closing(records):  # ends the progress bar of reading also after an error
         gathered.read(records, keep_going=options.get("keep_going", False))
     gathered.decide_types(options.get("types") or {})
@@ -157,7 +158,7 @@ def _load(
         types={row["name"]: row["count"] for row in counts["types"] if row["name"]},
         embedded=counts["embedded"],
         errors=tuple(gathered.errors),
-        seconds=round(time.monotonic() - gathered.began, 3),
+        seconds=round(time.monotonic() - began, 3),
     )
 
 
@@ -168,12 +169,7 @@ def _encoder_of_language(names: Iterable[str]) -> str:
 
 
 def _write(
-    database: Database,
-    title: str,
-    rows: Iterable[dict[str, Any]],
-    count: int,
-    graph: str,
-    load: str,
+    database: Database, title: str, rows: Iterable[Row], count: int, graph: str, load: str
 ) -> int:
     """Write rows in batches; return their number. Raises GraphError once another load began."""
     total = 0
