@@ -9,9 +9,9 @@
 MATCH (q:Question)
 WHERE q.id STARTS WITH $trace
 WITH q AS question ORDER BY q.askedAt DESC, q.id LIMIT 1
-OPTIONAL MATCH (question)-[visit:VISITED]->(passage:Passage)
+OPTIONAL MATCH (question)-[visit:VISITED|LED_TO_ANSWER]->(passage:Passage)
 CALL (question, visit, passage) {
-  OPTIONAL MATCH (question)-[former:VISITED {order: visit.path[-2]}]->(neighbour:Passage)
+  OPTIONAL MATCH (question)-[former:VISITED|LED_TO_ANSWER {order: visit.path[-2]}]->(neighbour:Passage)
   OPTIONAL MATCH (neighbour)-[edge:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(passage)
   WHERE type(edge) = visit.edge
   WITH neighbour, edge

@@ -8,4 +8,4 @@ WHERE q.id STARTS WITH $start AND ($corpus IS NULL OR q.corpus = $corpus)
 WITH q ORDER BY q.askedAt DESC, q.id LIMIT $limit
 RETURN q.id AS id, q.corpus AS corpus, q.text AS question, q.agent AS agent,
        toString(q.askedAt) AS askedAt, q.answer AS answer, size(q.passages) AS passages,
-       COUNT { MATCH (q)-[:VISITED]->(p) RETURN DISTINCT p } AS left
+       COUNT { MATCH (q)-[:VISITED|LED_TO_ANSWER]->(p) RETURN DISTINCT p } AS left

@@ -6,6 +6,6 @@ MATCH (q:Question {id: $id})
 RETURN q {.id, .corpus, .text, .agent, .settings, .answer, .seconds, .details, .passages, .titles} AS question,
        toString(q.askedAt) AS askedAt,
        COLLECT {
-         MATCH (q)-[v:VISITED]->(p:Passage)
+         MATCH (q)-[v:VISITED|LED_TO_ANSWER]->(p:Passage)
          RETURN v {.*, passage: p.id} ORDER BY v.order
        } AS visits

@@ -439,10 +439,7 @@ def make_retriever(
 
 def answered_by(answer: Answer) -> str:
     """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
-    structural = answer.structural
-    if structural is not None and (
-        answer.type.type == "structural" or (structural.sure and structural.found)
-    ):
+    if answer.from_structure or (answer.structural and answer.type.type == "structural"):
         return "structure"
     # A reader or a model that reports finding nothing has answered too.
     if answer.statements:

@@ -5,7 +5,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.integrations.records import structural_record
-from kgp_neo4j.show.marks import marks_of, rests_on
+from kgp_neo4j.show.marks import marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree
 from kgp_neo4j.types.corpus import Answer, Document, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
@@ -53,7 +53,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "confidence": answer.reading.confidence if answer.reading else None,
         "sentences": answer.shown_sentences,
         "statements": answer.statements,
-        "cited": list(dict.fromkeys(rests_on(answer))),
+        "cited": answer.rests_on,
         "passages": passage_records(answer),
         "marks": {key: parts(each, "answer", "sentences") for key, each in marks.items() if each},
         "structural": structural_record(answer.structural),

@@ -27,7 +27,7 @@ from kgp_neo4j.serve.access import Caller, Reads, handles
 from kgp_neo4j.serve.bodies import Chat, ChatMessage
 from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
 from kgp_neo4j.serve.stream import event_response, while_connected
-from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
+from kgp_neo4j.show.marks import STATUS_MARKS
 from kgp_neo4j.text.safe import as_markdown, cut, printable
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage
@@ -210,7 +210,7 @@ def answer_markdown(turn: Turn, address: str) -> str:
     answer, structural, by = turn.answer, turn.answer.structural, answered_by(turn.answer)
     numbers = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     quoted = list(answer.shown_sentences)
-    cited = list(rests_on(answer)) or [each.passage for each in quoted]
+    cited = list(answer.rests_on) or [each.passage for each in quoted]
     lines: list[str] = []
     if structural is not None and by == "structure":
         lines += _from_tables(structural, answer.corpus, address)

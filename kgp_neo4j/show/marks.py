@@ -46,7 +46,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
     shown = answer.shown_sentences if by_reader else answer.sentences
     sentences = [(s.start, s.end) for s in shown if s.passage == passage.id]
     words: list[Interval] = []
-    if from_structure(answer):
+    if answer.from_structure:
         return Marks(sentences=_merged(sentences, passage.text))
     if answer.reading is not None and by_reader:
         spans = [(s.start, s.end) for s in answer.reading.spans if s.passage == passage.id]
@@ -65,15 +65,9 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
 
 def marked_passages(answer: Answer) -> tuple[str, ...]:
     """Return the passages in which an answer marks something, those that support it first."""
-    cited = rests_on(answer)
+    cited = answer.rests_on
     shown = [p for p in answer.passages if p.id in cited or marks_of(answer, p)]
     return tuple(p.id for p in sorted(shown, key=lambda p: p.id not in cited))
-
-
-def from_structure(answer: Answer) -> bool:
-    """Return whether pages and tables gave the answer."""
-    structural = answer.structural
-    return structural is not None and structural.sure and structural.found
 
 
 def by_whom(answer: Answer) -> str:
@@ -92,20 +86,6 @@ def by_whom(answer: Answer) -> str:
         tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
         parts.append(f"{verb} {usage.model}, {calls}, {tokens}")
     return "; ".join(parts)
-
-
-def rests_on(answer: Answer) -> tuple[str, ...]:
-    """Return the ids of the passages that support an answer."""
-    cited: list[str] = []
-    if from_structure(answer):
-        return ()
-    if answer.statements:
-        cited = [p for s in answer.statements if s.carried for p in s.passages]
-    elif answer.reading is not None:
-        cited = [span.passage for span in answer.reading.spans]
-    elif answer.sentences and answer.text:
-        cited = [answer.sentences[0].passage]
-    return tuple(dict.fromkeys(cited))
 
 
 def marked_html(passage: Passage, marks: Marks) -> Markup:

@@ -10,7 +10,7 @@ import regex
 from kgp_neo4j.corpus.answer.visits import chosen, visits
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
+from kgp_neo4j.show.marks import STATUS_MARKS
 from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MapEdge
@@ -29,7 +29,7 @@ def paths_mermaid(answer: Answer) -> str:
     """Return an answer as a Mermaid flowchart of its best 30 visits; a comment counts others."""
     titles = {passage.id: passage.name for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
-    marked = rests_on(answer)
+    marked = answer.rests_on
     shown, left = chosen(visits(answer), _MOST, marked)
     lines = ["flowchart LR", f'  q(["{_label(answer.question, _QUESTION)}"])']
     for visit in shown:

@@ -46,8 +46,8 @@ def answer_page(answer: Answer) -> str:
     return _TEMPLATES.get_template("answer.html").render(
         title=answer.question,
         answer=answer,
-        by_structure=marks.from_structure(answer),
-        supporting=marks.rests_on(answer),
+        by_structure=answer.from_structure,
+        supporting=answer.rests_on,
         numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
         sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],
         made_by=marks.by_whom(answer),

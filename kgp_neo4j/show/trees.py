@@ -7,10 +7,10 @@ pages for a file and in notebooks; the service's page draws the same record with
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kgp_neo4j.corpus.answer.visits import visits
+from kgp_neo4j.corpus.answer.visits import to_answer, visits
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.forest import Branch, forest
-from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
+from kgp_neo4j.show.marks import STATUS_MARKS
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
 
@@ -58,7 +58,7 @@ def path_tree(answer: Answer) -> TreeNode | None:
 
     What led to the passages that the answer rests on, and to the best ones, is shown at first.
     """
-    supporting = rests_on(answer)
+    supporting = answer.rests_on
     passages = {passage.id: (n, passage) for n, passage in enumerate(answer.passages, 1)}
     all_visits = visits(answer)
     ends = sorted(
@@ -66,7 +66,7 @@ def path_tree(answer: Answer) -> TreeNode | None:
         key=lambda visit: (visit.step.passage not in supporting, visit.rank),
     )
     cited = [visit for visit in ends if visit.step.passage in supporting]
-    ways = {order for visit in cited for order in visit.path}
+    ways = to_answer(answer, all_visits)
     shown = {order for visit in ends[: max(_FIRST, len(cited))] for order in visit.path}
     root = TreeNode(answer.question, kinds=("question",))
     nodes: dict[int | None, TreeNode] = {None: root}

@@ -505,6 +505,25 @@ class Answer:
         return f"{self.text} ({self.probably})" if self.probably else self.text
 
     @property
+    def from_structure(self) -> bool:
+        """Return whether pages and tables gave the answer."""
+        return self.structural is not None and self.structural.sure and self.structural.found
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Return the ids of the passages that support the answer."""
+        cited: list[str] = []
+        if self.from_structure:
+            return ()
+        if self.statements:
+            cited = [p for s in self.statements if s.carried for p in s.passages]
+        elif self.reading is not None:
+            cited = [span.passage for span in self.reading.spans]
+        elif self.sentences and self.text:
+            cited = [self.sentences[0].passage]
+        return tuple(dict.fromkeys(cited))
+
+    @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
         """Return the sentence with the answer; without a probable one, those that say most."""
         return self.sentences if self.tier == "evidence" else self.sentences[:1]

@@ -22,6 +22,7 @@ from small_graphs import keep_one
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.answer.traces import remove, store
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import QUESTION, SETTINGS, prepare, prepare_graph
@@ -52,7 +53,10 @@ def served(connection: Connection, database: Database, folders: Folders) -> Iter
         made = "demo" not in {each.name for each in corpora(database)}
         prepare(database, "demo")
         mapped = prepare_graph(database, "demo")
+        asked = Corpus("demo", database=database)
+        kept = store(database, asked.ask(QUESTION, settings=replace(SETTINGS, budget=4)))
         yield database
+        remove(database, [kept])
         if made:
             delete_corpus(database, "demo")
         if mapped:
@@ -192,6 +196,9 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     expect(circles.first).to_be_visible()
     expect(_nodes(frame).filter(has_text="Hesk").first).to_be_visible()
     _picture(page, "browser-guide.png")
+    traced = next(q for q in _QUERIES if "custom.kgp.trace(" in q)
+    way = _from_guide(page, traced).locator('svg g.relationship path[fill="#1E4FA8"]')
+    expect(way).to_have_count(2)
     _picture(page, "browser.png", frame)
 
 

@@ -109,7 +109,8 @@ def test_show_trace(database: Database, corpus: str) -> None:
         a=_id(corpus, "b1"),
         c=_id(corpus, "d1"),
     )
-    kept = store(database, _answer(corpus, "b1 d1", "b1"))
+    said = SupportingSentence("Keeper.", _id(corpus, "d1"), 0, 7, 0.9)
+    kept = store(database, _answer(corpus, "b1 d1", "b1", "a1", text="Keeper", sentences=(said,)))
     for found in (
         database.read("procedures/trace", trace=kept[:12]),
         database.read("browser/show_trace", trace=kept),
@@ -125,8 +126,9 @@ def test_show_trace(database: Database, corpus: str) -> None:
             for row in found
         ]
         assert shown == [
-            ("Who?", "VISITED", "b1", None, None),
-            ("Who?", "VISITED", "d1", ("SHARES_KEYWORD", True), "b1"),
+            ("Who?", "LED_TO_ANSWER", "b1", None, None),
+            ("Who?", "VISITED", "a1", None, None),
+            ("Who?", "LED_TO_ANSWER", "d1", ("SHARES_KEYWORD", True), "b1"),
         ]
 
 

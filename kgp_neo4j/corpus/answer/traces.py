@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
-from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, visits
+from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, to_answer, visits
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
@@ -51,9 +51,11 @@ def store(database: Database, answer: Answer) -> str:
 
     A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
     to each passage visited, with its place in the order, the visits before it, the edge with its
-    reason, and the scores. Retrieval does not read these. Raises CorpusError without such a corpus.
+    reason, and the scores; it is `LED_TO_ANSWER` on the way to what the answer rests on. Retrieval
+    does not read these. Raises CorpusError without such a corpus.
     """
     all_visits = visits(answer)
+    on_way = to_answer(answer, all_visits)
     visited = list(dict.fromkeys(visit.step.passage for visit in all_visits))
     titles = {passage.id: passage.name for passage in answer.passages}
     if unknown := [passage for passage in visited if passage not in titles]:
@@ -73,6 +75,7 @@ def store(database: Database, answer: Answer) -> str:
     rows = [
         {
             "passage": v.step.passage,
+            "type": "LED_TO_ANSWER" if v.order in on_way else "VISITED",
             "properties": {
                 **{name: getattr(v.step, name) for name in _STEP},
                 "order": v.order,

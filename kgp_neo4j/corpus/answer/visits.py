@@ -65,6 +65,12 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
     return tuple(visited.values())
 
 
+def to_answer(answer: Answer, all_visits: Sequence[Visit]) -> set[int]:
+    """Return the numbers of the visits that led to the passages an answer rests on."""
+    ends = [v for v in all_visits if v.rank is not None and v.step.passage in answer.rests_on]
+    return {order for visit in ends for order in visit.path}
+
+
 def chosen(
     all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
 ) -> tuple[list[Visit], int]:
