@@ -418,7 +418,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "e2f7c10a8b892a0d";
+        public final String statements = "db5889b48500751e";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)

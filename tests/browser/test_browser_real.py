@@ -170,7 +170,7 @@ def _distinct(database: Database, query: str) -> set[str]:
 def _picture(page: Page, name: str, frame: Locator | None = None) -> None:
     """Keep a picture of the page, or of one frame without the guide beside it."""
     if "KGP_NEO4J_PICTURES" in os.environ:
-        if frame is not None:
+        if frame is not None and page.get_by_test_id("guidesDrawer").is_visible():
             page.get_by_test_id("navigationGuides").click()
         page.wait_for_timeout(2500)  # until the nodes have found their places
         keep_picture(frame or page, name)
@@ -197,9 +197,10 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     expect(_nodes(frame).filter(has_text="Hesk").first).to_be_visible()
     _picture(page, "browser-guide.png")
     traced = next(q for q in _QUERIES if "custom.kgp.trace(" in q)
-    way = _from_guide(page, traced).locator('svg g.relationship path[fill="#1E4FA8"]')
-    expect(way).to_have_count(2)
-    _picture(page, "browser.png", frame)
+    way = _from_guide(page, traced)
+    expect(way.locator('svg g.relationship path[fill="#1E4FA8"]')).to_have_count(2)
+    _picture(page, "browser-trace.png", way)
+    _picture(page, "browser.png", page.get_by_test_id("frame").nth(1))
 
 
 @pytest.mark.slow
