@@ -67,15 +67,18 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
 @router.get("/documents/{id}")
 @handles
 def show_document(id: str, corpus: CorpusName, caller: Reads) -> Any:
-    """Return a document with all of its passages, and its tables."""
-    passages = list_passages(caller.service.database, corpus, id, 5000)
+    """Return a document with its passages and tables, and whether its pages can be `pictured`."""
+    database = caller.service.database
+    passages = list_passages(database, corpus, id, 5000)
     if not passages:
         raise missing("document", id[:64])
+    first = {"corpus": corpus, "document": id, "number": passages[0].page or 1}
     return {
         "id": id,
         "title": passages[0].name,
+        "pictured": any(row["hash"] for row in database.read("inspect/page", **first)),
         "passages": [passage_record(each) for each in passages],
-        "tables": list_tables(caller.service.database, corpus, id),
+        "tables": list_tables(database, corpus, id),
     }
 
 
@@ -140,9 +143,10 @@ def drop_document(id: str, corpus: CorpusName, caller: Loads) -> Any:
 
 @router.get("/traces")
 @handles
-def show_traces(corpus: CorpusName, caller: Reads) -> Any:
-    """List the kept traversals of a corpus, the latest first."""
-    return {"traces": traces(caller.service.database, corpus, limit=200)}
+def show_traces(corpus: CorpusName, caller: Reads, words: str = "") -> Any:
+    """List the kept traversals of a corpus with these words, the latest first."""
+    found = traces(caller.service.database, corpus, words=words.split(), limit=200)
+    return {"traces": found}
 
 
 @router.get("/traces/{id}")

@@ -240,6 +240,40 @@ def test_a_phone_and_a_keyboard_alone(chromium: Browser, served: Serving, demo_g
     _picture(page, "serve-phone.png")
 
 
+@pytest.mark.parametrize("width", [380, 1280])
+def test_long_german_words_and_korean_lines_stay_within_the_page(
+    chromium: Browser, database: Database, corpus: str, tmp_path: Path, width: int
+) -> None:
+    texts = {
+        f"{'Donaudampfschifffahrts' * 3}gesellschaftskapitän": "wurde von Ada Moor ernannt.",
+        "하천수운노선관리위원회" * 6: "이 위원회는 1912년 부산에서 설립되었다. " * 9,
+    }
+    files = [tmp_path / f"{number}.md" for number in range(len(texts))]
+    for file, (title, text) in zip(files, texts.items(), strict=True):
+        file.write_text(f"# {title}\n\n{title} {text}\n", encoding="utf-8")
+    load(database, files, corpus)
+    connect(database, corpus)
+    with serving(Service(database, folder=tmp_path)) as running:
+        page = _page(chromium, running.address, viewport={"width": width, "height": 760})
+        for question in (
+            f"Wer ernannte den {next(iter(texts))}?",
+            "위원회는 어디에서 설립되었습니까?",
+        ):
+            _ask(page, f"corpus {corpus}", question)
+            expect(page.get_by_role("status")).to_contain_text("Answered in")
+            expect(page.locator(".tree .box").first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+        for view in ("History", "Documents"):
+            page.get_by_role("button", name=view).click()
+            expect(page.locator("#past li, #documents tbody tr").nth(1)).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+        page.locator("#documents tbody button").first.click()
+        expect(page.locator("#reader-text")).to_contain_text("Ada Moor")
+        assert page.evaluate("document.querySelector('dialog').scrollWidth") <= width
+        assert page.console == []  # type: ignore[attr-defined]
+        page.close()
+
+
 def test_a_token_is_asked_for_and_texts_of_documents_stay_texts(
     chromium: Browser, database: Database, corpus: str, tmp_path: Path
 ) -> None:

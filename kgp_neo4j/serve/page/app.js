@@ -13,6 +13,7 @@ const SMALL = 1000; // documents of a corpus whose list is worth reading for exa
 let known = { corpora: [], graphs: [], rights: [] };
 let looks = 0;
 let asking = null;
+let typed; // the wait for the next key of a search
 let filled = ""; // the name that the page, and no person, put into the field of the corpus
 
 // --- What the service has ---
@@ -262,7 +263,10 @@ at("stop").addEventListener("click", () => {
 });
 at("source").addEventListener("change", chosen);
 for (const view of VIEWS) at(`to-${view}`).addEventListener("click", () => show(view));
-at("sought").addEventListener("input", () => trying(showHistory));
+at("sought").addEventListener("input", () => {
+  clearTimeout(typed);
+  typed = setTimeout(() => trying(showHistory), 200);
+});
 at("upload").addEventListener("submit", (event) => {
   event.preventDefault();
   const files = [...at("files").files];

@@ -28,7 +28,7 @@ async function show(asText = false) {
   at("reader-stop").textContent = stops.length > 1 && index >= 0 ? `Citation ${index + 1} of ${stops.length}` : "";
   for (const id of ["reader-before", "reader-after"]) at(id).hidden = stops.length < 2;
   here.page ??= found.passages.find(({ id }) => id === here.passage)?.page ?? found.passages[0]?.page ?? null;
-  const picture = asText || here.page === null ? null : await pictureOf(here);
+  const picture = asText || here.page === null || !found.pictured ? null : await pictureOf(here);
   if (mine !== asked) return;
   for (const id of ["reader-back", "reader-on", "reader-as-read", "reader-as-text"]) at(id).hidden = !picture;
   at("reader-page").textContent = picture ? `Page ${here.page} of ${pages}` : "";

@@ -5,17 +5,16 @@ import { make } from "./text.js";
 /** Fill `list` with the questions asked of a corpus; `show` gets a kept answer, `again` a question. */
 export async function listHistory(corpus, list, { words, mayRemove, show, again, refresh, trying }) {
   const query = new URLSearchParams({ corpus });
-  const { traces } = await call(`/traces?${query}`);
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = ({ question, answer }) => wanted.every((word) => `${question} ${answer}`.toLowerCase().includes(word));
-  const found = traces.filter(has);
+  const mine = (list.dataset.asked = `${corpus} ${words}`);
+  const { traces } = await call(`/traces?${query}&${new URLSearchParams({ words })}`);
+  if (list.dataset.asked !== mine) return; // another list was asked for since
   const open = (id) => trying(async () => show((await call(`/traces/${id}?${query}`)).answer));
   const remove = (id) =>
     trying(async () => {
       await call(`/traces/${id}?${query}`, { method: "DELETE" });
       await refresh();
     });
-  const lines = found.map(({ id, question, answer, asked_at: when }) => {
+  const lines = traces.map(({ id, question, answer, asked_at: when }) => {
     const line = make(
       "li",
       {},
@@ -27,6 +26,6 @@ export async function listHistory(corpus, list, { words, mayRemove, show, again,
     if (mayRemove) line.append(make("button", { type: "button", class: "quiet", "aria-label": `Remove: ${question}`, onclick: () => remove(id) }, "Remove"));
     return line;
   });
-  const none = traces.length ? "No past question has these words." : "No question of this corpus was kept yet.";
+  const none = words.trim() ? "No past question has these words." : "No question of this corpus was kept yet.";
   list.replaceChildren(...(lines.length ? lines : [make("li", { class: "small" }, none)]));
 }
