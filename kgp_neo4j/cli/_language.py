@@ -32,12 +32,17 @@ _READER = click.option(
 )
 
 
-def llm_option(use: str) -> Callable[[F], F]:
-    """Return a decorator that adds `--llm` to a command; `use` describes the model's task there."""
+def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
+    """Return a decorator that adds `--llm` to a command; `use` describes the model's task there.
+
+    With `multiple` it may be given more than once.
+    """
     return click.option(
         "--llm",
         metavar="NAME",
-        envvar="KGP_NEO4J_LLM",
+        multiple=multiple,
+        # click would cut the variable's value at blanks; the configuration reads it, too.
+        envvar=None if multiple else "KGP_NEO4J_LLM",
         help=f"The language model that {use}: NAME of a chat server, local:FOLDER, or none "
         "(or KGP_NEO4J_LLM; default: as configured).",
     )

@@ -14,7 +14,7 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j serve
-  kgp-neo4j serve --port 8080 --llm gpt-4o-mini
+  kgp-neo4j serve --port 8080 --llm gpt-4o-mini --llm gpt-4o
   kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
   kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
 """
@@ -31,7 +31,10 @@ _tokens = click.option(
 @_tokens
 @settings_options(settings=ServeSettings)
 @click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
-@llm_option("answers where a request does not refuse it")
+@llm_option(
+    "answers where a request does not refuse it; given twice, requests may name another",
+    multiple=True,
+)
 @chat_url_option
 @click.pass_context
 def command(
@@ -40,7 +43,7 @@ def command(
     port: int,
     tokens: Path | None,
     log_json: bool,
-    llm: str | None,
+    llm: tuple[str, ...],
     chat_url: str | None,
     settings: ServeSettings,
 ) -> None:
@@ -57,9 +60,10 @@ def command(
 
     check_address(host, tokens)
     known = Tokens(tokens) if tokens is not None else None
-    model = opened_model(llm, chat_url)
+    models = [opened_model(name, chat_url) for name in llm or (None,)]
     with listen(host, port) as heard, open_database(echo=say) as database:
-        service = Service(database, settings=settings, tokens=known, model=model)
+        named = list(filter(None, models))
+        service = Service(database, settings=settings, tokens=known, models=named)
         service.warm()
         at = f"[{host}]" if ":" in host else host
         page = f"http://{at}:{heard.getsockname()[1]}/"

@@ -24,6 +24,11 @@ class _Question(BaseModel):
     stream: bool = Field(False, description="Answer with server-sent events.")
 
 
+_MODEL = Field(
+    True, description="A language model of the service by its name, or whether to use it."
+)
+
+
 class Retrieve(_Question):
     """A question whose passages are wanted."""
 
@@ -45,7 +50,7 @@ class Ask(Retrieve):
     type: QuestionType | None = Field(
         None, description="What it is about; left out, it is decided."
     )
-    model: bool = Field(True, description="Use the service's language model, if it has one.")
+    model: bool | str = _MODEL
     form: Form = Field("short", description="What a language model writes.")
     trace: bool = Field(False, description="Keep the traversal; needs the right `load`.")
 
@@ -54,7 +59,7 @@ class Map(_Question):
     """A question over a knowledge graph."""
 
     graph: _Name
-    model: bool = Field(True, description="Use the service's language model, if it has one.")
+    model: bool | str = _MODEL
 
 
 class ChatMessage(BaseModel):

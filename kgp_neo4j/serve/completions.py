@@ -155,7 +155,7 @@ def _answer_text(
     caller: Caller, corpus: str, history: Sequence[Said], question: str
 ) -> tuple[str, Usage | None]:
     service = caller.service
-    pipeline = make_pipeline(service.database, corpus, model=service.model)
+    pipeline = make_pipeline(service.database, corpus, model=service.model())
     keep = not service.settings.forget_questions
     turn = Conversation(pipeline, trace=keep, history=history).ask(question)
     service.metrics.count_usage(caller.access.name, corpus, turn.answer.usage)
@@ -166,7 +166,8 @@ def _map_text(
     caller: Caller, graph: str, history: Sequence[Said], said: str
 ) -> tuple[str, Usage | None]:
     service = caller.service
-    meter = MeteredModel(service.model) if service.model else None
+    model = service.model()
+    meter = MeteredModel(model) if model else None
     question = understood(said, history, meter)
     made = ask_graph(service.database, graph, question, write=writer(meter) if meter else None)
     usage = meter.take_usage() if meter else None

@@ -39,7 +39,7 @@ def list_corpora(caller: Reads) -> Any:
         "corpora": [each for each in corpora(service.database) if access.sees("corpus", each.name)],
         "graphs": [each for each in graphs(service.database) if access.sees("graph", each.name)],
         "rights": [right for right in RIGHTS if right in access.rights],
-        "model": service.model.name if service.model else None,
+        "models": [model.name for model in service.models],
         "upload": service.settings.upload,
     }
 

@@ -91,7 +91,8 @@ def mind_map(body: Map, caller: Reads) -> Any:
     As events: `entities`, `evidence`, `answer`, `done` or `error`.
     """
     service = caller.service
-    meter = MeteredModel(service.model) if service.model and body.model else None
+    model = service.model(body.model)
+    meter = MeteredModel(model) if model else None
     write = writer(meter) if meter else None
     mind_map = ask_graph(service.database, body.graph, body.question, write=write)
     usage = meter.take_usage() if meter else None
@@ -99,14 +100,16 @@ def mind_map(body: Map, caller: Reads) -> Any:
     return map_record(mind_map)
 
 
-def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "short") -> Pipeline:
+def _pipeline(
+    service: Service, body: Retrieve, *, model: bool | str, form: Form = "short"
+) -> Pipeline:
     """Return a pipeline of this question's own: another may have loaded or connected meanwhile."""
     return make_pipeline(
         service.database,
         body.corpus,
         method=body.method,
         settings=TraversalSettings(budget=body.budget),
-        model=service.model if model else None,
+        model=service.model(model),
         form=form,
         rerank=body.rerank,
     )

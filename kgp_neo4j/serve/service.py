@@ -1,6 +1,7 @@
 """The service: one database, the work for it, and what a request may see of it."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.metrics import Metrics
+from kgp_neo4j.serve.problems import missing
 from kgp_neo4j.serve.tokens import Tokens
 from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.errors import KgpError
@@ -28,7 +30,8 @@ class Service:
     settings: ServeSettings = field(default_factory=ServeSettings)
     folder: Path = field(default_factory=lambda: Folders.from_environment().home / "uploads")
     tokens: Tokens | None = None
-    model: LanguageModel | None = None
+    #: Those that may be asked for; the first one answers where none is named.
+    models: Sequence[LanguageModel] = ()
 
     def __post_init__(self) -> None:
         threads = self.settings.threads or os.cpu_count() or 1
@@ -45,6 +48,18 @@ class Service:
                 make_pipeline(self.database, corpus.name).ask(question)
             for graph in graphs(self.database)[:1]:
                 ask_graph(self.database, graph.name, question)
+
+    def model(self, wanted: bool | str = True) -> LanguageModel | None:
+        """Return the language model of this name; of `True` the first one, of `False` none.
+
+        Raises ProblemError where there is none of that name.
+        """
+        if isinstance(wanted, bool):
+            return self.models[0] if wanted and self.models else None
+        for model in self.models:
+            if model.name == wanted:
+                return model
+        raise missing("language model", wanted[:64])
 
     def question_job(self, key: str) -> Job:
         """Return the job of a request, which may take as long as a question."""

@@ -432,7 +432,7 @@ def test_requests_and_the_use_of_a_model_are_counted(
 ) -> None:
     settings = LanguageSettings(model="m", url=chat_server.url)
     model = open_language_model(settings)
-    service = Service(database, folder=folder, model=model)
+    service = Service(database, folder=folder, models=[model])
     with serving(service) as running, running.client() as client:
         asked = {"question": "Who designed the bridge?", "corpus": demo_graph}
         told = events(client.post("/ask", json=asked | {"stream": True}).text)
@@ -441,6 +441,9 @@ def test_requests_and_the_use_of_a_model_are_counted(
         assert usage["prompt_tokens"] > 0
         unused = client.post("/ask", json=asked | {"model": False}).json()
         assert unused["usage"] is None
+        assert client.get("/corpora").json()["models"] == ["m"]
+        unknown = client.post("/ask", json=asked | {"model": "other"})
+        assert (unknown.status_code, "named 'other'" in unknown.text) == (404, True)
         text = client.get("/metrics").text
         labels = f'corpus="{demo_graph}",'
         found = re.search(

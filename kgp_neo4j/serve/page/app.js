@@ -10,7 +10,7 @@ const at = (id) => document.getElementById(id);
 const VIEWS = ["ask", "history", "documents"];
 const NONE = "nothing";
 const SMALL = 1000; // documents of a corpus whose list is worth reading for examples alone
-let known = { corpora: [], graphs: [], rights: [] };
+let known = { corpora: [], graphs: [], rights: [], models: [] };
 let looks = 0;
 let asking = null;
 let typed; // the wait for the next key of a search
@@ -30,8 +30,8 @@ async function look(choose) {
   const options = () => groups.map(([label, kind, found]) => make("optgroup", { label }, ...found.map(({ name }) => make("option", { value: `${kind} ${name}` }, name))));
   refill(at("source"), options(), choose);
   refill(at("beside"), [make("option", { value: NONE }, NONE), ...options()]);
-  refill(at("model"), [make("option", { value: "model" }, known.model ?? ""), make("option", { value: "reader" }, "offline reader")]);
-  at("model-field").hidden = !known.model;
+  refill(at("model"), [...known.models.map((name) => make("option", { value: name }, name)), make("option", { value: "" }, "offline reader")]);
+  at("model-field").hidden = !known.models.length;
   at("most").textContent = known.upload;
   at("token-form").hidden = true;
   at("upload").hidden = !known.rights.includes("load");
@@ -161,7 +161,7 @@ async function ask() {
 }
 
 async function follow({ kind, name }, question, pane, signal) {
-  const model = at("model").value !== "reader";
+  const model = at("model").value || false;
   const [path, body] = kind === "graph" ? ["/mindmap", { question, graph: name, model }] : ["/ask", { question, corpus: name, model }];
   for await (const [event, value] of events(path, body, signal)) {
     if (event === "answer") {
