@@ -1,9 +1,7 @@
 """The options that choose who answers, and the language model that they and the settings name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -11,10 +9,6 @@ from kgp_neo4j.cli._options import default_option, option_of
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings
-
-if TYPE_CHECKING:
-    from kgp_neo4j.corpus.pipeline import Pipeline
-    from kgp_neo4j.graphdb.database import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,15 +62,8 @@ def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> Languag
     return open_language_model(language_settings(model=llm, url=chat_url, **given))
 
 
-def answering_pipeline(
-    database: Database, corpus: str, llm: str | None, **options: Any
-) -> Pipeline:
-    """Return the pipeline that the options of a command describe.
-
-    Its model is that of `--llm`, that of `--agent chat`, or the configured one.
-    """
-    from kgp_neo4j.corpus.pipeline import make_pipeline
-
+def answering_model(llm: str | None, **options: Any) -> LanguageModel | None:
+    """Open the model that answers: that of `--llm`, of `--agent chat`, or the configured one."""
     settings: AgentSettings = options["agent_settings"]
     named = llm or (settings.model if options["agent"] == "chat" else None)
-    return make_pipeline(database, corpus, model=opened_model(named, settings.url), **options)
+    return opened_model(named, settings.url)

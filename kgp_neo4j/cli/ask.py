@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.cli._language import answerer_options, answering_pipeline, llm_option
+from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
 from kgp_neo4j.cli._options import (
     corpus_option,
     default_option,
@@ -117,14 +117,16 @@ def command(
     if asked == "-" and not (asked := sys.stdin.read().strip() if sys.stdin else ""):
         raise InputError("there is no question", where="standard input", hint="Pipe one in.")
     from kgp_neo4j.corpus.answer.traces import with_trace
+    from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
 
     account = None
+    model = answering_model(llm, **options)  # a wrong name is told before anything is loaded
     with open_database(echo=say) as database, ExitStack() as stack:
         if paths:
             account = stack.enter_context(_corpus_of(database, paths))
             corpus = account.corpus
-        pipeline = answering_pipeline(database, str(corpus), llm, **options)
+        pipeline = make_pipeline(database, str(corpus), model=model, **options)
         with written(as_json or as_mermaid) as on_text:
             answer = pipeline.ask(asked, type_=type_, on_text=on_text)
         if account is not None:  # what leads into the graph leads nowhere once it is removed
