@@ -30,7 +30,7 @@ async function look(choose) {
   const options = () => groups.map(([label, kind, found]) => make("optgroup", { label }, ...found.map(({ name }) => make("option", { value: `${kind} ${name}` }, name))));
   refill(at("source"), options(), choose);
   refill(at("beside"), [make("option", { value: NONE }, NONE), ...options()]);
-  refill(at("model"), [...known.models.map((name) => make("option", { value: name }, name)), make("option", { value: "" }, "offline reader")]);
+  refill(at("model"), [...known.models.map((name) => make("option", { value: name }, name)), make("option", { value: NONE }, "offline reader")]);
   at("model-field").hidden = !known.models.length;
   at("most").textContent = known.upload;
   at("token-form").hidden = true;
@@ -161,7 +161,7 @@ async function ask() {
 }
 
 async function follow({ kind, name }, question, pane, signal) {
-  const model = at("model").value || false;
+  const model = at("model").value !== NONE && at("model").value;
   const [path, body] = kind === "graph" ? ["/mindmap", { question, graph: name, model }] : ["/ask", { question, corpus: name, model }];
   for await (const [event, value] of events(path, body, signal)) {
     if (event === "answer") {
