@@ -263,9 +263,9 @@ def test_long_german_words_and_korean_lines_stay_within_the_page(
             expect(page.get_by_role("status")).to_contain_text("Answered in")
             expect(page.locator(".tree .box").first).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") == width
-        for view in ("History", "Documents"):
+        for view, lines in (("History", "#past li"), ("Documents", "#documents tbody tr")):
             page.get_by_role("button", name=view).click()
-            expect(page.locator("#past li, #documents tbody tr").nth(1)).to_be_visible()
+            expect(page.locator(lines).nth(1)).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") == width
         page.locator("#documents tbody button").first.click()
         expect(page.locator("#reader-text")).to_contain_text("Ada Moor")
