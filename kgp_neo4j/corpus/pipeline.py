@@ -435,17 +435,3 @@ def make_retriever(
     if rerank == "llm" and model is not None:
         return Reranked(retriever, rerank, partial(select, model))
     return Reranked(retriever, rerank, partial(rank_by_mdr, database, corpus))
-
-
-def answered_by(answer: Answer) -> str:
-    """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
-    if answer.from_structure or (answer.structural and answer.type.type == "structural"):
-        return "structure"
-    # A reader or a model that reports finding nothing has answered too.
-    if answer.statements:
-        return "model"
-    if answer.reading is not None:
-        return "reader"
-    if answer.text:
-        return "sentence"
-    return "model" if answer.usage is not None and answer.passages else ""

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.listing import list_passages
-from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
+from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
@@ -235,7 +235,7 @@ def answering(
 
 
 def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
-    text, by = answer.text, answered_by(answer)
+    text, by = answer.text, answer.by
     about: dict[str, Any] = {"by": by}
     if by == "structure" and answer.structural and not answer.statements:
         values = answer.structural.values

@@ -3,7 +3,6 @@
 from pathlib import PurePath
 from typing import Any
 
-from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.integrations.records import structural_record
 from kgp_neo4j.show.marks import marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree
@@ -47,7 +46,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     marks = {passage.id: marks_of(answer, passage) for passage in answer.passages}
     return {
         **parts(answer, "question", "corpus", "text", "summary", "stated", "tier", "probably"),
-        "by": answered_by(answer),
+        "by": answer.by,
         "type": answer.type.type,
         "agent": answer.agent,
         "confidence": answer.reading.confidence if answer.reading else None,

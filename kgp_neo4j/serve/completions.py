@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.answer.check import marked
 from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
 from kgp_neo4j.corpus.answer.follow_up import Said, by_rules, understood
 from kgp_neo4j.corpus.load.listing import corpora
-from kgp_neo4j.corpus.pipeline import answered_by, make_pipeline
+from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
@@ -208,7 +208,7 @@ def _edge(fact: MapEdge | Triple) -> str:
 
 def answer_markdown(turn: Turn, address: str) -> str:
     """Return a turn's answer as Markdown, with links to the documents on the page at `address`."""
-    answer, structural, by = turn.answer, turn.answer.structural, answered_by(turn.answer)
+    answer, structural, by = turn.answer, turn.answer.structural, turn.answer.by
     numbers = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     quoted = list(answer.shown_sentences)
     cited = list(answer.rests_on) or [each.passage for each in quoted]

@@ -72,10 +72,8 @@ def marked_passages(answer: Answer) -> tuple[str, ...]:
 
 def by_whom(answer: Answer) -> str:
     """Return who answered: the reader and its confidence, or the model and its usage."""
-    from kgp_neo4j.corpus.pipeline import answered_by
-
     parts = []
-    by = answered_by(answer)
+    by = answer.by
     if by == "reader" and answer.reading is not None:
         parts.append(f"by the offline reader, confidence {answer.reading.confidence:.2f}")
     if answer.usage is not None:

@@ -194,10 +194,8 @@ def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
 
 def print_said(answer: Answer) -> None:
     """Print the answer from passages, who gave it, its evidence, and the notes."""
-    from kgp_neo4j.corpus.pipeline import answered_by
-
     page = _Page()
-    by = answered_by(answer)
+    by = answer.by
     if by != "structure" and not answer.text:
         page.heading("Not in these documents", _TIERS["none"])
         _print_sentences(page, answer, "Closest: ")

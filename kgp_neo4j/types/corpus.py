@@ -510,6 +510,20 @@ class Answer:
         return self.structural is not None and self.structural.sure and self.structural.found
 
     @property
+    def by(self) -> str:
+        """Return who answered: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
+        if self.from_structure or (self.structural and self.type.type == "structural"):
+            return "structure"
+        # A reader or a model that reports finding nothing has answered too.
+        if self.statements:
+            return "model"
+        if self.reading is not None:
+            return "reader"
+        if self.text:
+            return "sentence"
+        return "model" if self.usage is not None and self.passages else ""
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
         """Return the ids of the passages that support the answer."""
         cited: list[str] = []

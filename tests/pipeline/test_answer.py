@@ -13,7 +13,6 @@ from graphs import load_records, rows, write_file
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
 from kgp_neo4j.environment.folders import Connection
@@ -58,7 +57,7 @@ def _checked(database: Database, answer: Answer) -> None:
     rest = list(answer.sentences)
     if answer.reading is None:
         # Why and how: the best sentence answers.
-        assert answered_by(answer) == "sentence"
+        assert answer.by == "sentence"
         assert answer.text == rest.pop(0).text
     elif answer.reading.kind == "none":
         assert (answer.text, answer.reading.spans) == ("", ())
@@ -95,7 +94,7 @@ def test_checked_answers(database: Database, demo_corpus: str, agent: str, quest
     answer = ask(database, retriever.corpus, question, retriever)
     assert (answer.question, answer.corpus, answer.agent) == (question, demo_corpus, agent)
     assert 1 <= len(answer.sentences) <= 3
-    assert answered_by(answer) == ("sentence" if answer.reading is None else "reader")
+    assert answer.by == ("sentence" if answer.reading is None else "reader")
     assert answer.seconds > 0
     _checked(database, answer)
     assert json.loads(json.dumps(dataclasses.asdict(answer), allow_nan=False))

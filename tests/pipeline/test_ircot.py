@@ -10,7 +10,7 @@ from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.ircot import Ircot
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.pipeline import answered_by, make_pipeline
+from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Question
@@ -84,7 +84,7 @@ def test_the_answer_comes_by_the_same_prompt(database: Database, sound: str) -> 
     model = Scripted([*_THOUGHTS, _LAST])
 
     answer = make_pipeline(database, sound, method="ircot", model=model).ask(_QUESTION)
-    assert (answer.agent, answered_by(answer)) == ("ircot", "model")
+    assert (answer.agent, answer.by) == ("ircot", "model")
     assert answer.settings["method"] == "ircot"
     assert MARK not in answer.text
     assert answer.text.startswith("a bakery [")

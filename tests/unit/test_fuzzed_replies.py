@@ -21,7 +21,6 @@ from scripted_model import Scripted
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
@@ -177,7 +176,7 @@ def _checked(answer: Answer) -> None:
             for word in ("Paris", "Napoleon", "1999", "1850", "Twelve", "hunter2"):
                 assert word in held or word not in statement.text
             assert "She was not born" not in statement.text
-    if answered_by(answer) != "model":
+    if answer.by != "model":
         assert answer.reading is not None
         assert answer.notes
 
@@ -205,7 +204,7 @@ def test_a_thousand_replies(database: Database, found: _OneRetrieval, encoder: E
         )
         _checked(answer)
         assert answer.usage.calls == 1
-        kinds[answered_by(answer)] = kinds.get(answered_by(answer), 0) + 1
+        kinds[answer.by] = kinds.get(answer.by, 0) + 1
         kinds["carried"] = kinds.get("carried", 0) + any(s.carried for s in answer.statements)
         kinds["marked"] = kinds.get("marked", 0) + (MARK in answer.text)
     # Every way out is taken, and often.

@@ -10,7 +10,6 @@ from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.answer.prompt import passage_block, prompt_for
 from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
-from kgp_neo4j.corpus.pipeline import answered_by
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Retrieval, Step
@@ -342,7 +341,7 @@ def test_the_reader_answers_where_the_model_does_not(reply: Reply, note: str) ->
     answer = _answered(Scripted([reply]), "Where was Isobel Tarn born?")
     assert answer.notes == (note, "The offline reader answers instead.")
     assert answer.text == answer.reading.text
-    assert answered_by(answer) == "reader"
+    assert answer.by == "reader"
 
 
 def test_a_model_that_cannot_be_used_is_an_error() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from kgp_neo4j.corpus.answer.check import marked
 from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.corpus.answer.traces import with_trace
-from kgp_neo4j.corpus.pipeline import Pipeline, answered_by
+from kgp_neo4j.corpus.pipeline import Pipeline
 from kgp_neo4j.types.corpus import Answer, Passage
 
 _TITLES = 5
@@ -81,7 +81,7 @@ class Conversation:
         answer = turn.answer
         if not answer.passages:
             return answer
-        if answered_by(answer) == "model":
+        if answer.by == "model":
             answer = replace(answer, text=marked(answer.statements, self.numbered(())))
         return replace(answer, passages=tuple(self.sources))
 
