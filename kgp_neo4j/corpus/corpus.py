@@ -118,10 +118,9 @@ class Corpus(Store):
         overrides the question type that is assumed. `retriever` and `answerer` replace the built-in
         ones; the other options are those of `pipeline`.
         """
-        pipeline = self.pipeline(**options)
-        if retriever is not None or answerer is not None:
-            chosen = (retriever or pipeline.retriever, answerer or pipeline.answerer)
-            pipeline = Pipeline(self.database, self.name, *chosen, meter=pipeline.meter)
+        loaded = self.pipeline(**options)
+        chosen = (retriever or loaded.retriever, answerer or loaded.answerer)
+        pipeline = Pipeline(self.database, self.name, *chosen, meter=loaded.meter)
         return pipeline.ask(question, type_=type_, on_text=on_text)
 
     def retrieve(self, question: str, **options: Unpack[PipelineOptions]) -> Retrieval:

@@ -89,12 +89,11 @@ class Ircot:
 
     def _think(self, question: str, gathered: _Gathered, thoughts: list[str]) -> str:
         """Return the next sentence of the reasoning; empty where the model writes none."""
-        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
         reply, _ = reply_with_passages(
             self.model,
             TASK,
             lambda texts: thought_prompt(question, texts, thoughts),
-            blocks,
+            [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)],
             tokens=TOKENS["thought"],
         )
         text = without_citations(neutral(without_reasoning(reply.text))).strip(" -*>\t\n")

@@ -274,14 +274,9 @@ class Pipeline:
             decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                answer = Answer(
-                    question,
-                    self.corpus,
-                    "structure",
-                    structural.text,
-                    stated=structural.sure and structural.found,
-                    browser=browser_link(self.database.connection, cited_parts(structural)),
-                )
+                stated = structural.sure and structural.found
+                answer = Answer(question, self.corpus, "structure", structural.text, stated=stated)
+                shown = cited_parts(structural)
             else:
                 # The first question waits for the reader no longer than for the passages.
                 loading = threading.Thread(target=self._open_reader, daemon=True)
@@ -289,7 +284,8 @@ class Pipeline:
                 retrieval = self.retrieve(question)
                 loading.join()
                 tell("passages", lambda: retrieval)
-                answer = self._from_passages(retrieval, structural, on_text)
+                answer = self.answer(retrieval, structural, on_text)
+                shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
         answer = replace(
@@ -298,6 +294,7 @@ class Pipeline:
             type=decision,
             structural=structural,
             usage=usage if usage is not None and usage.calls else None,
+            browser=browser_link(self.database.connection, shown),
         )
         return replace(answer, queries=queries_of(answer))
 
@@ -308,13 +305,12 @@ class Pipeline:
     def answer(
         self,
         retrieval: Retrieval,
-        *,
-        answerer: Answerer | None = None,
+        structural: StructuralAnswer | None = None,
         on_text: OnText | None = None,
     ) -> Answer:
-        """Return the answer from retrieved passages; `answerer` replaces the pipeline's."""
+        """Return the answer from retrieved passages; a sure structural one comes before it."""
         began = time.perf_counter()
-        encoder = self.retriever.encoder
+        sure = structural is not None and structural.sure and structural.found
         answer = Answer(
             retrieval.question.text,
             self.corpus,
@@ -322,17 +318,22 @@ class Pipeline:
             **parts(retrieval, "passages", "paths", "notes", "settings"),
         )
         if retrieval.passages:
-            answer = (answerer or self.answerer).answer(answer, encoder=encoder, on_text=on_text)
-        return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
+            answerer = self.answerer
+            if sure and isinstance(answerer, ModelAnswerer):
+                # Where pages and tables give a sure answer, the model need not be called again.
+                answerer = answerer.offline
+            answer = answerer.answer(answer, encoder=self.retriever.encoder, on_text=on_text)
+        return replace(
+            answer,
+            text=structural.text if structural is not None and sure else answer.text,
+            stated=sure or answer.stated,
+            seconds=retrieval.seconds + time.perf_counter() - began,
+        )
 
     def _answer_structure(
         self, question: str, type_: QuestionType | None
     ) -> tuple[TypeDecision, StructuralAnswer | None]:
-        """Return what the question is about, and its answer from pages and tables, if any.
-
-        A language model decides where the words do not already say that it is about content: of
-        most questions nothing is asked.
-        """
+        """Return what a question is about and, if not content alone, its answer by structure."""
         if type_ == "content":
             return TypeDecision("content", by="option"), None
         if type_ == "model" and self.meter is None:
@@ -342,8 +343,7 @@ class Pipeline:
             )
         (state,) = self.database.read("structure/structured", corpus=self.corpus)
         if type_ not in ("structural", "both") and not (state["pages"] or state["tables"]):
-            reason = "the corpus has no pages and no tables"
-            return TypeDecision("content", reason=reason), None
+            return TypeDecision("content", reason="the corpus has no pages and no tables"), None
         # Only corpora with pages or tables wait for its import.
         from kgp_neo4j.corpus.tables.reading import Reading
 
@@ -353,26 +353,10 @@ class Pipeline:
         if type_ in ("structural", "both"):
             decision = TypeDecision(type_, by="option")
         elif write is not None and (type_ == "model" or decision.type != "content"):
+            # Where the words already say that it is about content, a model is not asked.
             reading.ask(write)
             decision = reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None
-
-    def _from_passages(
-        self, retrieval: Retrieval, structural: StructuralAnswer | None, on_text: OnText | None
-    ) -> Answer:
-        """Return the answer from passages; a sure structural answer comes before it."""
-        sure = structural is not None and structural.sure and structural.found
-        answerer = self.answerer
-        if sure and isinstance(answerer, ModelAnswerer):
-            # Where pages and tables give a sure answer, the model need not be called again.
-            answerer = answerer.offline
-        answer = self.answer(retrieval, answerer=answerer, on_text=on_text)
-        return replace(
-            answer,
-            text=structural.text if structural is not None and sure else answer.text,
-            stated=sure or answer.stated,
-            browser=browser_link(self.database.connection, shown_passages(answer.paths)),
-        )
 
 
 def make_pipeline(

@@ -140,9 +140,7 @@ class PassageRetriever:
             self._complete = bool(state and state[0]["complete"])
         return Retrieval(
             question=question,
-            passages=tuple(
-                replace(passages[path.last], score=path.steps[-1].score) for path in paths
-            ),
+            passages=tuple(replace(passages[p.last], score=p.steps[-1].score) for p in paths),
             paths=tuple(paths),
             seconds=seconds,
             settings={"method": self.method, **asdict(self.settings)},

@@ -129,8 +129,7 @@ class Evidence:
             *(self._titles[at] for at in places), *(sentence.forms for sentence in nearest)
         )
         missing = [*sorted(_missing_names(wanted, known)), *sorted(wanted.numbers - known)]
-        shared = len(wanted.all) - len(missing) - len(wanted.words - known)
-        score = shared / len(wanted.all)
+        score = (len(wanted.all) - len(missing) - len(wanted.words - known)) / len(wanted.all)
         if self._encoder is not None:
             meaning = self._meaning(claim, places, self._encoder)
             score = (1 - _MEANING_WEIGHT) * score + _MEANING_WEIGHT * meaning
@@ -385,8 +384,7 @@ class _Check:
                     return self._told(why, judged=False)
                 note = "yes and no are carried by their reasons, and not all of these are"
                 return self._told(note)
-            least = min(reason.support for reason in supported)
-            return self._told("", least, behind)
+            return self._told("", min(reason.support for reason in supported), behind)
         # The passages that it cites, those of its reasons, else those that share most with it.
         near = [] if reasons else evidence.sharing(f"{evidence.question} {self.text}", _TRIED)
         for tried, most in ((self.cited, None), (behind, None), (near, 1)):

@@ -21,7 +21,7 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A model's answer: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`."""
+    """A model's answer: `kind` is `answer`, `abstains`, `refused` or `empty`."""
 
     kind: str
     statements: tuple[Statement, ...] = ()
@@ -77,8 +77,7 @@ def answer_with_model(
     if parsed.kind != "answer":
         if not broken:
             notes.append(_NOTES[parsed.kind])
-        kind = "cut" if broken and parsed.kind == "empty" else parsed.kind
-        return Prompted(kind, notes=tuple(notes))
+        return Prompted(parsed.kind, notes=tuple(notes))
     statements = check(parsed.claims, Evidence(question, shown, encoder))
     notes += (f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note)
     judged = [s.carried for s in statements if s.judged]

@@ -151,8 +151,7 @@ def explain(database: Database, trace: str) -> Replay:
             f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since: "
             f"{named}."
         )
-    browser = browser_link(database.connection, shown)
-    answer = replace(answer, browser=browser, notes=tuple(notes))
+    answer = replace(answer, browser=browser_link(database.connection, shown), notes=tuple(notes))
     return Replay(
         id=key,
         asked_at=rows[0]["askedAt"],
@@ -186,8 +185,7 @@ def remove(database: Database, ids: Iterable[str], *, corpus: str | None = None)
     With `corpus` only those of that one. Raises TraceError, and removes none, for an unknown id.
     """
     whole = [_full_id(database, trace) for trace in ids]
-    counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus)
-    return int(counts["traces"])
+    return int(database.write_in_batches("trace/remove", ids=whole, corpus=corpus)["traces"])
 
 
 def _full_id(database: Database, trace: str) -> str:

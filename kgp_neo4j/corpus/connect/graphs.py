@@ -82,8 +82,7 @@ def connect(
         graphs.append(partial(connect_keywords, build("keywords", keywords), keywords))
     if "entity" in edges:
         linking = build("entities", entities)
-        aliases = aliases_of(linking, entities)
-        graphs.append(partial(connect_entities, linking, entities, aliases))
+        graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
@@ -99,8 +98,7 @@ def connect(
         report["mdr_embedded"] = connect_nearest(database, corpus, by_mdr, mdr, seconds)
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
-    complete = state["unconnected"] == 0
-    for row in database.write("connect/counts", corpus=corpus, complete=complete):
+    for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):
         report |= row["counts"]
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)

@@ -66,8 +66,7 @@ def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) 
         [row["keywordMarks"] for row in rows],
         np.bincount(keywords.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
     )
-    nodes = [rows[at]["node"] for at in changed]
-    build.write_rows("connect/remove_keyword_links", nodes, 1000)
+    build.write_rows("connect/remove_keyword_links", [rows[at]["node"] for at in changed], 1000)
     stored = build.database.read_pages("connect/stored_keywords", "text", corpus=build.corpus)
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
     with bar("write keywords", len(keywords.texts), "keywords") as progress:
@@ -89,10 +88,7 @@ def _keyword_rows(
     changed: Collection[int],
     stored: dict[str, tuple[int, bool]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield keywords that differ from `stored` or changed; leave there those that none has.
-
-    One that very many passages have comes in parts.
-    """
+    """Yield new and changed keywords, large ones in parts; leave in `stored` those none has."""
     touched = np.zeros(len(nodes), bool)
     touched[list(changed)] = True
     places = np.flatnonzero(touched[keywords.passage])
@@ -115,6 +111,5 @@ def _naming_pairs(keywords: Keywords) -> Pairs:
     owners = np.bincount(keyword[keywords.owned], minlength=len(keywords.texts))
     own = np.flatnonzero(keywords.owned & (owners[keyword] <= _MOST_OWNERS))
     others = np.flatnonzero(~keywords.owned)
-    by_keyword = others[np.argsort(keyword[others], kind="stable")]
-    owning, naming = match_items(own, keyword, by_keyword)
+    owning, naming = match_items(own, keyword, others[np.argsort(keyword[others], kind="stable")])
     return group_pairs(passage, keyword, naming, owning, weight[naming] * weight[owning])

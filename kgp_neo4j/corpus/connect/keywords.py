@@ -241,8 +241,7 @@ class _Grams:
         self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         hashes = [np.zeros(0, np.uint64)]
-        sizes = np.diff(text.ends, prepend=0)
-        passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
+        passage = np.repeat(np.arange(text.passages, dtype=np.int32), np.diff(text.ends, prepend=0))
         # No keyword begins or ends with one of these words.
         stop = [
             word in STOP_WORDS or (len(word) < 2 and word.isascii()) for word in text.vocabulary
@@ -344,8 +343,7 @@ def _frequent(
         new[begins] = True
         frequency = np.bincount(group[new], minlength=begins.size)
         often = frequency >= 2
-        numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
-        grams[at] = numbered[group]
+        grams[at] = np.where(often, np.cumsum(often) - 1 + number, -1)[group]
         number += int(often.sum())
         frequencies.append(frequency[often].astype(np.int32))
         firsts.append(at[begins[often]].astype(np.int32))

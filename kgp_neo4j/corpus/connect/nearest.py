@@ -37,7 +37,14 @@ def join_nearest(
         lonely = {row["node"] for row in database.read("connect/unjoined", **values)}
         if not lonely:
             return
-    nodes, vectors = _read_vectors(database, corpus, space)
+    nodes: list[str] = []  # those with an embedding, by id
+    numbers = array("f")
+    for row in database.read_pages(
+        "connect/vectors", "id", corpus=corpus, property=space, limit=_READ
+    ):
+        nodes.append(row["node"])
+        numbers.extend(row["vector"])
+    vectors = np.frombuffer(numbers, np.float32).reshape(max(len(nodes), 1), -1)[: len(nodes)]
     at = np.arange(len(nodes))
     depth = min(_DEPTH * neighbours, len(nodes) - 1)
     if lonely and len(lonely) * depth < len(nodes):
@@ -45,9 +52,8 @@ def join_nearest(
         near = [places for _, places, _ in _nearest(vectors, new, depth)]
         at = np.union1d(new, np.concatenate(near))
     search = _nearest if at.size * len(nodes) <= _ALL_COSINES else _nearest_in_cells
-    found = search(vectors, at, min(neighbours, len(nodes) - 1))
     with bar("similarity edges", len(at), "passages") as progress:
-        for of, places, cosines in ahead(found):
+        for of, places, cosines in ahead(search(vectors, at, min(neighbours, len(nodes) - 1))):
             scores = (1 + cosines) / 2
             rows = []
             for n, near, each in zip(of, places.tolist(), scores.tolist(), strict=True):
@@ -56,19 +62,6 @@ def join_nearest(
             for some in in_batches(rows, _WRITTEN):
                 database.write("connect/join", corpus=corpus, type=edges, rows=some)
             progress.update(len(rows))
-
-
-def _read_vectors(
-    database: Database, corpus: str, space: str
-) -> tuple[list[str], NDArray[np.float32]]:
-    """Return the nodes of all passages that have an embedding, by id, and the embeddings."""
-    nodes: list[str] = []
-    parts = array("f")
-    values = {"corpus": corpus, "property": space, "limit": _READ}
-    for row in database.read_pages("connect/vectors", "id", **values):
-        nodes.append(row["node"])
-        parts.extend(row["vector"])
-    return nodes, np.frombuffer(parts, np.float32).reshape(max(len(nodes), 1), -1)[: len(nodes)]
 
 
 def _nearest(
@@ -89,8 +82,7 @@ def _nearest(
         np.matmul(vectors[of], others.T, out=cosines[:, : len(others)])
         own = of if among is None else np.searchsorted(among, of)
         cosines[np.arange(of.size), own] = -2  # no passage is a neighbour of its own
-        nearest = cosines.reshape(of.size, groups, _GROUP).max(axis=2)
-        best = _first(nearest, min(most, groups))
+        best = _first(cosines.reshape(of.size, groups, _GROUP).max(axis=2), min(most, groups))
         places = (best[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(of.size, -1)
         found = np.take_along_axis(cosines, places, 1)
         chosen = _first(found, most)

@@ -158,10 +158,9 @@ def group_pairs(
         return Pairs.concatenate(())
     count = np.diff(begins, append=first.size).astype(np.int32)
     places = np.minimum(begins[:, None] + np.arange(MOST_ITEMS), items.size - 1)
-    shown = np.arange(MOST_ITEMS) < count[:, None]
     return Pairs(
         first[begins], second[begins], count, np.add.reduceat(weight, begins),
-        np.where(shown, items[places], -1),
+        np.where(np.arange(MOST_ITEMS) < count[:, None], items[places], -1),
     )  # fmt: skip
 
 
@@ -201,10 +200,9 @@ def write_pairs(
     for at in range(MOST_ITEMS):
         identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
     del title_hashes
-    size = np.bincount(pairs.first, minlength=len(rows))
     changed = outdated(
         pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],
-        size == [row["shared"] for row in rows],
+        np.bincount(pairs.first, minlength=len(rows)) == [row["shared"] for row in rows],
     )  # fmt: skip
     order = np.argsort(pairs.first, kind="stable")
     ends = np.searchsorted(pairs.first[order], np.arange(len(rows) + 1))

@@ -65,8 +65,7 @@ def choose(
 ) -> Choice:
     """Return the answer, `none` where nothing was read, and the sentences most relevant to it."""
     sentences = _by_support(question, passages, windows)
-    chosen = _chosen(question, passages, windows, sentences)
-    return replace(chosen, sentences=tuple(sentences))
+    return replace(_chosen(question, passages, windows, sentences), sentences=tuple(sentences))
 
 
 def _chosen(
@@ -112,8 +111,12 @@ def _chosen(
 
 def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:
     """Return a span as a choice: its text, and where it stands; it does not leave its line."""
-    best = _within_a_line(passages, candidate)
-    return Choice("span", _text(passages, best), _place(passages, best))
+    text = _text(passages, candidate)
+    if "\n" in text and len(lines := sentences(text)) > 1:
+        # Up to the end of the paragraph, heading or item of a list that it begins in.
+        first = text[: lines[0][1]].rstrip(" \n.:;,")
+        candidate = replace(candidate, end=candidate.start + len(first))
+    return Choice("span", _text(passages, candidate), _place(passages, candidate))
 
 
 def _compared(
@@ -168,15 +171,6 @@ def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
     return source[candidate.start : candidate.end].strip()
 
 
-def _within_a_line(passages: Sequence[Passage], candidate: Candidate) -> Candidate:
-    """Return a span up to the end of the paragraph, heading or item of a list that it begins in."""
-    text = _text(passages, candidate)
-    if "\n" not in text or len(lines := sentences(text)) == 1:
-        return candidate
-    first = text[: lines[0][1]].rstrip(" \n.:;,")
-    return replace(candidate, end=candidate.start + len(first))
-
-
 def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
     """Return the span's place in its passage's text; nothing where only the title has it."""
     passage = passages[candidate.passage]
@@ -188,11 +182,7 @@ def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str
 def _by_support(
     question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
 ) -> list[tuple[float, int, int, int]]:
-    """Return the sentences by how much they support the answer, as (score, passage, start, end).
-
-    The score is the network's, as a mean over the tokens, and the share of the question's words. A
-    heading is no sentence.
-    """
+    """Return the sentences by the network's support and the share of the question's words."""
     pieces: dict[int, list[tuple[int, int, float]]] = {}
     for window, logits in windows:
         for place, support in zip(window.places, logits.pieces[:, _SUPPORT], strict=True):
@@ -204,7 +194,7 @@ def _by_support(
         text = passages[at].text
         for start, end in sentences(text):
             supports = [support for a, b, support in places if start <= a and b <= end]
-            if not supports or text.startswith("#", start):
+            if not supports or text.startswith("#", start):  # a heading is no sentence
                 continue
             content = content_words(text[start:end])
             if len(content) >= _SHORTEST:

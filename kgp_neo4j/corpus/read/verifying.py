@@ -69,8 +69,7 @@ class Layout:
         """Return the marked answer with the text around it, and that text's place."""
         passage = self._passages[id_]
         off = max(0, start - _NEAR)
-        text = _with_ends(passage.text[off : end + _NEAR])
-        (near,) = encoded(self._tokenizer, [text])
+        (near,) = encoded(self._tokenizer, [_with_ends(passage.text[off : end + _NEAR])])
         ids, places = near.ids, [(a + off, b + off) for a, b in near.offsets]
         first = next((at for at, (_, b) in enumerate(places) if b > start), len(ids))
         last = max((at for at, (a, _) in enumerate(places) if a < end), default=first)

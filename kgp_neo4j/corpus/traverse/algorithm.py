@@ -133,21 +133,15 @@ class NextEvidenceAgent(Agent):
         return list(visited.values())
 
     def _expectations(
-        self,
-        database: Database,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        *,
-        paper: bool = False,
+        self, database: Database, question: str, paths: Sequence[ReasoningPath], paper: bool = False
     ) -> list[dict[str, Any]]:
         """Return each path's last passage and next evidence: for the paper, text or a vector."""
         passages: dict[str, Passage] = {}
         if self.reads_passages:
             passages = read_passages(database, [s.passage for path in paths for s in path.steps])
         steps = []
-        for path, evidence in zip(
-            paths, self.next_evidence(question, paths, passages), strict=True
-        ):
+        expected = self.next_evidence(question, paths, passages)
+        for path, evidence in zip(paths, expected, strict=True):
             vector = [] if paper and self.writes_text else list(evidence.vector or ())
             steps.append(
                 {

@@ -128,14 +128,17 @@ class Candidates:
         self.before = before
         size, width = len(rows), max(len(frontier), 1)
         place = {passage: at for at, passage in enumerate(self.ids)}
-        #: Passages that came since the others were embedded, with their rank by words; without that
-        #: they are as far from the question as what search by meaning does not find.
+        #: Passages that came since the others were embedded, with their rank by words, whose cosine
+        #: they get; without it they are as far as what search by meaning does not find.
         self.unembedded = {
             row["passage"]: question.lexical_rank.get(row["passage"], _MOST_RANKED)
             for row in rows
             if row["cosine"] is None
         }
-        self.cosine = np.array([self._cosine(row) for row in rows], np.float32)
+        cosines = question.cosines or [0.0]
+        given = {p: cosines[min(at, len(cosines) - 1)] for p, at in self.unembedded.items()}
+        cosine = [given.get(row["passage"], row["cosine"]) for row in rows]
+        self.cosine = np.array(cosine, np.float32)
         links = np.array(
             [(at, *link) for at, row in enumerate(rows) for link in row["links"]], np.float32
         ).reshape(-1, 4)
@@ -185,13 +188,6 @@ class Candidates:
         #: The share of the question's words that a candidate has and the parent lacks.
         self.gain = np.ascontiguousarray(((covered * weight) @ (~parent_covered).T).T) / total
 
-    def _cosine(self, row: Row) -> float:
-        """Return a passage's cosine; without a vector, that of the rank which it has by words."""
-        if row["cosine"] is not None:
-            return float(row["cosine"])
-        cosines = self.question.cosines
-        return cosines[min(self.unembedded[row["passage"]], len(cosines) - 1)] if cosines else 0.0
-
     def _alone(self) -> dict[str, Sequence[float] | NDArray[Any]]:
         """Return the features of the passages themselves, without links."""
         question, ids = self.question, self.ids
@@ -224,7 +220,6 @@ class Candidates:
         any_kind = present[:SIMILAR].any(0)
         rank = np.arange(weights.shape[1], dtype=np.float32)[:, None]
         named = np.array([p in self.question.named for p in self.frontier] or [False])[:, None]
-        union = self.gain + self.parent_coverage[:, None]
         of_kinds = {
             "links": present.sum(1),
             "rank": np.where(present, rank, _NO_RANK).min(1),
@@ -232,7 +227,7 @@ class Candidates:
             "weight": weights.max(1),
             "asked": (present & named).sum(1),
             "gain": np.where(present, self.gain, 0.0).max(1),
-            "union": np.where(present, union, 0.0).max(1),
+            "union": np.where(present, self.gain + self.parent_coverage[:, None], 0.0).max(1),
             # The scores of the linked passages at the previous hop.
             "before": np.where(present, self.before_parent[:, None], -12.0).max(1),
             "likely_gain": (present * self.likely[:, None] * self.gain).max(1),

@@ -116,8 +116,7 @@ def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
 
 def _may_end(words: Words, at: int) -> bool:
     raw = words.raw[at]
-    named = raw[0].isupper() or raw[0].isdigit()
-    return named and words.keys[at] not in STOP_WORDS
+    return (raw[0].isupper() or raw[0].isdigit()) and words.keys[at] not in STOP_WORDS
 
 
 def _runs(words: Words) -> Iterator[tuple[int, int]]:

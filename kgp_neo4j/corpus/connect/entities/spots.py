@@ -82,8 +82,7 @@ class Spots:
     def columns(self) -> tuple[NDArray[Any], ...]:
         """Return arrays: the text of each spot, its start, end, form, and how it is written."""
         text = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
-        values = np.frombuffer(self._values, np.int32).reshape(-1, 4)
-        return text, *values.T
+        return text, *np.frombuffer(self._values, np.int32).reshape(-1, 4).T
 
 
 def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:

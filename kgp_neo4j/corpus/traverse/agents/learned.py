@@ -76,25 +76,23 @@ class LearnedAgent(KnnAgent):
         for hop in range(settings.hops):
             if not frontier:
                 break
-            reachable = candidates_of(database, corpus, signals, frontier, settings, before)
+            found = candidates_of(database, corpus, signals, frontier, settings, before)
             trees = self.scorer.later if hop else self.scorer.first
-            scores = trees.scores(reachable.features).tolist()
-            order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
+            scores = trees.scores(found.features).tolist()
+            order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
             # The last hop's scores are final; those before only choose the next frontier.
             most = settings.budget if hop == settings.hops - 1 else settings.seeds
             judged: dict[str, ReasoningPath] = {}
             for at in order[:most]:
-                passage, cosine = reachable.ids[at], float(reachable.cosine[at])
+                passage, cosine = found.ids[at], float(found.cosine[at])
                 # The scores are log odds.
                 likely = 1.0 / (1.0 + math.exp(-max(min(scores[at], 30.0), -30.0)))
                 step = _seed(signals, passage, cosine, likely)
-                judged[passage] = _path(
-                    step, reachable.origin[at], frontier, judged, paths, settings
-                )
+                judged[passage] = _path(step, found.origin[at], frontier, judged, paths, settings)
             tell_hop(hop + 1, judged.values())
             paths |= judged
-            ranked = [reachable.ids[at] for at in order]
-            before = dict(zip(reachable.ids, scores, strict=True))
+            ranked = [found.ids[at] for at in order]
+            before = dict(zip(found.ids, scores, strict=True))
             frontier = ranked[: settings.seeds]
         # Further results of the search fill the rest of the budget.
         ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
