@@ -32,21 +32,19 @@ class Blocks:
         """Return the text so far; the last block ends it."""
         return "".join(self._parts).removesuffix(_GAP)
 
-    def add(self, text: str) -> int:
-        """Add a paragraph and return its offset; an empty one adds nothing."""
-        start = self.length
+    def add(self, text: str) -> None:
+        """Add a paragraph; an empty one adds nothing."""
         if text := text.strip():
             self._parts += (text, _GAP)
             self.length += len(text) + len(_GAP)
-        return start
 
     def add_table(self, table: SourceTable) -> None:
         """Add a table: its caption, unless it is the text just before, and its Markdown."""
         if table.caption and table.caption not in self._parts[-2:]:
             self.add(table.caption)
         shown = markdown(table)
-        start = self.add(shown)
-        self.tables.append(replace(table, start=start, end=start + len(shown)))
+        self.tables.append(replace(table, start=self.length, end=self.length + len(shown)))
+        self.add(shown)
 
     def document(self, where: str, title: str = "", **more: Any) -> SourceDocument:
         """Return a document of all that was added and left out."""

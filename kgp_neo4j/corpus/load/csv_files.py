@@ -45,7 +45,7 @@ def read_values(text: str, where: str) -> SourceDocument:
     try:
         separator = named[1] if named else _separator(text)
         escaped = '\\"' in text and _is_escaped(text, separator)
-        records = list(_records(text, separator, escaped, where, line=2 if named else 1))
+        records = list(_records(text, separator, escaped, where, 2 if named else 1))
     except csv.Error as error:
         raise InputError(f"not separated values ({error})", where=where) from error
     finally:
@@ -87,9 +87,7 @@ def _filled(fields: list[str]) -> int:
     return next((at for at in range(len(fields), 0, -1) if fields[at - 1].strip()), 0)
 
 
-def _records(
-    text: str, separator: str, escaped: bool, where: str, *, line: int
-) -> Iterator[Record]:
+def _records(text: str, separator: str, escaped: bool, where: str, line: int) -> Iterator[Record]:
     """Yield each nonempty record's line and fields; raises InputError for a quote left open."""
     reader = _reader(text, separator, escaped)
     began = line
@@ -123,10 +121,7 @@ def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -
 
 
 def _separator(text: str) -> str:
-    """Return the separator that splits most of the first lines into the same number of fields.
-
-    It splits the first and half of them or more; in a file of one column there is none.
-    """
+    """Return the separator that splits most of the first lines alike, `_NONE` for one column."""
     sample = text if len(text) <= _SAMPLE else text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE]
     shares = {_NONE: 0.0}
     for separator in _DELIMITERS:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
+
+#: A document, or what is wrong with one.
+Reading: TypeAlias = SourceDocument | InputError
 
 #: Keys that only the questions of 2WikiMultihopQA have; HotpotQA's lack them.
 _TWO_WIKI_KEYS = frozenset(("answer_id", "entity_ids", "evidences", "evidences_id"))
@@ -37,9 +40,7 @@ class _Paragraph(msgspec.Struct):
     paragraph_text: str
 
 
-def documents_of_records(
-    path: Path, values: Iterable[Value]
-) -> Iterator[SourceDocument | InputError]:
+def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Reading]:
     """Yield the documents of values, an InputError for unusable ones; equal titles are numbered."""
     titles: Counter[str] = Counter()
     empty = True
@@ -56,9 +57,7 @@ def documents_of_records(
         yield InputError("the file holds no record", where=shown(path), hint=_EXPECTED)
 
 
-def _documents(
-    value: Any, where: str, source: str, titles: Counter[str]
-) -> Iterator[SourceDocument]:
+def _documents(value: Any, where: str, source: str, titles: Counter[str]) -> Iterator[Reading]:
     if not isinstance(value, dict):
         raise InputError("not a record", where=where, hint=_EXPECTED)
     if "title" in value and (key := next((k for k in _TEXTS if k in value), "")):
@@ -78,12 +77,10 @@ def _documents(
         raise InputError(f'the record has no "{missing}"', where=where, hint=_EXPECTED)
 
 
-def _record(
-    value: dict[str, Any], text_key: str, where: str, source: str, titles: Counter[str]
-) -> SourceDocument:
-    title, text = value["title"], value[text_key]
+def _record(value: Any, name: str, where: str, source: str, titles: Counter[str]) -> SourceDocument:
+    title, text = value["title"], value[name]
     _check(title, "title", where)
-    _check(text, text_key, where)
+    _check(text, name, where)
     # Titles are counted by a digest, so that a long file does not fill the memory.
     digest = text_hash(title)[:32]
     titles[digest] += 1

@@ -1,5 +1,6 @@
 """Delete documents and corpora with everything in them."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,10 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
 
 def _find(database: Database, corpus: str, document: str) -> list[Row]:
     require_corpus(database, corpus)
-    files = _paths(document)
+    files: list[str] = []
+    with suppress(OSError, RuntimeError, ValueError):  # a title, not a path
+        path = absolute(Path(document).expanduser())
+        files = [path.as_posix(), path.resolve().as_posix()]
     rows = database.read("load/find_documents", corpus=corpus, text=document, files=files)
     # An id names one document, even where it is another one's title.
     named = [row for row in rows if row["by"] == rows[0]["by"]]
@@ -104,11 +108,3 @@ def _find(database: Database, corpus: str, document: str) -> list[Row]:
             hint=f"Name one of them by its id: {ids}{more}.",
         )
     return named
-
-
-def _paths(document: str) -> list[str]:
-    try:
-        path = absolute(Path(document).expanduser())
-        return [path.as_posix(), path.resolve().as_posix()]
-    except (OSError, RuntimeError, ValueError):  # a title, not a path
-        return []

@@ -1,18 +1,13 @@
-"""Read one file of any known kind into documents.
-
-A reader yields a SourceDocument, or an InputError for what cannot be used, and continues. The
-caller decides whether to stop at the first error.
-"""
+"""Read one file of any known kind into documents, with an InputError for what cannot be used."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import TypeAlias
 
 from kgp_neo4j.corpus.load.csv_files import read_values
-from kgp_neo4j.corpus.load.datasets import documents_of_records
+from kgp_neo4j.corpus.load.datasets import Reading, documents_of_records
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.markup import read_asciidoc, read_restructured_text
@@ -23,8 +18,6 @@ from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-
-Reading: TypeAlias = SourceDocument | InputError
 
 _DEEPEST = 4
 _RECORDS = (".jsonl", ".json")
@@ -38,9 +31,7 @@ _READERS: dict[str, Callable[[str, str], SourceDocument]] = {
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
 #: A first line before an empty line, with text below it.
-_FIRST_LINE = re.compile(
-    r"\s*(?P<line>\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S"
-)
+_FIRST_LINE = re.compile(r"\s*(\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S")
 
 
 def read(path: Path, progress: Progress) -> Iterator[Reading]:
@@ -135,7 +126,7 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
 def _prose(text: str, where: str) -> SourceDocument:
     """Return a text as a document, whose title is the first line where it reads like one."""
     first = _FIRST_LINE.match(text)
-    line = " ".join(first["line"].split()) if first else ""
+    line = " ".join(first[1].split()) if first else ""
     letters = sum(letter.isalpha() for letter in line)
     is_title = 2 * letters > len(line) and not line[0].islower() and line.isprintable()
     title = line if is_title and line[-1] not in ".,;:!。，；：！" else ""

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.tables import SourceTable, Span
@@ -75,6 +75,12 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
+def places_of(span: Span) -> Iterable[tuple[int, int]]:
+    """Return row and column of each place that a merged cell covers."""
+    columns = range(span.column, span.column + span.columns)
+    return product(range(span.row, span.row + span.rows), columns)
+
+
 def cells(tables: Sequence[SourceTable]) -> int:
     """Return the number of cells of the tables, header cells and covered ones too."""
     return sum(len(row) for table in tables for row in table.rows)
@@ -89,7 +95,6 @@ _SAMPLE = 200
 _DEEPEST = 5
 
 Rows = Sequence[Sequence[str]]
-
 
 #: The start of a caption that is no sentence about a table.
 CAPTION = re.compile(
@@ -150,9 +155,7 @@ def _names_groups(rows: Rows) -> bool:
     )
 
 
-def table_of(
-    rows: Sequence[list[str]], spans: Iterable[Span], caption: str = ""
-) -> SourceTable | None:
+def table_of(rows: Rows, spans: Iterable[Span], caption: str = "") -> SourceTable | None:
     """Return a table without empty rows and columns, titles as its caption; None if all are."""
     rows, merged = trimmed(rows, spans)
     if not rows:
@@ -174,7 +177,7 @@ def table_of(
     )
 
 
-def trimmed(rows: Sequence[list[str]], spans: Iterable[Span]) -> tuple[list[list[str]], list[Span]]:
+def trimmed(rows: Rows, spans: Iterable[Span]) -> tuple[list[list[str]], list[Span]]:
     """Return rows and the merged cells in them without empty rows and columns."""
     down = [at for at, row in enumerate(rows) if any(text.strip() for text in row)]
     across = sorted({at for row in rows for at, text in enumerate(row) if text.strip()})
@@ -182,7 +185,7 @@ def trimmed(rows: Sequence[list[str]], spans: Iterable[Span]) -> tuple[list[list
 
 
 def picked(
-    rows: Sequence[list[str]], spans: Iterable[Span], down: Sequence[int], across: Sequence[int]
+    rows: Rows, spans: Iterable[Span], down: Sequence[int], across: Sequence[int]
 ) -> tuple[list[list[str]], list[Span]]:
     """Return some of the rows and columns, with the merged cells in them, which keep their text."""
     grid = [[rows[at][c] if c < len(rows[at]) else "" for c in across] for at in down]

@@ -175,7 +175,6 @@ def _events(page: Tag, closed: Container[int] = ()) -> Iterator[tuple[Tag | Navi
 _MOST_CELLS = 2_000_000
 _WIDEST = 1000
 
-
 #: A `td` or `th`, and its text.
 _Cell: TypeAlias = tuple[Tag, _Lines]
 #: The place of a row's section (`thead`, `tbody`, `tfoot`), and its cells.

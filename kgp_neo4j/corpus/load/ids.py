@@ -13,10 +13,8 @@ def checked_corpus(name: str) -> str:
     if not name.strip():
         raise ConfigurationError("the corpus name is empty", hint="Give it a name: --corpus NAME.")
     if len(name) > _LONGEST_CORPUS_NAME:
-        raise ConfigurationError(
-            f"the corpus name has {len(name)} characters",
-            hint=f"Use at most {_LONGEST_CORPUS_NAME}.",
-        )
+        what = f"the corpus name has {len(name)} characters"
+        raise ConfigurationError(what, hint=f"Use at most {_LONGEST_CORPUS_NAME}.")
     if not is_storable(name):
         raise ConfigurationError("the corpus name is not valid Unicode", hint="Use UTF-8.")
     return name

@@ -12,10 +12,7 @@ from kgp_neo4j.graphdb.database import Database
 
 
 def _kept(database: Database, corpus: str) -> tuple[Path, set[str]]:
-    """Return the folder of a corpus's kept files, and the hashes of all its PDF files.
-
-    The folder is of this database alone: another one may have a corpus of the same name.
-    """
+    """Return the folder of a corpus's kept files, of this database alone, and its files' hashes."""
     (row,) = database.read("load/kept_files", corpus=corpus)
     name = text_hash(f"{row['database']} {corpus}")[:32]
     return Folders.from_environment().home / "kept" / name, set(row["hashes"])

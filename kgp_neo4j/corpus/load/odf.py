@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
-from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, Rows, add_sheet, too_large
+from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, add_sheet, too_large
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import Span
@@ -106,9 +106,9 @@ def _count(node: Element, name: str) -> int:
     return int(value) if value.isdecimal() else 1
 
 
-def _grid(odf: _Package, table: Element) -> tuple[Rows, Layout]:
+def _grid(odf: _Package, table: Element) -> tuple[list[list[str]], Layout]:
     """Return a sheet's texts, and what else it has."""
-    rows: Rows = []
+    rows: list[list[str]] = []
     layout = Layout()
     at = down = cells = 0
     for column in table.iter("table-column"):

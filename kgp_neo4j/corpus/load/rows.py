@@ -159,11 +159,7 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
 
 
 def _name(table: SourceTable, order: int, numbered: bool) -> str:
-    """Return the usual name of a table: by its printed number, else by its place in the document.
-
-    In a document with `numbered` tables a place would be read as a number, so a table without a
-    number is named by its caption there.
-    """
+    """Return the usual name of a table: by its number or place, beside numbers by its caption."""
     if table.number or not numbered:
         return f"Table {table.number or order}"
     return cut(table.caption, 80) or f"the table at place {order}"
@@ -175,12 +171,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     sections = grid.section_rows(table)
     marks = _marks(_data(table), len(table.rows[0]))
     spans = {(s.row, s.column): s for s in table.spans}
-    covered = {
-        (row, column)
-        for s in table.spans
-        for row in range(s.row, s.row + s.rows)
-        for column in range(s.column, s.column + s.columns)
-    } - spans.keys()
+    covered = {place for s in table.spans for place in grid.places_of(s)} - spans.keys()
     numbers = count(1 - table.header_rows)
     for at, texts in enumerate(table.rows):
         cells = []

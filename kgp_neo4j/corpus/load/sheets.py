@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
-from kgp_neo4j.corpus.load.grid import is_value, picked, table_of, trimmed
+from kgp_neo4j.corpus.load.grid import Rows, is_value, picked, table_of, trimmed
 from kgp_neo4j.text.values import column_type
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
@@ -24,8 +24,6 @@ from kgp_neo4j.types.tables import SourceTable, Span
 MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
 _YES = ("1", "true")
-
-Rows = list[list[str]]
 
 
 @dataclass(slots=True)
@@ -40,16 +38,14 @@ class Layout:
     has_colours: bool = False
 
 
-def add_sheet(
-    blocks: Blocks, name: str, rows: Rows | tuple[()] = (), layout: Layout | None = None
-) -> None:
+def add_sheet(blocks: Blocks, name: str, rows: Rows = (), layout: Layout | None = None) -> None:
     """Add a sheet, which is a table or several that are apart; of a hidden one, only that it is."""
     if layout is None:
         blocks.left_out.append(f'sheet "{name}" is hidden and left out')
         return
     merged, columns = layout.merged, layout.columns
     unseen = sum(any(row) for at, row in enumerate(rows) if at in layout.rows) + layout.cells
-    unseen += len({at for row in rows for at in columns if row[at : at + 1] > [""]})
+    unseen += len({at for row in rows for at in columns if any(row[at : at + 1])})
     if unseen:
         down = [at for at in range(len(rows)) if at not in layout.rows]
         across = [at for at in range(max(map(len, rows))) if at not in columns]
@@ -79,7 +75,7 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
         sheet.reset_dimensions()  # the declared size may be wrong
         layout = _layout(sheet)
         unseen = set() if layout.has_colours else white
-        rows: Rows = []
+        rows: list[list[str]] = []
         for row in sheet.iter_rows():
             visited += len(row) + 1
             if visited > MOST_CELLS:
@@ -179,7 +175,7 @@ def _old_value(book: Any, cell: Any) -> str:
 # --- Tables of a sheet ---
 
 
-def _compact(rows: Sequence[list[str]], merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
+def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     """Return a sheet as rows of one length, with one empty row or column in the place of several.
 
     A merged cell's text is in all its places, but a space in a column that is empty otherwise.
@@ -213,11 +209,7 @@ def too_large() -> InputError:
 
 
 def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
-    """Yield the tables of a sheet.
-
-    A sheet is split only between tables that have a header of words above a column of values; a
-    note or a section below a table stays with it.
-    """
+    """Yield the tables of a sheet: it is split only between those with words above values."""
     for top, bottom in _parts(grid, lambda start, end: _is_table(grid[start:end])):
         shifted = [replace(s, row=s.row - top) for s in spans]
         yield from _side_by_side(grid[top:bottom], shifted)
@@ -228,18 +220,15 @@ def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
     columns = list(zip(*rows[_title_rows(rows) :], strict=True))
     sides = _parts(columns, lambda start, end: _is_table([row[start:end] for row in rows]))
     for left, right in sides if len(sides) > 1 else [(0, len(columns))]:
-        part, shifted = trimmed(
-            [row[left:right] for row in rows], [replace(s, column=s.column - left) for s in spans]
-        )
+        moved = [replace(s, column=s.column - left) for s in spans]
+        part, shifted = trimmed([row[left:right] for row in rows], moved)
         width = len(part[0])
         titles = [Span(at, 0, 1, width) for at in range(_title_rows(part))] if width > 2 else []
         if table := table_of(part, (*titles, *shifted)):
             yield table
 
 
-def _parts(
-    lines: Sequence[Sequence[str]], is_table: Callable[[int, int], bool]
-) -> list[tuple[int, int]]:
+def _parts(lines: Rows, is_table: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     """Return start and end of each part of a sheet, cut at empty lines between two tables."""
     parts: list[tuple[int, int]] = []
     for is_filled, run in groupby(range(len(lines)), key=lambda at: any(lines[at])):

@@ -20,15 +20,13 @@ _PASSAGES, _CELLS = 1_000, 10_000
 _FORM = 3
 
 
-def batches(
-    corpus: str, documents: Iterable[SourceDocument]
-) -> Iterator[dict[str, SourceDocument]]:
+def batches(corpus: str, found: Iterable[SourceDocument]) -> Iterator[dict[str, SourceDocument]]:
     """Gather documents into batches by their ids; a repeated paragraph is left out."""
     # Ids are kept as bytes: a data set has a million paragraphs.
     seen: set[bytes] = set()
 
     def new() -> Iterator[tuple[str, SourceDocument]]:
-        for document in documents:
+        for document in found:
             id_ = id_of(corpus, document.source, document.key)
             if bytes.fromhex(id_) not in seen:
                 seen.add(bytes.fromhex(id_))
@@ -104,10 +102,7 @@ def write(
 
 
 def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDocument]) -> None:
-    """Write the rows and cells of documents' tables, some thousand cells a transaction.
-
-    Raises DatabaseError where the database does not have every cell afterwards.
-    """
+    """Write the rows and cells of documents' tables, and check that every cell is there."""
     if not documents:
         return
     rows = (

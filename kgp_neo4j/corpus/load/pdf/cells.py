@@ -14,17 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pdfplumber.utils.clustering import cluster_list, cluster_objects
 
-from kgp_neo4j.corpus.load.grid import header_rows
+from kgp_neo4j.corpus.load.grid import header_rows, places_of
 from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
-from kgp_neo4j.corpus.load.pdf.letters import (
-    Box,
-    Line,
-    Word,
-    center,
-    is_leftward,
-    lines_of,
-    segments,
-)
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, is_leftward, lines_of
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
 
@@ -95,14 +87,15 @@ def components(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list[
 def _drawings(page: PageObjects) -> list[Box]:
     """Return the outermost frames around a large curve that take no more than half of the page."""
     large = [box for box in page.slanted if max(box.width, box.height) > 20][:500]
-    frames = [box for box in {*page.shapes} if 900 <= box.area <= 0.5 * page.width * page.height]
+    most = 0.5 * page.width * page.height
+    frames = [box for box in {*page.shapes} if 900 <= box.width * box.height <= most]
     return outermost(frame for frame in frames if any(map(frame.holds, large)))
 
 
 def outermost(boxes: Iterable[Box]) -> list[Box]:
     """Return the boxes that are in no larger one of them, the largest first."""
     found: list[Box] = []
-    for box in sorted(boxes, key=lambda box: -box.area):
+    for box in sorted(boxes, key=lambda box: -box.width * box.height):
         if not any(other.holds(box) for other in found):
             found.append(box)
     return found
@@ -145,7 +138,7 @@ def gutters(lines: Sequence[Line]) -> list[float]:
     if len(lines) < 2:
         return []
     width = _GAP * sorted(line.size for line in lines)[len(lines) // 2]
-    pieces = [segments(line, 0.9 * _GAP) for line in lines]
+    pieces = [line.segments(0.9 * _GAP) for line in lines]
     # How many pieces begin less how many end at each place; their sum is how many cover it.
     changes = Counter(piece.x0 for line in pieces for piece in line)
     changes.subtract(piece.x1 for line in pieces for piece in line)
@@ -166,8 +159,6 @@ def gutters(lines: Sequence[Line]) -> list[float]:
 
 # --- Tables ---
 
-Rows = list[tuple[str, ...]]
-
 #: Leader dots from one column to the next.
 _LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}")
 _MOST_CELLS = 50_000
@@ -180,7 +171,7 @@ class PageTable:
     """A table as it is on one page; `edges` are the left and right ends of its columns."""
 
     box: Box
-    rows: Rows
+    rows: list[tuple[str, ...]]
     edges: list[tuple[float, float]]
     #: Ruled lines, not gaps alone, separate the columns.
     is_ruled: bool = False
@@ -279,7 +270,7 @@ def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
     """Return whether a line names groups of columns and the one below it the columns themselves."""
 
     def crosses(line: Line) -> bool:
-        return any(p.x0 < x - 1 and p.x1 > x + 1 for x in xs[1:-1] for p in segments(line, 0.3))
+        return any(p.x0 < x - 1 and p.x1 > x + 1 for x in xs[1:-1] for p in line.segments(0.3))
 
     return crosses(above) and not crosses(below)
 
@@ -332,19 +323,19 @@ class _Cells:
 
     def table(self, box: Box, lines: Sequence[Line], inside: Sequence[Word]) -> PageTable | None:
         for line in lines:
-            self.pieces[_index(self.ys, line.middle)] += segments(line, 0.35)
+            self.pieces[_index(self.ys, line.middle)] += line.segments(0.35)
         for word in inside:
             self.words[self._place(word)].append(word)
         texts = {}
         spans = []
         for span in self._merged():
-            places = list(_places(span))
-            words = [word for place in places for word in self.words.get(place, ())]
+            covered = list(places_of(span))
+            words = [word for place in covered for word in self.words.get(place, ())]
             parts: list[Line | Word] = [*lines_of(word for word in words if not word.turn)]
             parts += [word for word in words if word.turn]
             text = _LEADERS.sub("", " ".join(part.text for part in parts)).strip()
-            texts.update(dict.fromkeys(places, text))
-            if text and len(places) > 1:
+            texts.update(dict.fromkeys(covered, text))
+            if text and len(covered) > 1:
                 spans.append(span)
         down, beside = (sorted({place[axis] for place in self.words}) for axis in (0, 1))
         if len(down) < 2 or len(beside) < 2:
@@ -391,11 +382,16 @@ class _Cells:
     def _merged(self) -> Iterator[Span]:
         """Yield the cells that nothing parts, so that each base cell is in one of them."""
         height, width = len(self.ys) - 1, len(self.xs) - 1
-        places = list(product(range(height), range(width)))
-        right_of = {(r, c) for r, c in places if c + 1 < width and not self._is_parted_right(r, c)}
-        below = {(r, c) for r, c in places if r + 1 < height and not self._is_parted_below(r, c)}
+        base = list(product(range(height), range(width)))
+        right_of = {(r, c) for r, c in base if c + 1 < width and not self._is_parted_right(r, c)}
+        below = {
+            (r, c) for r, c in base
+            if r + 1 < height
+            and (y := self.ys[r + 1]) not in self.soft_y
+            and not _is_covered(self.across, y, self.xs[c], self.xs[c + 1])
+        }  # fmt: skip
         done: set[tuple[int, int]] = set()
-        for r, c in places:
+        for r, c in base:
             if (r, c) in done:
                 continue
             bottom, right = r, c
@@ -409,7 +405,7 @@ class _Cells:
             ):
                 bottom += 1
             span = Span(r, c, bottom - r + 1, right - c + 1)
-            done.update(_places(span))
+            done.update(places_of(span))
             yield span
 
     def _is_parted_right(self, r: int, c: int) -> bool:
@@ -425,10 +421,6 @@ class _Cells:
         sides = pairwise(self.xs[c : c + 3])
         return all(any(a <= center(piece) < b for piece in pieces) for a, b in sides)
 
-    def _is_parted_below(self, r: int, c: int) -> bool:
-        y = self.ys[r + 1]
-        return y in self.soft_y or _is_covered(self.across, y, self.xs[c], self.xs[c + 1])
-
 
 def _is_covered(rules: Sequence[Rule], at: float, start: float, end: float) -> bool:
     """Return whether ruled lines at one place cover most of a stretch."""
@@ -441,11 +433,6 @@ def _index(bounds: Sequence[float], at: float) -> int:
     return bisect_right(bounds, at, 1, len(bounds) - 1) - 1
 
 
-def _places(span: Span) -> Iterable[tuple[int, int]]:
-    rows = range(span.row, span.row + span.rows)
-    return product(rows, range(span.column, span.column + span.columns))
-
-
 def _span_among(span: Span, rows: Sequence[int], columns: Sequence[int]) -> list[Span]:
     """Return a span counted in the rows and columns that stay; none where one cell is left."""
     r = [at for at, row in enumerate(rows) if span.row <= row < span.row + span.rows]
@@ -453,7 +440,7 @@ def _span_among(span: Span, rows: Sequence[int], columns: Sequence[int]) -> list
     return [Span(r[0], c[0], len(r), len(c))] if len(r) * len(c) > 1 else []
 
 
-def _body(rows: Rows, spans: Sequence[Span]) -> tuple[int, int]:
+def _body(rows: Sequence[tuple[str, ...]], spans: Sequence[Span]) -> tuple[int, int]:
     """Return where the rows begin and end without a heading above and notes below them."""
     columns = len(rows[0])
     single = [span for span in spans if span.rows == 1]

@@ -21,9 +21,10 @@ from pdfminer.pdftypes import resolve1
 from kgp_neo4j.corpus.load.contents import given_title
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, can_recognise, open_shown
+from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, open_shown
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
+from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
@@ -57,7 +58,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, data, where, left_out)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
         is_read = is_read or (parts.height > 0 and not parts.is_damaged)
         if parts.number == 1:
             largest = _largest(parts)
@@ -70,7 +71,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         if parts.is_damaged:
             left_out.append(f"page {parts.number}: damaged, what could be read of it is kept")
         elif not blocks and parts.has_picture:
-            hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
+            hint = "no text" if is_installed("rapidocr") else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
         given = assembly.add(parts, parts.label or number, above, below, blocks)
@@ -89,9 +90,12 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         why = f": {told[0]}" if told else ", only pictures" * bool(left_out)
-        is_hint = (told or left_out) and not can_recognise()
+        is_hint = (told or left_out) and not is_installed("rapidocr")
         raise InputError(f"the PDF holds no text{why}", where=where, hint=hint if is_hint else None)
-    sections = _sections(assembly.blocks, sizes, _outline(pdf), {title, largest})
+    outline: list[tuple[int, str]] = []
+    with suppress(Exception):  # there is none, or it is damaged
+        outline += [(each[0], str(each[1])) for each in pdf.doc.get_outlines()]
+    sections = _sections(assembly.blocks, sizes, outline, {title, largest})
     if not title and sections and sections[0].start == 0:
         title = sections[0].title
     return SourceDocument(
@@ -137,9 +141,7 @@ class _Assembly:
         #: The last part of the table at the end of the page before, which may continue.
         self._open: PageTable | None = None
 
-    def add(
-        self, page: PageParts, label: str, header: str, footer: str, blocks: Sequence[Block]
-    ) -> str:
+    def add(self, page: PageParts, label: str, above: str, below: str, blocks: list[Block]) -> str:
         """Add a page and return its text; a table at its top may continue the one before."""
         start, first = self._length, len(self.texts)
         for index, block in enumerate(blocks):
@@ -155,7 +157,7 @@ class _Assembly:
         if blocks:
             self._open = blocks[-1] if isinstance(blocks[-1], PageTable) else None
         place = page.number, start, self._length
-        self.pages.append(SourcePage(*place, label, header, footer, page.recognised))
+        self.pages.append(SourcePage(*place, label, above, below, page.recognised))
         return "".join(self.texts[first:])
 
     def _add_table(self, part: PageTable, before: Sequence[Block], page: int) -> str:
@@ -186,12 +188,11 @@ class _Assembly:
 
     def _is_continued(self, part: PageTable, before: Sequence[Block]) -> bool:
         """Return whether a table at the top of a page continues the one of the page before."""
-        if self._open is None or any(block != part.caption for block in before):
+        last = self._open
+        if not last or len(part.edges) != len(last.edges) or any(b != part.caption for b in before):
             return False
-        if len(part.edges) != len(self._open.edges):
-            return False
-        slack = 0.03 * (self._open.edges[-1][1] - self._open.edges[0][0])
-        ends = zip(chain(*part.edges), chain(*self._open.edges), strict=True)
+        slack = 0.03 * (last.edges[-1][1] - last.edges[0][0])
+        ends = zip(chain(*part.edges), chain(*last.edges), strict=True)
         is_alike = all(abs(one - other) < slack for one, other in ends)
         return part.continued or (is_alike and part.caption in ("", self.tables[-1].caption))
 
@@ -203,7 +204,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 # --- The file ---
 
 
-def _pages(pdf: Any, data: bytes, where: str, left_out: list[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -214,8 +215,7 @@ def _pages(pdf: Any, data: bytes, where: str, left_out: list[str]) -> Iterator[P
         count = resolve1(resolve1(pdf.doc.catalog["Pages"])["Count"])
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
-    shown_pages = open_shown(pdf, data, _password())
-    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, shown_pages:
+    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, open_shown(pdf):
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:
@@ -228,17 +228,13 @@ def _pages(pdf: Any, data: bytes, where: str, left_out: list[str]) -> Iterator[P
             progress.update()
 
 
-def _password() -> str:
-    return os.environ.get(PASSWORD_VARIABLE, "")
-
-
 def _opened(where: str, data: bytes) -> Any:
     """Return a file opened with pdfplumber."""
     import pdfplumber  # takes a while, and only PDF files need it
 
     bound_streams()
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
-    password = _password()
+    password = os.environ.get(PASSWORD_VARIABLE, "")
     try:
         return pdfplumber.open(io.BytesIO(data), password=password)
     except Exception as error:  # a damaged file makes its library raise any error
@@ -252,14 +248,6 @@ def _opened(where: str, data: bytes) -> Any:
         ) from error
 
 
-def _outline(pdf: Any) -> list[tuple[int, str]]:
-    """Return level and title of the entries of a file's outline."""
-    try:
-        return [(each[0], str(each[1])) for each in pdf.doc.get_outlines()]
-    except Exception:  # there is none, or it is damaged
-        return []
-
-
 def _damaged(where: str) -> InputError:
     return InputError("the PDF is damaged", where=where, hint="Fetch it again.")
 
@@ -267,10 +255,8 @@ def _damaged(where: str) -> InputError:
 # --- Headings and the title ---
 
 _MARKS = re.compile(r"[\W_]+")
-#: Least ratio of a heading's letter size to that of running text.
-_LARGER = 1.12
-#: Least characters of a paragraph below a heading.
-_LEAST = 60
+#: Least ratio of a heading's letter size to that of running text, characters of what is below it.
+_LARGER, _LEAST = 1.12, 60
 
 
 def _sections(

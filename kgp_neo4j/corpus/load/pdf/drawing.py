@@ -28,7 +28,6 @@ from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
-from kgp_neo4j.environment.extras import is_installed
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
@@ -107,11 +106,11 @@ DRAWING = Lock()
 
 
 @contextmanager
-def open_shown(pdf: Any, data: bytes, password: str) -> Iterator[None]:
+def open_shown(pdf: Any) -> Iterator[None]:
     """Open a file in PDFium, as `pdf.shown`, and close it; None where PDFium cannot read it."""
     pdf.shown = None
     with DRAWING, suppress(Exception):
-        pdf.shown = PdfDocument(data, password or None)
+        pdf.shown = PdfDocument(pdf.stream.getvalue(), pdf.password or None)
     try:
         yield
     finally:
@@ -169,11 +168,6 @@ _DOTS_PER_INCH = 250
 _ROOM, _ALIKE = 0.8, 0.3
 
 
-def can_recognise() -> bool:
-    """Return whether the extra `ocr` is installed."""
-    return is_installed("rapidocr")
-
-
 def recognised_words(page: Any, width: float) -> list[Word]:
     """Return the words in the picture of a page so many points wide, from its top left corner."""
     picture = picture_of(page, _DOTS_PER_INCH / 72)
@@ -222,9 +216,7 @@ _SLANT, _STAMP = 0.3, 150
 class _Device(PDFLayoutAnalyzer):
     """Gathers what a page draws, up to the bounds; raises TooMuchError beyond them."""
 
-    objects: PageObjects
     ctm: Any
-    page_matrix: Any
 
     def __init__(self, manager: Any) -> None:
         super().__init__(manager)
@@ -257,7 +249,6 @@ class _Device(PDFLayoutAnalyzer):
         return Box(x0 - left, top - y1, x1 - left, top - y0)
 
     def begin_tag(self, tag: Any, props: Any = None) -> None:
-        """Begin a marked part of the content."""
         known = resolve1(props)
         given = resolve1(known.get("ActualText")) if isinstance(known, dict) else None
         given = decode_text(given) if isinstance(given, bytes) else ""
@@ -265,24 +256,20 @@ class _Device(PDFLayoutAnalyzer):
         self._tags.append(given if is_word else self._tags[-1])
 
     def end_tag(self) -> None:
-        """End it."""
         if len(self._tags) > 1:
             self._tags.pop()
 
     def begin_figure(self, name: str, bbox: Any, matrix: Any) -> None:
-        """Begin a form, which may lie in another one, or a picture."""
         self._forms += 1
         if self._forms > _FORMS:
             raise TooMuchError
         self._figure = mult_matrix(matrix, self.ctm)
 
     def render_image(self, name: str, stream: Any) -> None:
-        """Draw a picture."""
         x0, y0, x1, y1 = apply_matrix_rect(self._figure, (0, 0, 1, 1))
         self.objects.pictures.append(self._box(x0, y0, x1, y1))
 
     def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
-        """Draw a string."""
         spacing = textstate.charspace
         self._spacing = spacing if 0 < spacing <= 2 * abs(textstate.fontsize) else 0.0
         self._before, self._is_inkless = None, textstate.render == 3
@@ -291,7 +278,6 @@ class _Device(PDFLayoutAnalyzer):
     def render_char(
         self, matrix: Any, font: Any, fontsize: Any, scaling: Any, rise: Any, cid: Any, *_: Any
     ) -> float:
-        """Draw a letter."""
         self._letters += 1
         if self._letters > _LETTERS:
             raise TooMuchError
@@ -335,7 +321,6 @@ class _Device(PDFLayoutAnalyzer):
         return float(advance)
 
     def paint_path(self, *args: Any, **kwargs: Any) -> None:
-        """Draw a shape."""
         self._shapes += 1
         if self._shapes <= _SHAPES:
             super().paint_path(*args, **kwargs)

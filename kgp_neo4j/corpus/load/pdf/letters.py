@@ -30,11 +30,6 @@ class Box(NamedTuple):
         """From top to bottom."""
         return self.bottom - self.top
 
-    @property
-    def area(self) -> float:
-        """Width times height."""
-        return self.width * self.height
-
     def holds(self, other: Placed) -> bool:
         """Return whether the middle of `other` is inside."""
         y = (other.top + other.bottom) / 2
@@ -151,6 +146,16 @@ class Line:
 
     def __len__(self) -> int:
         return sum(len(word.text) for word in self.words)
+
+    def segments(self, gap: float = 0.6) -> list[Box]:
+        """Return its pieces between wide gaps; `gap` is in sizes of its letters."""
+        pieces: list[Box] = []
+        for word in self.words:
+            if pieces and word.x0 - pieces[-1].x1 < gap * max(self.size, 4):
+                pieces[-1] = Box.around([pieces[-1], word])
+            else:
+                pieces.append(Box(word.x0, word.top, word.x1, word.bottom))
+        return pieces
 
 
 def words_of(letters: Sequence[Word]) -> list[Word]:
@@ -290,17 +295,6 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
         else:
             rows.append((word.top, word.bottom, [word]))
     return sorted((Line(members) for _, _, members in rows), key=lambda line: line.middle)
-
-
-def segments(line: Line, gap: float = 0.6) -> list[Box]:
-    """Return the pieces of a line between wide gaps; `gap` is in sizes of its letters."""
-    pieces: list[Box] = []
-    for word in line.words:
-        if pieces and word.x0 - pieces[-1].x1 < gap * max(line.size, 4):
-            pieces[-1] = Box.around([pieces[-1], word])
-        else:
-            pieces.append(Box(word.x0, word.top, word.x1, word.bottom))
-    return pieces
 
 
 def is_leftward(words: Iterable[Word]) -> bool:

@@ -17,15 +17,14 @@ from kgp_neo4j.corpus.load.pdf import drawing, letters
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
 from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
+from kgp_neo4j.environment.extras import is_installed
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
 
 # --- Reading order ---
 
-_DEPTH = 5
 _EVER = 1e6
-_KNOWN = 12
 #: Lines that one search forward reads at most, which limits the time of a page.
 _LONGEST = 300
 
@@ -43,7 +42,7 @@ def _reading_order(
     flows: list[Flow] = [[]]
     at = 0
     while at < len(parts):
-        end, gaps = _columns(parts, at, known) if depth < _DEPTH else (at, [])
+        end, gaps = _columns(parts, at, known) if depth < 5 else (at, [])
         if not gaps:
             flows[-1].append(parts[at])
             at += 1
@@ -91,7 +90,7 @@ def _columns(parts: Flow, start: int, known: list[float]) -> tuple[int, list[flo
         bad = _bad_column(parts[start:end], places, 2 if is_known else 3)
         if bad is None:
             known += [x for x in places if all(abs(x - other) >= 6 for other in known)]
-            del known[:-_KNOWN]
+            del known[:-12]
             return end, places
         places.pop(max(bad - 1, 0))
     return start, []
@@ -116,9 +115,7 @@ def _bad_column(parts: Flow, gaps: Sequence[float], least: int) -> int | None:
     return None if full * 2 >= len(gaps) + 1 else 0
 
 
-def _without(
-    gaps: Sequence[tuple[float, float]], pieces: Sequence[Placed]
-) -> list[tuple[float, float]]:
+def _without(gaps: list[tuple[float, float]], pieces: list[Placed]) -> list[tuple[float, float]]:
     """Return the gaps without the extent of some boxes; narrow remainders are dropped."""
     rest = []
     for a, b in gaps:
@@ -143,12 +140,9 @@ _ITEM = re.compile(
     r"(?:[•●○▪■►▶‣◦–—*·-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\(\d+\)|\[\d{1,3}\])(?:\s|$)"
 )
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Block=Halfwidth and Fullwidth Forms}]")
-_CONTINUED = re.compile(
-    r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
-)
+_CONTINUED = re.compile(r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.I)
 #: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
 _HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
-_HEADING_LINES = 3
 
 
 class Heading(str):
@@ -180,8 +174,8 @@ def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
     gaps = sorted(b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top + 1)
     usual = gaps[len(gaps) // 4] if gaps else 0.0
     groups: list[list[Line]] = [[lines[0]]]
-    for above, line in pairwise(lines):
-        if _begins(above, line, groups[-1], usual, left, right):
+    for line in lines[1:]:
+        if _begins(groups[-1], line, usual, left, right):
             groups.append([line])
         else:
             groups[-1].append(line)
@@ -202,9 +196,8 @@ def _joined(texts: Sequence[str], lexicon: set[str]) -> str:
     return whole
 
 
-def _begins(
-    above: Line, line: Line, group: Sequence[Line], usual: float, left: float, right: float
-) -> bool:
+def _begins(group: Sequence[Line], line: Line, usual: float, left: float, right: float) -> bool:
+    above = group[-1]
     size = max(line.size, above.size)
     gap = line.top - above.bottom
     is_long = len(line) > 3 and len(above) > 3
@@ -233,7 +226,7 @@ def _text(group: Sequence[Line], lexicon: set[str]) -> str:
         indents = (min(40, round((line.x0 - least) / step)) for line in group)
         return "\n".join(" " * n + line.text for n, line in zip(indents, group, strict=True))
     text = _joined([line.text for line in group], lexicon)
-    if len(group) > _HEADING_LINES or is_mono or not _HEADING.fullmatch(text):
+    if len(group) > 3 or is_mono or not _HEADING.fullmatch(text):
         return text
     heading = Heading(text)
     heading.size = max(line.size for line in group)
@@ -274,7 +267,7 @@ def _repeated(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
         is_alone = _ALONE.fullmatch(line.text) and (number.isdecimal() or len(line.text) < 6)
         same = (other for other in others if abs(line.middle - other.middle) <= 4)
         is_repeated = any(_DIGITS.sub("#", other.text) == one for other in same)
-        is_end = number.isdecimal() and not at and len(letters.segments(line)) < 3
+        is_end = number.isdecimal() and not at and len(line.segments()) < 3
         is_evident = (is_alone and at < 2) or (is_end and any(map(str.isalpha, one)))
         is_apart = at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > 1.7 * line.size
         if (is_repeated and any(map(str.isalpha, one))) or (is_evident and is_apart):
@@ -315,15 +308,13 @@ class PageParts:
     #: The lines at its top and bottom, the outermost first.
     top: list[Line] = field(default_factory=list)
     bottom: list[Line] = field(default_factory=list)
-    #: The page has a picture or a drawing.
     has_picture: bool = False
-    #: The words were recognised in a picture.
+    #: The words were recognised in the picture.
     recognised: bool = False
     #: How many letters of it are not seen, and how many have no known meaning.
     hidden: int = 0
     unknown: int = 0
     is_damaged: bool = False
-    #: The characters of all words.
     characters: Counter[str] = field(default_factory=Counter)
 
 
@@ -343,7 +334,7 @@ def parts_of(page: Any) -> PageParts:
     words = [word for word in words if word.text.strip(UNKNOWN)]
     parts.has_picture = bool(objects.pictures or objects.slanted)
     is_picture = parts.has_picture and not words
-    if (is_picture or 2 * parts.unknown > count > 0) and drawing.can_recognise():
+    if (is_picture or 2 * parts.unknown > count > 0) and is_installed("rapidocr"):
         words = drawing.recognised_words(page, objects.width)
         parts.recognised, parts.unknown = True, 0
     parts.characters = Counter(normalize("NFD", "".join(word.text for word in words)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kgp_neo4j.corpus.load.grid import CAPTION
 from kgp_neo4j.corpus.load.pdf import cells
 from kgp_neo4j.corpus.load.pdf.cells import NEAR, PageTable, Rule, gutters, has_value, table_in
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of
 
 # --- Tables without ruled lines ---
 
@@ -46,13 +46,13 @@ def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
 
 def _end_of_columns(lines: Sequence[Line], start: int) -> int:
     """Return the end of the lines from `start` on that may be one table's rows."""
-    end, single = start, 0 if len(segments(lines[start], 0.9)) > 1 else 2
+    end, single = start, 0 if len(lines[start].segments(0.9)) > 1 else 2
     left = lines[start].x0
     while end < len(lines) and single < 2:
         line, left = lines[end], min(left, lines[end].x0)
         # A lone text close below the line above, right of the first column, goes on in its cell.
         is_cell = line.x0 > left + line.size and line.top - lines[end - 1].bottom < 0.5 * line.size
-        single = single + 1 if len(segments(line, 0.9)) < 2 and not is_cell else 0
+        single = single + 1 if len(line.segments(0.9)) < 2 and not is_cell else 0
         end += 1
     return end - single
 
@@ -162,7 +162,7 @@ def _top_of_header(words: Sequence[Word], stack: Sequence[Rule]) -> float:
     lines, inside = (lines_of(w for w in words if b.holds(w) and not w.turn) for b in (above, box))
     if not lines or not inside or top - lines[-1].bottom > lines[-1].size:
         return top
-    columns, pieces = gutters(inside), segments(lines[-1], 0.9)
+    columns, pieces = gutters(inside), lines[-1].segments(0.9)
     places = {sum(x < center(p) for x in columns) for p in pieces}
     is_header = 1 < len(pieces) == len(places) and len(places) >= len(columns)
     return lines[-1].top - 1 if is_header else top
@@ -183,7 +183,7 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule) -> bool:
     lines = lines_of(w for w in words if box.holds(w))
     if not lines:
         return box.height < 4 * NEAR
-    if any(_MARK.match(line.text) and len(segments(line, 0.9)) < 3 for line in lines):
+    if any(_MARK.match(line.text) and len(line.segments(0.9)) < 3 for line in lines):
         return False
     return len(lines) <= 2 or bool(gutters(lines))
 
