@@ -30,23 +30,10 @@ def command(out: Path, corpus: str | None, graph: str | None, as_json: bool) -> 
     They need no plugin, and writing them no database. Import the file as saved Cypher, run
     `parameters` first, then any other.
     """
-    names = _write(out, corpus or "demo", graph or "demo")
-    if as_json:
-        echo_json({"file": str(out), "queries": names})
-    else:
-        say(f"Written: {out}, {len(names)} queries and their parameters")
-
-
-def _write(path: Path, corpus: str, graph: str) -> list[str]:
-    """Write a zip file of one `.cypher` file a query; return the queries' names.
-
-    Browser takes a query's name from its first line and makes the folder by the file's path; the
-    Query tool takes the name of the file, and needs the folder as an entry.
-    """
     from kgp_neo4j.environment.disk import replacing
     from kgp_neo4j.graphdb.statements import LANGUAGE, folder
 
-    names = {"CORPUS": corpus, "GRAPH": graph}
+    names = {"CORPUS": corpus or "demo", "GRAPH": graph or "demo"}
     quoted = {mark: json.dumps(name, ensure_ascii=False) for mark, name in names.items()}
     values = files("kgp_neo4j.cypher").joinpath("browser", "parameters.txt").read_text("utf-8")
     values = re.sub("CORPUS|GRAPH", lambda mark: quoted[mark[0]], values)
@@ -57,11 +44,16 @@ def _write(path: Path, corpus: str, graph: str) -> list[str]:
     }
     # A page's number is an integer, a table's is text, and a parameter has one value for all.
     queries["table"] = queries["table"].replace("$number", "$tableNumber")
-    with replacing(path, private=False) as file, ZipFile(file, "w") as archive:
+    # Browser takes a query's name from its first line and makes the folder by the file's path; the
+    # Query tool takes the name of the file, and needs the folder as an entry.
+    with replacing(out, private=False) as file, ZipFile(file, "w") as archive:
         archive.writestr(ZipInfo(_FOLDER), "")
         archive.writestr(ZipInfo(f"{_FOLDER}parameters.cypher"), values)
         for name, text in queries.items():
             saved = f"// {name}\n{LANGUAGE.strip()}\n{text}\n"
             # All are dated 1980, so that the same queries are the same file.
             archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), saved)
-    return list(queries)
+    if as_json:
+        echo_json({"file": str(out), "queries": list(queries)})
+    else:
+        say(f"Written: {out}, {len(queries)} queries and their parameters")

@@ -26,8 +26,6 @@ Examples:
 What `ask --trace` and `chat --trace` answer is kept, or all that they answer where the setting
 ask.history is true (or KGP_NEO4J_HISTORY). `kgp-neo4j explain 4f0c1b` shows an answer again.
 """
-#: Characters of an answer in the list.
-_ANSWER = 100
 
 
 @click.command("history", epilog=_EPILOG)
@@ -92,7 +90,7 @@ def _print(listed: list[Trace]) -> None:
             left = f"{each.left} of {each.passages} passages left"
         about = f"{_when(each.asked_at)}, corpus {plain(each.corpus)}, agent {each.agent}, {left}"
         click.echo(f"{click.style(each.id[:12], bold=True)}  {plain(each.question)}")
-        click.echo(f"              {cut(each.answer, _ANSWER) or 'no answer'}")
+        click.echo(f"              {cut(each.answer, 100) or 'no answer'}")
         click.echo(click.style(f"              {about}", dim=True))
 
 

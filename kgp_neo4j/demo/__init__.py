@@ -41,8 +41,6 @@ SETTINGS = TraversalSettings(seeds=1, budget=8)
 #: For the further questions, one of which leads over three documents: from one seed alone its last
 #: one would not be among the first five passages.
 SUGGESTED = TraversalSettings(seeds=2, budget=8)
-#: The end of a demo document's source, wherever the package is installed.
-_PLACE = "/kgp_neo4j/demo/documents/"
 
 
 def prepare(database: Database, corpus: str) -> tuple[LoadReport, ConnectReport | None]:
@@ -73,7 +71,7 @@ def prepare_graph(database: Database, graph: str) -> None:
 def _clear(database: Database, corpus: str) -> bool:
     """Remove the demo's documents that another installation of the package loaded."""
     documents = list_documents(database, corpus)
-    own = next((d for d in documents if _PLACE not in d.source), None)
+    own = next((d for d in documents if "/kgp_neo4j/demo/documents/" not in d.source), None)
     if own:
         raise CorpusError(
             f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one",

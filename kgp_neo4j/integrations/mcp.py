@@ -29,7 +29,7 @@ from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.json_records import parts
-from kgp_neo4j.types.mindmap import EvidenceGraph, GraphSummary, LinkedEntity, MindMap
+from kgp_neo4j.types.mindmap import GraphSummary, LinkedEntity
 from kgp_neo4j.types.settings import ExplorationSettings
 
 __all__ = ["make_server"]
@@ -61,28 +61,6 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     if answer.structural is not None:
         record["structural"] = structural_record(answer.structural)
     return record
-
-
-def describe_evidence(found: EvidenceGraph) -> dict[str, Any]:
-    """Return a path or a neighbourhood as triples."""
-    return {
-        "triples": [(t.head, t.relation, t.tail) for t in found.triples],
-        "along": found.nodes,
-        "score": round(found.score, 4),
-    }
-
-
-def describe_mind_map(made: MindMap) -> dict[str, Any]:
-    """Return a mind map: its answer, its edges, and the same as Mermaid."""
-    return {
-        "answer": made.text,
-        **parts(made, "by", "notices", "browser"),
-        "entities": [parts(each, "surface", "name", "score") for each in made.reasoning.entities],
-        "edges": [parts(each, "head", "relation", "tail", "status") for each in made.edges],
-        "routes": made.reasoning.routes[:20],
-        "mermaid": mind_map_mermaid(made.edges),
-        "seconds": round(made.seconds, 3),
-    }
 
 
 def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
@@ -121,8 +99,6 @@ _Question = Annotated[
     str, Field(max_length=LONGEST_QUESTION, description="The question, as a person would ask it.")
 ]
 _Name = Annotated[str, Field(max_length=300)]
-#: Passages of a document that are returned for its title.
-_OF_A_TITLE = 3
 _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 
 
@@ -269,13 +245,30 @@ class _Tools:
                 "by_spelling": {e.surface: e.name for e in linked if e.by == "spelling"},
                 "unknown": unknown,
                 "kind": "paths" if len(linked) > 1 else "neighbourhood",
-                "evidence": [describe_evidence(each) for each in found[:limit]],
+                "evidence": [
+                    {
+                        "triples": [(t.head, t.relation, t.tail) for t in each.triples],
+                        "along": each.nodes,
+                        "score": round(each.score, 4),
+                    }
+                    for each in found[:limit]
+                ],
             }
 
     def mind_map(self, question: _Question, graph: _GraphName = None) -> dict[str, Any]:
         """Answer a question over a knowledge graph with a mind map whose every edge was checked."""
         with self._one:
-            return describe_mind_map(ask_graph(self._database, self._graph_named(graph), question))
+            made = ask_graph(self._database, self._graph_named(graph), question)
+        linked = made.reasoning.entities
+        return {
+            "answer": made.text,
+            **parts(made, "by", "notices", "browser"),
+            "entities": [parts(each, "surface", "name", "score") for each in linked],
+            "edges": [parts(each, "head", "relation", "tail", "status") for each in made.edges],
+            "routes": made.reasoning.routes[:20],
+            "mermaid": mind_map_mermaid(made.edges),
+            "seconds": round(made.seconds, 3),
+        }
 
     def _passages_round(self, names: list[str], corpus: str, limit: int) -> dict[str, Any]:
         """Return the passages of these ids or titles, each with its neighbours."""
@@ -286,7 +279,7 @@ class _Tools:
             ids = [each]
             if not (there := read_passages(self._database, ids, name)):
                 rows = self._database.read(
-                    "traverse/named_titles", question=each, corpus=name, limit=_OF_A_TITLE
+                    "traverse/named_titles", question=each, corpus=name, limit=3
                 )
                 ids = [step.passage for step in seed_steps(rows, "title")]
                 there = read_passages(self._database, ids)

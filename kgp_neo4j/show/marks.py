@@ -20,8 +20,6 @@ STATUS_MARKS = {
 }
 #: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
 _WHOLE, _AROUND = 420, 110
-#: Characters of an answer that is searched for in the passages, where no reader gives its spans.
-_SOUGHT = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def words_in(answer: Answer, sentence: SupportingSentence) -> tuple[Interval, ..
 
 def _found(words: str, text: str) -> list[Interval]:
     sought = " ".join(words.split()).strip(" .")
-    if not sought or len(sought) > _SOUGHT:
+    if not sought or len(sought) > 80:  # a sentence of a model's own stands in no passage
         return []
     pattern = r"\s+".join(regex.escape(word) for word in sought.split())
     # Not part of a longer word; Chinese has no spaces between words.

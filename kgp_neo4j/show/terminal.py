@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
-#: Columns that no line of a mind map reaches.
-_UNLIMITED = 100_000
 #: The colour of a heading by how an answer is given.
 _TIERS = {"stated": "green", "probable": "yellow", "evidence": "magenta", "none": "red"}
 _STATUS_STYLES = {"grounded": "", "question": "blue", "model": "yellow", "contradicts": "bold red"}
@@ -320,7 +318,7 @@ def mind_map_lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[
 
 
 def _tree_lines(top: Tree) -> list[Text]:
-    lines = Console(width=_UNLIMITED).render_lines(top, pad=False)
+    lines = Console(width=100_000).render_lines(top, pad=False)
     return [Text.assemble(*((part.text, part.style or "") for part in line)) for line in lines]
 
 

@@ -16,10 +16,6 @@ from kgp_neo4j.types.mindmap import MindMap
 
 #: Passages that are shown at first, with what led to them, where an answer rests on fewer.
 _FIRST = 4
-#: Characters of an answer that stands behind the passage that says it.
-_ANSWER = 80
-#: Levels of a mind map: what a longer chain leads to stands beside its last entity.
-_DEEPEST = 40
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +82,7 @@ def path_tree(answer: Answer) -> TreeNode | None:
         before = nodes[visit.before]
         folded = visit.order not in shown and (visit.before is None or visit.before in shown)
         (before.more if folded else before.children).append(node)
-    said = answer.tier in ("stated", "probable") and len(answer.text) <= _ANSWER
+    said = answer.tier in ("stated", "probable") and len(answer.text) <= 80
     if cited and answer.text and said:
         leaf = TreeNode(answer.text, "says", kinds=("way", "answer"))
         nodes[cited[0].order].children.insert(0, leaf)
@@ -130,6 +126,7 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
     for branch, before, depth in left:
         made = node(branch)
         before.children.append(made)
-        below = made if depth < _DEEPEST else before
+        # What a long chain leads to stands beside its last entity.
+        below = made if depth < 40 else before
         left += [(child, below, depth + 1) for child in branch.children]
     return root if root.children else None
