@@ -51,15 +51,12 @@ def answerer_options(command: F) -> F:
     return _FORM(_READER(command))
 
 
-def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> LanguageModel | None:
-    """Open the model that the options name, else the configured one; None where there is neither.
-
-    `given` are further settings of a LanguageSettings from the command line.
-    """
+def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
+    """Open the model that the options name, else the configured one; None where there is neither."""
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.llm.call import open_language_model
 
-    return open_language_model(language_settings(model=llm, url=chat_url, **given))
+    return open_language_model(language_settings(model=llm, url=chat_url))
 
 
 def answering_model(llm: str | None, **options: Any) -> LanguageModel | None:

@@ -13,7 +13,7 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import FILE, default_option, settings_options
-from kgp_neo4j.cli._output import echo_json, json_option, print_result, say, write_file
+from kgp_neo4j.cli._output import json_option, print_result, say, write_file
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
@@ -52,8 +52,7 @@ A stopped evaluation continues where it was.
 """
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
-_OF_KGP = ("1", "2", "structure")
-_TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
+_TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ def command(
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
     if table and methods:
         raise click.UsageError("Choose one of --table and --methods.")
-    if (table in _OF_KGP) if graph else (table not in (None, *_OF_KGP)):
+    if table and table.startswith("mindmap") != bool(graph):
         where = "documents: leave --graph out" if graph else "a graph: add --graph NAME"
         raise click.UsageError(f"--table {table} is of questions over {where}.")
     names = [name for name in (methods or "").split(",") if name]
@@ -282,18 +281,16 @@ def _print_methods(as_json: bool) -> None:
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
     needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
-    all_methods = (("documents", METHODS), ("a graph", GRAPH_METHODS))
-    if as_json:
-        for over, methods in all_methods:
-            for name, method in methods.items():
-                echo_json({"name": name, "over": over} | parts(method, "text", "needs"))
-        return
-    for over, methods in all_methods:
-        click.echo(f"Over {over}:")
+    for over, methods in (("documents", METHODS), ("a graph", GRAPH_METHODS)):
+        if not as_json:
+            click.echo(f"Over {over}:")
         for name, method in methods.items():
-            click.echo(f"  {name:22}  {method.text}{needs.get(method.needs, '')}")
-    for number, names in (TABLES | GRAPH_TABLES).items():
-        click.echo(f"--table {number}: {', '.join(names)}")
+            record = {"name": name, "over": over} | parts(method, "text", "needs")
+            line = f"  {name:22}  {method.text}{needs.get(method.needs, '')}"
+            print_result(record, as_json, line)
+    if not as_json:
+        for number, names in (TABLES | GRAPH_TABLES).items():
+            click.echo(f"--table {number}: {', '.join(names)}")
 
 
 def _agent_model(text: str) -> tuple[str, AgentSettings]:

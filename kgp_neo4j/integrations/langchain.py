@@ -25,9 +25,8 @@ class KgpRetriever(BaseRetriever):
     """Retrieve a corpus's passages by reasoning paths, as LangChain's documents.
 
     `k` is the most documents; `method`, `agent` and the settings are those of `Corpus.retrieve`. A
-    document's id is the passage's; its metadata gives its place and how it was found (rank, title,
-    section, document, source, page, position, start, end, score, path, edges, reason). Asynchronous
-    calls and those of a batch run in threads.
+    document's id is the passage's; its metadata gives its place and how it was found
+    (`integrations.records.described`). Asynchronous calls and those of a batch run in threads.
     """
 
     corpus: Corpus

@@ -44,25 +44,6 @@ def describe_passages(found: Retrieval | Answer, limit: int) -> list[dict[str, A
     ]
 
 
-def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
-    """Return an answer with at most `limit` of its passages."""
-    record: dict[str, Any] = {
-        "answer": answer.text,
-        **parts(answer, "stated", "tier", "agent", "notes", "browser"),
-        "type": answer.type.type,
-        "sentences": answer.shown_sentences,
-        "passages": describe_passages(answer, limit),
-        "seconds": round(answer.seconds, 3),
-    }
-    if answer.reading is not None:
-        record["reading"] = parts(answer.reading, "kind", "confidence")
-    if answer.statements:
-        record["statements"] = answer.statements
-    if answer.structural is not None:
-        record["structural"] = structural_record(answer.structural)
-    return record
-
-
 def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
     """Return a passage with its neighbours, the heaviest edges first: edge types and reasons."""
     return parts(passage, "id", "title", "name") | {
@@ -193,7 +174,22 @@ class _Tools:
         Questions about pages and tables are answered from these, with citations down to the cell.
         """
         with self._one:
-            return describe_answer(self._named(corpus).ask(question), passages)
+            answer = self._named(corpus).ask(question)
+        record: dict[str, Any] = {
+            "answer": answer.text,
+            **parts(answer, "stated", "tier", "agent", "notes", "browser"),
+            "type": answer.type.type,
+            "sentences": answer.shown_sentences,
+            "passages": describe_passages(answer, passages),
+            "seconds": round(answer.seconds, 3),
+        }
+        if answer.reading is not None:
+            record["reading"] = parts(answer.reading, "kind", "confidence")
+        if answer.statements:
+            record["statements"] = answer.statements
+        if answer.structural is not None:
+            record["structural"] = structural_record(answer.structural)
+        return record
 
     def retrieve(
         self, question: _Question, corpus: _CorpusName = None, limit: _Limit = 10

@@ -1,6 +1,7 @@
 """Answers in a notebook: `frame(answer)` for pandas, `show(answer)` for the whole page.
 
-A notebook shows an answer by itself when a cell ends with it. Needs the extra `notebook`.
+A notebook shows some lines of an answer by itself when a cell ends with it. Needs the extra
+`notebook`.
 """
 
 from html import escape
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 def frame(found: Answer | Retrieval | MindMap) -> "pd.DataFrame":
     """Return the evidence as a pandas DataFrame, best first.
 
-    Of an answer or a retrieval, a row for each passage (rank, id, title, section, document, source,
-    page, position, start, end, score, path, edges, reason, text); of a mind map, one for each edge
-    (head, relation, tail, status, note).
+    Of an answer or a retrieval, a row for each passage with its text (`records.described`); of a
+    mind map, one for each edge (head, relation, tail, status, note).
     """
     with needs("notebook", "a table of the evidence"):
         import pandas as pd
