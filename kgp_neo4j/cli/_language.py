@@ -52,7 +52,7 @@ def answerer_options(command: F) -> F:
 
 
 def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
-    """Open the model that the options name, else the configured one; None where there is neither."""
+    """Open the model that the options name, else the configured one; None where neither is."""
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.llm.call import open_language_model
 

@@ -72,7 +72,7 @@ _LONGEST = 300
 @html_option
 @mermaid_option
 @trace_option
-@show_option(5, "Passages and paths")
+@show_option(5, "Passages")
 @click.option(
     "--show-query", is_flag=True, help="Show the queries that an answer from pages and tables took."
 )

@@ -12,7 +12,6 @@ import shutil
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from kgp_neo4j.show.marks import STATUS_MARKS, by_whom, words_in
+from kgp_neo4j.show.trees import TreeNode, map_tree, path_tree
 from kgp_neo4j.text.safe import plain, printable
-from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 if TYPE_CHECKING:
-    from kgp_neo4j.mindmap.answer.forest import Branch
-    from kgp_neo4j.types.mindmap import MapEdge, MindMap
+    from kgp_neo4j.types.mindmap import MindMap
 
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
@@ -78,7 +77,7 @@ class _Page:
 
 
 def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
-    """Print an answer with at most `show` passages and paths, and with its `queries` on demand."""
+    """Print an answer with at most `show` passages, and with its `queries` on demand."""
     page = _Page()
     if answer.type.type != "content" or answer.type.by == "option":
         why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
@@ -92,14 +91,15 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
         page.line(f"Nothing in the corpus {answer.corpus!r} matches this question.")
         return
     print_said(answer)
-    walked = [path for path in answer.paths if len(path.steps) > 1][:show]
-    if walked:
+    drawn = path_tree(answer)
+    if drawn and any(len(path.steps) > 1 for path in answer.paths):
         page.heading("Reasoning paths")
-        print_paths(answer, walked)
+        for line in tree_lines(drawn, " ─▶"):
+            page.line(Text("  ").append_text(line))
     shown = answer.passages[:show]
     page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for number, passage in enumerate(shown, 1):
-        title = (plain(passage.cited), _linked("bold", passage.source))
+        title = (plain(passage.cited), _linked(passage.source))
         place = (passage.place, "dim")
         page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
         page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
@@ -166,28 +166,6 @@ def _place(citation: Citation) -> str:
     place = ", ".join(parts)
     text = " ".join(citation.text.split())
     return f"{place}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else place
-
-
-def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
-    """Print paths of an answer as trees, from the seeds on; what several have stands once."""
-    page = _Page()
-    names = {
-        passage.id: Text(f"{plain(passage.cited)} [{number}]", _linked("", passage.source))
-        for number, passage in enumerate(answer.passages, 1)
-    }
-    top = Tree("", hide_root=True)
-    known: dict[tuple[Step, ...], Tree] = {(): top}
-    for path in paths:
-        for depth, step in enumerate(path.steps):
-            here = path.steps[: depth + 1]
-            if here in known:
-                continue
-            name, why = names.get(step.passage, Text(step.passage)), plain(step.why)
-            reached = Text.assemble((why, "magenta"), " ─▶ ", name, f"  {step.score:.2f}")
-            seed = Text.assemble(name, (f"  {why}", "dim"))
-            known[here] = known[here[:-1]].add(reached if depth else seed)
-    for line in _tree_lines(top):
-        page.line(Text("  ").append_text(line))
 
 
 def print_said(answer: Answer) -> None:
@@ -267,10 +245,9 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     if answer.inference:
         page.heading("Inference")
         page.line(textwrap.indent(answer.inference, "  "))
-    if answer.edges:
+    if drawn := map_tree(answer):
         page.heading("Mind map")
-        roots = [entity.name for entity in answer.reasoning.entities if entity.id]
-        lines = mind_map_lines(answer.edges, roots)
+        lines = tree_lines(drawn, " ")
         for line in lines[:show]:
             page.line(Text("  ").append_text(line))
         if len(lines) > show:
@@ -303,42 +280,29 @@ def _print_entities(page: _Page, answer: MindMap) -> None:
         page.line("  none was found in the graph")
 
 
-def mind_map_lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Text]:
-    """Return a mind map as the lines of its trees, in which each entity is expanded once."""
-    from kgp_neo4j.mindmap.answer.forest import forest
-
+def tree_lines(root: TreeNode, arrow: str) -> list[Text]:
+    """Return what is below the root of a tree as lines, with an arrow behind each reason."""
     top = Tree("", hide_root=True)
-    left: list[tuple[Branch, Tree]] = [(root, top) for root in forest(edges, roots)]
-    # Not recursive: the depth can be that of a model's long chain.
-    while left:
-        branch, above = left.pop(0)
-        below = above.add(_branch(branch))
-        left += [(child, below) for child in branch.children]
-    return _tree_lines(top)
-
-
-def _tree_lines(top: Tree) -> list[Text]:
+    left = [(node, top) for node in root.children]
+    for node, above in left:
+        title, why = plain(node.title), plain(node.why)
+        if node.number:
+            title += f" [{node.number}]"
+        if above is top:
+            line = Text.assemble((title, "bold"), (f"  {why}".rstrip(), "dim"))
+        else:
+            style = next((_STATUS_STYLES[k] for k in node.kinds if k in _STATUS_STYLES), "")
+            line = Text.assemble((f"{why}{arrow} ", "magenta"), (title, style))
+        again = " ↑" if "again" in node.kinds else ""
+        line.append(f"  … {node.hidden} more" if node.hidden else again, "dim")
+        below = above.add(line)
+        left += [(child, below) for child in node.children]
     lines = Console(width=100_000).render_lines(top, pad=False)
     return [Text.assemble(*((part.text, part.style or "") for part in line)) for line in lines]
 
 
-def _linked(style: str, source: str) -> Style:
-    """Return a style that opens a document's file, where it is one on this machine."""
+def _linked(source: str) -> Style:
+    """Return the style of a title, which opens the document's file if it is on this machine."""
     # Path.is_file raises for a name that is too long.
     there = os.path.isabs(source) and os.path.isfile(source)  # noqa: PTH113, PTH117
-    return Style.parse(style) + Style(link=Path(source).as_uri() if there else None)
-
-
-def _branch(branch: Branch) -> Text:
-    """Return the line of a branch: the edge that leads to it, its name, and its marks."""
-    from kgp_neo4j.mindmap.aggregate import readable
-
-    edge = branch.edge
-    if edge is None:
-        return Text(plain(branch.name), "bold")
-    relation = (readable(plain(edge.relation)) or "·", "magenta")
-    ends = ("◀─ ", " ─ ") if branch.inward else ("", " ─▶ ")
-    style = _STATUS_STYLES.get(edge.status, "")
-    name = f"{plain(branch.name)} {STATUS_MARKS[edge.status]}".rstrip()
-    again = (" ↑" if branch.again else "", "dim")
-    return Text.assemble(ends[0], relation, ends[1], (name, style), again)
+    return Style(bold=True, link=Path(source).as_uri() if there else None)

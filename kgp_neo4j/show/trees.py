@@ -1,7 +1,8 @@
 """Reasoning paths and mind maps as trees, which every page draws from left to right.
 
 One template and one style sheet (`templates/tree.html`, `templates/tree.css`) draw them in the
-pages for a file and in notebooks; the service's page draws the same record with the same style.
+pages for a file and in notebooks; the service's page draws the same record with the same style, and
+the terminal prints it.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Step III without a database: prompt, reply, check, composed answer, pictures."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import pytest
 from scripted_model import Scripted
@@ -15,7 +15,8 @@ from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import mind_map_page
-from kgp_neo4j.show.terminal import mind_map_lines
+from kgp_neo4j.show.terminal import tree_lines
+from kgp_neo4j.show.trees import map_tree
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
@@ -171,8 +172,10 @@ def test_what_is_no_mind_map_has_no_edges(text: str) -> None:
     assert read_edges(text) == []
 
 
-def _lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[str]:
-    return [line.plain for line in mind_map_lines(edges, roots)]
+def _lines(mind_map: MindMap) -> list[str]:
+    drawn = map_tree(mind_map)
+    assert drawn
+    return [line.plain for line in tree_lines(drawn, " ")]
 
 
 def test_a_deep_or_long_mind_map_is_bounded() -> None:
@@ -181,7 +184,9 @@ def test_a_deep_or_long_mind_map_is_bounded() -> None:
     assert 0 < len(edges) <= 500
     wide = read_edges("\n".join(f"a{i} -> r -> b{i}" for i in range(1000)))
     assert len(wide) == 500
-    lines = _lines(Checker(ReasoningGraph((), (), ())).check(edges))
+    nothing = ReasoningGraph((), (), ())
+    checked = tuple(Checker(nothing).check(edges))
+    lines = _lines(MindMap("Why?", "g", "", "model", checked, (), nothing))
     assert len(lines) == len(edges) + 1
 
 
@@ -344,18 +349,17 @@ def test_turns_are_one_question() -> None:
 
 def test_the_tree_has_each_entity_once_and_points_there_again(reasoning: ReasoningGraph) -> None:
     answer = _answer(reasoning)
-    assert _lines(answer.edges, ["Fatigue", "Dizziness"]) == [
-        "Fatigue",
-        "├── possible disease ─▶ Anemia",
-        "│   └── need medication ─▶ Iron",
-        "└── ◀─ has symptom ─ Flu",
-        "    └── need medical test ─▶ Throat {swab}",
-        "Dizziness",
-        "└── ◀─ has symptom ─ Anemia ↑",
+    assert _lines(answer) == [
+        "Fatigue  “tired”",
+        "├── possible disease →  Anemia",
+        "│   └── need medication →  Iron",
+        "└── ← has symptom  Flu",
+        "    └── need medical test →  Throat {swab}",
+        "Dizziness  “dizzy”",
+        "└── ← has symptom  Anemia ↑",
     ]
-    flagged = _answer(reasoning, _SAID)
-    lines = _lines(flagged.edges, ["Fatigue"])
-    assert any(line.endswith("Blood count (the model's own)") for line in lines)
+    lines = _lines(_answer(reasoning, _SAID))
+    assert any(line.endswith("(the model's own)  Blood count") for line in lines)
 
 
 _HOSTILE = '<script>alert("1")</script>]]>"; end\x1b[31m & {{x}} |a| `b`'
@@ -374,7 +378,7 @@ def test_pictures_hold_no_markup_of_others() -> None:
     assert "default-src 'none'" in html
     assert not re.search(r"(?:src|href|url)\s*[=(]", html)
     assert not re.search(r"https?://", html)
-    assert "\x1b" not in "".join(_lines(answer.edges))
+    assert "\x1b" not in "".join(_lines(answer))
 
 
 def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningGraph) -> None:
