@@ -358,8 +358,8 @@ def test_the_tree_has_each_entity_once_and_points_there_again(reasoning: Reasoni
         "Dizziness  “dizzy”",
         "└── ← has symptom  Anemia ↑",
     ]
-    lines = _lines(_answer(reasoning, _SAID))
-    assert any(line.endswith("(the model's own)  Blood count") for line in lines)
+    told = "└── checked with → (the evidence holds no 'Blood count')  Blood count"
+    assert f"│   {told}" in _lines(_answer(reasoning, _SAID))
 
 
 _HOSTILE = '<script>alert("1")</script>]]>"; end\x1b[31m & {{x}} |a| `b`'
