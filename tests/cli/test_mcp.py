@@ -97,7 +97,6 @@ def test_a_client_asks_retrieves_explores_and_maps(
 
         ill = {"question": "I feel tired and dizzy. What can it be?"}
         mapped = _told(await client.call_tool("mind_map", ill))
-        assert mapped["edges"]
         assert {edge["status"] for edge in mapped["edges"]} == {"grounded"}
         assert mapped["mermaid"].startswith("flowchart")
 

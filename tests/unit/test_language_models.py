@@ -260,13 +260,6 @@ def test_retry_after_is_kept_to(chat_server: ChatServer) -> None:
 # --- Too long a prompt ----------------------------------------------------------------------------
 
 
-_TOO_LONG = error(
-    "This model's maximum context length is 400 tokens. However, you requested 9000 tokens.",
-    "messages",
-    code="context_length_exceeded",
-)
-
-
 def test_a_reply_gets_less_room_where_that_is_enough(chat_server: ChatServer) -> None:
     def strict(body: dict[str, Any]) -> Reply:
         if body["max_tokens"] > 900:
@@ -488,7 +481,9 @@ def test_all_replies_are_metered() -> None:
 
 
 def test_a_context_shrinks_through_meter_and_cache(chat_server: ChatServer, tmp_path: Path) -> None:
-    chat_server.answer = lambda body: (400, _TOO_LONG)
+    said = "This model's maximum context length is 400 tokens. You requested 9000 tokens."
+    refusal = error(said, "messages", code="context_length_exceeded")
+    chat_server.answer = lambda body: (400, refusal)
     model = MeteredModel(_model(chat_server, cache=tmp_path))
     assert model.context == 8192
     with pytest.raises(ContextError, match="fewer passages"):
@@ -502,6 +497,20 @@ def test_a_context_shrinks_through_meter_and_cache(chat_server: ChatServer, tmp_
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_llama(tmp_path_factory.mktemp("llama"), _TEXTS)
+
+
+@pytest.fixture
+def folder(llama: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return shutil.copytree(llama, tmp_path / "model")
+
+
+@pytest.fixture
+def tokenizer(folder: Path) -> Any:
+    """The tokenizer of that copy."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder)
 
 
 def test_a_checkpoint_writes(llama: Path, tmp_path: Path) -> None:
@@ -519,10 +528,9 @@ def test_a_checkpoint_writes(llama: Path, tmp_path: Path) -> None:
 
 
 def test_a_checkpoints_own_settings_neither_draw_nor_warn(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], llama: Path
+    folder: Path, capfd: pytest.CaptureFixture[str], llama: Path
 ) -> None:
     """As instruction-tuned checkpoints come: with settings for draws, and several ends."""
-    folder = tiny_llama(tmp_path / "model", _TEXTS)
     path = folder / "generation_config.json"
     said = json.loads(path.read_text()) | {"do_sample": True, "temperature": 0.7, "top_p": 0.8}
     model = LocalModel(str(llama))
@@ -552,11 +560,9 @@ def test_the_seed_makes_draws_repeat(llama: Path) -> None:
     assert len(set(texts)) > 1
 
 
-def test_a_chat_template_is_used_and_not_spoken_by_documents(tmp_path: Path, llama: Path) -> None:
-    from transformers import AutoTokenizer
-
-    folder = tiny_llama(tmp_path / "chat", _TEXTS)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+def test_a_chat_template_is_used_and_not_spoken_by_documents(
+    folder: Path, tokenizer: Any, llama: Path
+) -> None:
     tokenizer.chat_template = (
         "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }}</s>{% endfor %}[assistant]"
     )
@@ -579,13 +585,10 @@ def test_a_chat_template_is_used_and_not_spoken_by_documents(tmp_path: Path, lla
     assert plain._tokenizer.decode(plain._token_ids("Be brief.", "One.")) == "Be brief.\n\nOne."
 
 
-def test_marks_that_have_no_name_cannot_be_spoken_either(tmp_path: Path) -> None:
+def test_marks_that_have_no_name_cannot_be_spoken_either(folder: Path, tokenizer: Any) -> None:
     """As Llama 3 has them: read as one token, but none of the tokenizer's named ones."""
     from tokenizers import AddedToken
-    from transformers import AutoTokenizer
 
-    folder = tiny_llama(tmp_path / "chat", _TEXTS)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.add_tokens([AddedToken("<|start_header_id|>", special=True), AddedToken("<think>")])
     tokenizer.add_tokens([AddedToken("ferry"), AddedToken("    ")])
     tokenizer.save_pretrained(folder)
@@ -597,14 +600,9 @@ def test_marks_that_have_no_name_cannot_be_spoken_either(tmp_path: Path) -> None
     assert tokenizer.decode(ids).endswith("The ferry    went.")
 
 
-def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None:
+def test_reasoning_that_the_template_begins_is_not_shown(folder: Path, tokenizer: Any) -> None:
     """As Qwen and DeepSeek have it: the prompt ends in the mark, the reply only closes it."""
-    from transformers import AutoTokenizer
-
-    folder = tiny_llama(tmp_path / "chat", _TEXTS)
-    plain = LocalModel(str(folder)).reply("", _TEXTS[0], tokens=8)
-    assert plain.text
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert LocalModel(str(folder)).reply("", _TEXTS[0], tokens=8).text
     tokenizer.chat_template = "{{ messages[-1]['content'] }}<think>\n"
     tokenizer.save_pretrained(folder)
     shown: list[str] = []
@@ -629,9 +627,7 @@ def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None
         ("chat_template.jinja", b"{{ ''.__class__.__mro__[1].__subclasses__() }}"),
     ],
 )
-def test_damaged_checkpoints(tmp_path: Path, llama: Path, name: str, data: bytes | None) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(llama, folder)
+def test_damaged_checkpoints(folder: Path, name: str, data: bytes | None) -> None:
     if data is None:
         data = (folder / name).read_bytes()[:5000]
     (folder / name).write_bytes(data)
@@ -640,9 +636,7 @@ def test_damaged_checkpoints(tmp_path: Path, llama: Path, name: str, data: bytes
     assert "\n" not in str(caught.value)
 
 
-def test_no_code_and_no_pickle_of_a_checkpoint_is_run(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(llama, folder)
+def test_no_code_and_no_pickle_of_a_checkpoint_is_run(folder: Path, tmp_path: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     classes = {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}
     (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
@@ -679,8 +673,7 @@ def test_a_reply_ends_in_time(llama: Path) -> None:
     assert made.reply_tokens < whole.reply_tokens
 
 
-def test_a_checkpoint_that_changes_is_another_model(tmp_path: Path) -> None:
-    folder = tiny_llama(tmp_path / "model", _TEXTS)
+def test_a_checkpoint_that_changes_is_another_model(folder: Path) -> None:
     before = LocalModel(str(folder)).identity
     assert LocalModel(str(folder)).identity == before
     tiny_llama(folder, [*_TEXTS, "And some more to learn words from."])
