@@ -131,22 +131,17 @@ class CompiledNetwork:
         results: list[Any] = [None] * len(feeds)
 
         def take_result(request: Any, at: int) -> None:
-            outputs = [tensor.data for tensor in request.output_tensors]
-            results[at] = take(feeds[at], outputs)
+            results[at] = take(feeds[at], [tensor.data for tensor in request.output_tensors])
 
-        queue = self._queue()
+        # A thread's requests reuse their memory from call to call.
+        if not hasattr(self._local, "queue"):
+            self._local.queue = import_openvino().AsyncInferQueue(self._compiled, self.streams)
+        queue = self._local.queue
         queue.set_callback(take_result)
         for at, feed in enumerate(feeds):
             queue.start_async({k: v for k, v in feed.items() if k in self.inputs}, at)
         queue.wait_all()
         return results
-
-    def _queue(self) -> Any:
-        """Return this thread's requests, which reuse their memory from call to call."""
-        if not hasattr(self._local, "queue"):
-            openvino = import_openvino()
-            self._local.queue = openvino.AsyncInferQueue(self._compiled, self.streams)
-        return self._local.queue
 
 
 @lru_cache(maxsize=4)

@@ -178,14 +178,12 @@ def _musique(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
     """Return a comparison's facts, one that another names behind it; where each thing begins."""
-    lines: list[list[SupportingFact]] = []
-    later = []
-    for fact in facts:
-        named = any(_names(other.text, fact.title) for other in facts if other is not fact)
-        if named and len(facts) > 2:
-            later.append(fact)
-        else:
-            lines.append([fact])
+    later = [
+        fact
+        for fact in facts
+        if len(facts) > 2 and any(_names(o.text, fact.title) for o in facts if o is not fact)
+    ]
+    lines = [[fact] for fact in facts if fact not in later]
     if not lines:
         return facts, (0,)
     for fact in later:
@@ -209,35 +207,29 @@ def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list
     the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
     section 2). Ties keep their order.
     """
-    left = list(facts)
+    left, answer = list(facts), _run(words(answer))
     ordered: list[SupportingFact] = []
+
+    def priority(fact: SupportingFact) -> float:
+        others = [other for other in left if other is not fact]
+        score = 2.0 * _share(fact.title or fact.text, question)
+        if any(_names(other.text, fact.title) for other in ordered):
+            score += 2.0
+        # A fact that another one names comes after it, unless they name each other.
+        score += sum(_names(fact.text, other.title) for other in others)
+        score -= sum(_names(other.text, fact.title) for other in others)
+        holding, *all_holding = [answer in _run(words(each.text)) for each in (fact, *others)]
+        if answer.strip() and holding and not all(all_holding):
+            score -= 1.0
+        if any(answer == _run(form) for form in title_words(fact.title)):
+            score -= 2.0
+        return score
+
     while left:
-        scores = [_priority(fact, ordered, left, question, _run(words(answer))) for fact in left]
-        ordered.append(left.pop(scores.index(max(scores))))
+        best = max(left, key=priority)
+        left.remove(best)
+        ordered.append(best)
     return ordered
-
-
-def _priority(
-    fact: SupportingFact,
-    before: Sequence[SupportingFact],
-    left: Sequence[SupportingFact],
-    question: str,
-    answer: str,
-) -> float:
-    """Return the priority of a fact to come next, before the others of `left`."""
-    others = [other for other in left if other is not fact]
-    score = 2.0 * _share(fact.title or fact.text, question)
-    if any(_names(other.text, fact.title) for other in before):
-        score += 2.0
-    # A fact that another one names comes after it, unless they name each other.
-    score += sum(_names(fact.text, other.title) for other in others)
-    score -= sum(_names(other.text, fact.title) for other in others)
-    holding, *all_holding = [answer in _run(words(each.text)) for each in (fact, *others)]
-    if answer.strip() and holding and not all(all_holding):
-        score -= 1.0
-    if any(answer == _run(form) for form in title_words(fact.title)):
-        score -= 2.0
-    return score
 
 
 def _share(title: str, question: str) -> float:

@@ -26,14 +26,14 @@ class Folder:
         self.checkpoint = path / "checkpoint.safetensors"
         self._settings = json.loads(json.dumps(settings))
         before = self._read()
-        if before not in (None, {"settings": self._settings, "result": None}) or overwrite:
-            if not overwrite:
-                raise ConfigurationError(
-                    "the folder holds a training that is finished or has other settings",
-                    where=str(path),
-                    hint="Choose another --out, or give --overwrite to train anew.",
-                )
+        if overwrite:
             shutil.rmtree(path, ignore_errors=True)
+        elif before not in (None, {"settings": self._settings, "result": None}):
+            raise ConfigurationError(
+                "the folder holds a training that is finished or has other settings",
+                where=str(path),
+                hint="Choose another --out, or give --overwrite to train anew.",
+            )
         with self.saving():
             path.mkdir(parents=True, exist_ok=True)
             self._write(None)

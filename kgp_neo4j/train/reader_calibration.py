@@ -39,14 +39,10 @@ def is_right(text: str, answers: Sequence[str]) -> bool:
     """
     answer_words = _words_of(text)
     for right in map(_words_of, answers):
-        if answer_words == right:
-            return True
         shared = 2 * (Counter(answer_words) & Counter(right)).total()
-        contains = (
-            right not in ([], ["yes"], ["no"])
-            and f" {' '.join(right)} " in f" {' '.join(answer_words)} "
-        )
-        if contains or shared >= _SAME_ANSWER * max(1, len(answer_words) + len(right)):
+        alike = shared >= _SAME_ANSWER * max(1, len(answer_words) + len(right))
+        within = f" {' '.join(right)} " in f" {' '.join(answer_words)} "
+        if answer_words == right or alike or (within and right not in ([], ["yes"], ["no"])):
             return True
     return False
 

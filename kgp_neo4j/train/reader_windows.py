@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgp_neo4j.models.reader.network import KINDS, OPERATIONS
-from kgp_neo4j.models.reader.windows import Piece, Window, Windows, pieces_of
+from kgp_neo4j.models.reader.windows import Piece, Window, pieces_of, windows_of
 from kgp_neo4j.train.reader_examples import Place, ReadingExample
 
 #: Windows that are sorted by length together, so that little is padded.
@@ -78,7 +78,7 @@ def _laid(
             room -= len(piece.ids) + 1
     if draw.random() > _IN_ORDER:
         draw.shuffle(pieces)
-    window = Windows(tokenizer, example.question, longest).build(pieces)[0]
+    window = windows_of(tokenizer, example.question, longest, pieces)[0]
     #: The place of each token, by the number of its passage.
     places = [None if at is None else (numbers[at[0]], *at[1:]) for at in window.places]
     marks = _marks(window, places, example, kind)

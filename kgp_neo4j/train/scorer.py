@@ -1,6 +1,7 @@
 """`train scorer`: the learned agent's trees, from questions with known supporting facts."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,8 +26,8 @@ _FIRST = 5
 #: A question's candidates: features, which of them are gold, and the question's weight.
 _Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 
-_TREES = 300
-_FOLDS = 5
+_TRAVERSAL = TraversalSettings()
+_TREES, _FOLDS = 300, 5
 #: LightGBM's, beside the seed.
 _PARAMETERS = {
     "objective": "lambdarank",
@@ -93,12 +94,11 @@ def train_scorer(
     """
     files = {corpus: file.name for corpus, file in sets.items()}
     folder = Folder(out, {"seed": seed, "sets": files}, overwrite=overwrite)
-    traversal = TraversalSettings()
     encoders: set[str] = set()
     by_corpus: dict[str, list[_Asked]] = {}
     left_out: dict[str, int] = {}
     for corpus, file in sets.items():
-        encoder, by_corpus[corpus], left_out[corpus] = _read(database, corpus, file, traversal)
+        encoder, by_corpus[corpus], left_out[corpus] = _read(database, corpus, file)
         encoders.add(encoder)
     counts = {corpus: len(asked) for corpus, asked in by_corpus.items()}
     every = [question for asked in by_corpus.values() for question in asked]
@@ -107,7 +107,7 @@ def train_scorer(
             "no question has its supporting facts in the corpus",
             hint="Give the questions that belong to the corpus: --set CORPUS=FILE.",
         )
-    hops = [_grown(database, every, counts, seed, traversal) for _ in range(2)]
+    hops = [_grown(database, every, seed) for _ in range(2)]
     reached = {
         corpus: float(np.mean([question.reached() for question in asked])) if asked else 0.0
         for corpus, asked in by_corpus.items()
@@ -149,9 +149,7 @@ def scorer_json(scorer: Mapping[str, Any]) -> str:
     return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
-def _read(
-    database: Database, corpus: str, file: Path, settings: TraversalSettings
-) -> tuple[str, list[_Asked], int]:
+def _read(database: Database, corpus: str, file: Path) -> tuple[str, list[_Asked], int]:
     """Return a set's encoder, its questions with their seeds, and how many lack a fact."""
     state = database.read("inspect/corpus", corpus=corpus)
     if not state or not {"entities", "keywords", "similarity"} <= set(state[0]["connected"]):
@@ -180,43 +178,33 @@ def _read(
     with bar(f"search {corpus}", len(whole), "questions") as progress:
         for (text, gold), vector in zip(whole, vectors, strict=True):
             signals = search(database, corpus, text, vector.tolist)
-            asked.append(_Asked(corpus, signals, gold, seeds_of(signals, settings.seeds)))
+            asked.append(_Asked(corpus, signals, gold, seeds_of(signals, _TRAVERSAL.seeds)))
             progress.update()
     return encoder, asked, len(questions) - len(whole)
 
 
-def _grown(
-    database: Database,
-    asked: Sequence[_Asked],
-    counts: Mapping[str, int],
-    seed: int,
-    traversal: TraversalSettings,
-) -> list[dict[str, Any]]:
+def _grown(database: Database, asked: Sequence[_Asked], seed: int) -> list[dict[str, Any]]:
     """Return the trees of a hop, and let each question go on from what trees of others chose."""
+    counts = Counter(each.corpus for each in asked)
     groups: list[_Group] = []
     ids: list[list[str]] = []
     with bar("candidates", len(asked), "questions") as progress:
-        for question in asked:
+        for each in asked:
             candidates = candidates_of(
-                database,
-                question.corpus,
-                question.signals,
-                question.frontier,
-                traversal,
-                question.scores,
+                database, each.corpus, each.signals, each.frontier, _TRAVERSAL, each.scores
             )
-            gold = set().union(*question.gold)
+            gold = set().union(*each.gold)
             right = np.array([passage in gold for passage in candidates.ids], dtype=np.int32)
             # A small set counts for more than its size, so that the trees serve each of them.
-            weight = float((max(counts.values()) / counts[question.corpus]) ** 0.5)
+            weight = float((max(counts.values()) / counts[each.corpus]) ** 0.5)
             groups.append((candidates.features, right, weight))
             ids.append(candidates.ids)
             progress.update()
     scores, booster = _boost(groups, seed)
     for question, passages, score in zip(asked, ids, scores, strict=True):
         question.scores = dict(zip(passages, score.tolist(), strict=True))
-        question.frontier = question.best(traversal.seeds)
-    return trees_of(booster, FEATURES)
+        question.frontier = question.best(_TRAVERSAL.seeds)
+    return [_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
 
 
 def _boost(groups: Sequence[_Group], seed: int) -> tuple[list[Any], Any]:
@@ -241,30 +229,21 @@ def _grow(groups: Sequence[_Group], seed: int) -> Any:
         np.concatenate([gold for _, gold, _ in groups]),
         weight=np.concatenate([np.full(len(g), w, np.float32) for _, g, w in groups]),
         group=[len(gold) for _, gold, _ in groups],
-        free_raw_data=True,
     )
     return lightgbm.train(_PARAMETERS | {"seed": seed}, data, num_boost_round=_TREES)
 
 
-def trees_of(booster: Any, features: Sequence[str]) -> list[dict[str, Any]]:
-    """Return LightGBM's trees in the form that `kgp_neo4j.models.trees.Trees` reads."""
-    return [_tree(each["tree_structure"], features) for each in booster.dump_model()["tree_info"]]
-
-
-def _tree(node: Mapping[str, Any], features: Sequence[str]) -> dict[str, Any]:
+def _tree(node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tree of LightGBM in the form that `kgp_neo4j.models.trees.Trees` reads."""
     if "split_feature" not in node:
         return {"leaf": round(node["leaf_value"], 6)}
+    # The greatest float32 that is not above: features are compared as float32.
+    threshold = np.float32(node["threshold"])
+    if threshold > node["threshold"]:
+        threshold = np.nextafter(threshold, np.float32(-np.inf))
     return {
-        "feature": features[node["split_feature"]],
-        "threshold": _rounded_down(node["threshold"]),
-        "low": _tree(node["left_child"], features),
-        "high": _tree(node["right_child"], features),
+        "feature": FEATURES[node["split_feature"]],
+        "threshold": float(str(threshold)),
+        "low": _tree(node["left_child"]),
+        "high": _tree(node["right_child"]),
     }
-
-
-def _rounded_down(threshold: float) -> float:
-    """Return the greatest float32 that is not above: features are compared as float32."""
-    rounded = np.float32(threshold)
-    if rounded > threshold:
-        rounded = np.nextafter(rounded, np.float32(-np.inf))
-    return float(str(rounded))

@@ -13,7 +13,7 @@ from questions import hotpot
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, read_judge, read_network
-from kgp_neo4j.models.reader.windows import Windows, pieces_of
+from kgp_neo4j.models.reader.windows import pieces_of, windows_of
 from kgp_neo4j.train import fitting
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.fitting import Fitting
@@ -228,7 +228,7 @@ def test_both_engines_read_alike(tmp_path: Path) -> None:
         (f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for captain {n}.") for n in range(6)
     ]
     pieces = [piece for parts in pieces_of(read.tokenizer, texts) for piece in parts]
-    windows = Windows(read.tokenizer, "What colour has boat 3?", 60).build(pieces)
+    windows = windows_of(read.tokenizer, "What colour has boat 3?", 60, pieces)
     assert len(windows) > 1
     for window, found in zip(windows, read.read(windows), strict=True):
         ids, types = torch.tensor([window.ids]), torch.tensor([window.types])

@@ -7,7 +7,7 @@ that the network has read is done by code (`kgp_neo4j.text.values.compare`).
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.models.reader.network import Logits, Network, read_judge, read_network
-from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
+from kgp_neo4j.models.reader.windows import Window, pieces_of, windows_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 
@@ -95,15 +95,15 @@ class OfflineReader:
         network = self._network
         texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
         titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
-        building = Windows(network.tokenizer, question, WINDOW)
+        build = partial(windows_of, network.tokenizer, question, WINDOW)
         pieces = pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
         order = sorted(
             ((at, part) for parts in pieces for at, part in enumerate(parts)),
             key=lambda one: (one[0], one[1].passage),
         )
-        needed = len(building.build([part for at, part in order if at == 0]))
-        windows = building.build([part for _, part in order])[: max(WINDOWS, needed)]
+        needed = len(build([part for at, part in order if at == 0]))
+        windows = build([part for _, part in order])[: max(WINDOWS, needed)]
         return list(zip(windows, network.read(windows), strict=True))
 
 

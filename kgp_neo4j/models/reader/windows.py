@@ -95,37 +95,31 @@ def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
     return list(tokenizer.encode_batch(whole, add_special_tokens=False))
 
 
-class Windows:
-    """Build windows of at most `longest` tokens for one question."""
-
-    def __init__(self, tokenizer: Tokenizer, question: str, longest: int) -> None:
-        first, self._separator = tokenizer.encode("").ids
-        (asked,) = encoded(tokenizer, [question])
-        self._begin = [first, *asked.ids[:QUESTION], self._separator]
-        self._asked = asked.offsets[:QUESTION]
-        self._longest = longest
-
-    def build(self, pieces: Sequence[Piece]) -> list[Window]:
-        """Return windows with the pieces in order, each as full as possible."""
-        windows: list[Window] = []
-        begin, size = self._begin, len(self._begin)
-        for piece in pieces:
-            if not windows or len(windows[-1].ids) + len(piece.ids) + 1 > self._longest:
-                places: list[Any] = [None] * size
-                windows.append(Window([*begin], [0] * size, places, [False] * size, self._asked))
-            window = windows[-1]
-            room = self._longest - len(window.ids) - 1
-            ids = piece.ids[: max(room, 0)]
-            window.ids += [*ids, self._separator]
-            window.types += [1] * (len(ids) + 1)
-            window.places += [
-                None if span is None else (piece.passage, at < piece.title, *span)
-                for at, span in enumerate(piece.offsets[: len(ids)])
-            ]
-            window.places.append(None)
-            window.joined += [*piece.joined[: len(ids)], False]
-            window.passages.append(piece.passage)
-        return windows
+def windows_of(
+    tokenizer: Tokenizer, question: str, longest: int, pieces: Sequence[Piece]
+) -> list[Window]:
+    """Return windows of at most `longest` tokens with the question, and the pieces in order."""
+    first, separator = tokenizer.encode("").ids
+    (asked,) = encoded(tokenizer, [question])
+    begin, spans = [first, *asked.ids[:QUESTION], separator], asked.offsets[:QUESTION]
+    size = len(begin)
+    windows: list[Window] = []
+    for piece in pieces:
+        if not windows or len(windows[-1].ids) + len(piece.ids) + 1 > longest:
+            places: list[Any] = [None] * size
+            windows.append(Window([*begin], [0] * size, places, [False] * size, spans))
+        window = windows[-1]
+        ids = piece.ids[: max(longest - len(window.ids) - 1, 0)]
+        window.ids += [*ids, separator]
+        window.types += [1] * (len(ids) + 1)
+        window.places += [
+            None if span is None else (piece.passage, at < piece.title, *span)
+            for at, span in enumerate(piece.offsets[: len(ids)])
+        ]
+        window.places.append(None)
+        window.joined += [*piece.joined[: len(ids)], False]
+        window.passages.append(piece.passage)
+    return windows
 
 
 def _joined(words: Sequence[int | None]) -> list[bool]:
