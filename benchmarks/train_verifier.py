@@ -234,7 +234,7 @@ def train(given: Any, learned: list[Row]) -> None:
 
     with folder.saving():
         groups = trainable(network, RATE, LOWEST)
-        fit(network, Fitting(groups, folder, given.seed), plan, loss)
+        fit(network, Fitting(network.body, groups, folder, given.seed), plan, loss)
         network.save_differences(given.out / VERIFIER_FILE)
 
 

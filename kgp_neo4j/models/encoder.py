@@ -182,8 +182,7 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: an offline one (English, its quick form, Chinese), a folder or a name.
 
     The offline ones run in the light engine; others need torch, which also runs the English one
-    where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged. No
-    code from a model is run.
+    where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged.
     """
     if name == QUICK_ENCODER:
         return QuickEncoder(name, load_encoder()._transform)

@@ -20,7 +20,6 @@ from kgp_neo4j.models.encoder import Encoder, passage_text
 from kgp_neo4j.models.light_encoder import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
-_NAME = "mdr-MiniLM-L6"
 _ADAPTER = Path(__file__).with_name("mdr_adapter")
 #: Tokens at most of a question, a passage, and a query with passages (MDR's settings).
 _QUESTION, _PASSAGE, _QUERY = 70, 300, 350
@@ -34,10 +33,6 @@ Query = tuple[str, Sequence[tuple[str, str]]]
 
 class MdrEncoder(Encoder):
     """An encoder of passages and of queries (a question with the passages before) in one space."""
-
-    def __init__(self, transformer: LightTransformer, fingerprint: str) -> None:
-        super().__init__(_NAME, transformer)
-        self.fingerprint = fingerprint
 
     def encode_passages(
         self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
@@ -75,11 +70,12 @@ def load_mdr() -> MdrEncoder:
     files = encoder_files(
         DEFAULT_ENCODER, f"mdr-{fingerprint}", lambda model: _adapted(model, data)
     )
-    return MdrEncoder(LightTransformer(*files, _QUERY, "mean"), fingerprint)
+    encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
+    encoder.fingerprint = fingerprint
+    return encoder
 
 
 def _adapted(model: Any, data: bytes) -> Any:
-    """Add the adapter's weights to those of the default encoder."""
     arrays = load(data)
     layers = Weights(model)
     settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))

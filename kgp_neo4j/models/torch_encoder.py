@@ -71,9 +71,8 @@ def gpu_is_usable() -> bool:
 def load_model(name: str, *, precise: bool = False) -> Any:
     """Return a SentenceTransformer on the GPU if there is one, in this machine's fastest type.
 
-    With `precise` it is in float32. Only safetensors weights are read, and no code from the model
-    is run. Raises EncoderError where the model is not found, or where the default's weights are
-    not the published ones.
+    With `precise` it is in float32. Only safetensors weights are read, and no code of a model is
+    run. Raises EncoderError where it is missing, or the default's weights are not those published.
     """
     with needs("torch", f"the encoder {name!r}", EncoderError):
         import torch

@@ -1,9 +1,9 @@
 """Read boosted regression trees from a JSON file, and score passages with them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,8 +27,7 @@ class Trees:
     """
 
     def __init__(self, features: Sequence[str], trees: Sequence[Mapping[str, Any]]) -> None:
-        self.features = tuple(features)
-        self._place = {name: at for at, name in enumerate(self.features)}
+        self._place = {name: at for at, name in enumerate(features)}
         count = len(trees)
         # Each tree as its splits and the leaves that each rules out (Lucchese et al. 2015,
         # QuickScorer): there is no walk from node to node, so numpy computes all trees and rows at
@@ -78,22 +77,20 @@ class Trees:
         return np.asarray(self._leaf[self._numbers, _LOWEST[~out].T].sum(axis=1))
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
-    """A learned scorer: trees for the first hop and for the later ones."""
+@lru_cache(maxsize=2)
+def load_scorer(folder: str | None = None) -> tuple[Trees, Trees]:
+    """Read the learned agent's trees, or those of a folder: for the first hop, for the later ones.
 
-    first: Trees
-    later: Trees
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
-        try:
-            value = msgspec.json.decode(path.read_bytes())
-            return cls(*(Trees(value["features"], value[hop]) for hop in ("first", "later")))
-        except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ModelError(
-                f"this is no scorer ({error!r})",
-                where=str(path),
-                hint="Give a folder that `kgp-neo4j train scorer` made.",
-            ) from error
+    Raises ModelError where there are none.
+    """
+    place = Path(folder).expanduser() if folder else Path(__file__).with_name("learned")
+    file = place / "scorer.json"
+    try:
+        value = msgspec.json.decode(file.read_bytes())
+        return Trees(value["features"], value["first"]), Trees(value["features"], value["later"])
+    except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"this is no scorer ({error!r})",
+            where=str(file),
+            hint="Give a folder that `kgp-neo4j train scorer` made.",
+        ) from error

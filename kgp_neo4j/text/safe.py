@@ -13,17 +13,14 @@ _ESCAPES = regex.compile(
 )
 #: Characters that end a line, as "\n" does.
 _BREAKS = regex.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-
 #: Signs that mean something in Markdown.
 _MARKDOWN = regex.compile(r"([\\`*_\[\]<>#|~])")
 
 
 def printable(text: str) -> str:
-    """Return a text without escape sequences, control characters and marks that change its
-    direction.
+    """Return a text without escapes, control characters, marks of direction and surrogates.
 
-    Tabs and line ends stay, the latter as "\\n"; unpaired surrogates, which are not text, are
-    removed.
+    Tabs and line ends stay, the latter as "\\n".
     """
     bare = _ESCAPES.sub("", text.encode(errors="ignore").decode())
     return "".join(c for c in _BREAKS.sub("\n", bare) if c in "\n\t" or not _hidden(c))
@@ -36,8 +33,7 @@ def plain(text: str) -> str:
 
 def as_markdown(text: str) -> str:
     """Return a text on one line, of which Markdown makes no link, picture, tag or heading."""
-    escaped: str = _MARKDOWN.sub(r"\\\1", plain(text))
-    return escaped
+    return str(_MARKDOWN.sub(r"\\\1", plain(text)))
 
 
 def _hidden(character: str) -> bool:
@@ -63,7 +59,6 @@ _ADDRESS = regex.compile(
     r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`\])}]+|(?:javascript|vbscript|data):[^\s]+",
     regex.IGNORECASE,
 )
-_REMOVED = "(link removed)"
 #: Depth to which links within links are resolved; deeper ones are broken up.
 _DEEP = 4
 
@@ -75,8 +70,7 @@ def neutral(text: str, known: Container[str] = "") -> str:
     stays only where it occurs in `known`, the text of the passages: a model misled by a passage
     could send words out in an address that it makes up.
     """
-    cleaned = printable(text)
-    cleaned = _REFERENCE.sub("", _TAG.sub(" ", cleaned))
+    cleaned = _REFERENCE.sub("", _TAG.sub(" ", printable(text)))
     for _ in range(_DEEP):
         cleaned, found = _IMAGE_OR_LINK.subn(_words, cleaned)
         if not found:
@@ -84,9 +78,9 @@ def neutral(text: str, known: Container[str] = "") -> str:
     cleaned = cleaned.replace("](", "] (")
 
     def kept(found: regex.Match[str]) -> str:
-        address = found.group().rstrip(".,;:!?")
-        whole = str(found.group())
-        return whole if address in known else _REMOVED + whole[len(address) :]
+        whole = str(found[0])
+        address = whole.rstrip(".,;:!?")
+        return whole if address in known else f"(link removed){whole[len(address) :]}"
 
     return str(_ADDRESS.sub(kept, cleaned))
 

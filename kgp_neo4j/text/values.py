@@ -215,8 +215,7 @@ def compare(operation: str, one: str, other: str) -> int | None:
     """Return which of two values is the `min` (earliest), `max`, `longer` or `shorter` one.
 
     0 is the first, 1 the second. Returns None where that is unknown: they are not both dates of our
-    era, numbers of one unit, or spans of time, they are equal, or they differ only in a part that
-    one of them lacks.
+    era, numbers of one unit, or spans of time, are equal, or differ in a part that one lacks.
     """
     if _BEFORE_OUR_ERA.search(one) or _BEFORE_OUR_ERA.search(other):
         return None

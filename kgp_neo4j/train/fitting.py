@@ -9,6 +9,7 @@ from safetensors import SafetensorError
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ModelError
 
@@ -22,8 +23,6 @@ _KEPT = 0.998
 _SAVE_EVERY = 200
 #: Share of the steps in which the rate rises.
 _WARM_UP = 0.06
-#: What AdamW notes of each weight.
-_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 Batch = TypeVar("Batch")
 
@@ -31,12 +30,14 @@ Batch = TypeVar("Batch")
 class Fitting:
     """The trained weights with AdamW's notes and their moving average, after `step` steps.
 
-    `groups` are AdamW's: weights ("params") with their greatest rate ("lr") and decay. It goes on
-    from the folder's checkpoint. Raises ModelError where that does not fit.
+    `groups` are AdamW's: weights of the model ("params") with their greatest rate ("lr") and decay.
+    It goes on from the folder's checkpoint. Raises ModelError where that does not fit.
     """
 
-    def __init__(self, groups: Sequence[dict[str, Any]], folder: Folder, seed: int) -> None:
-        self._folder, self._seed = folder, seed
+    def __init__(
+        self, model: Any, groups: Sequence[dict[str, Any]], folder: Folder, seed: int
+    ) -> None:
+        self._model, self._folder, self._seed = model, folder, seed
         self._parts = [part for group in groups for part in group["params"]]
         self._average = [part.detach().clone() for part in self._parts]
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
@@ -83,7 +84,8 @@ class Fitting:
         torch.manual_seed(self._seed + self.step)
         for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
             group["lr"] = rate * _share_of_rate(self.step, steps)
-        loss = loss_of(batch)
+        with quick_products(self._model):
+            loss = loss_of(batch)
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._parts, 1.0)
@@ -114,7 +116,7 @@ class Fitting:
                     mean.copy_(state[f"average.{number}"])
                     self._optimizer.state[part] = {
                         name: state[f"{name}.{number}"].to("cpu" if name == "step" else part.device)
-                        for name in _MOMENTS
+                        for name in ("step", "exp_avg", "exp_avg_sq")
                     }
             self.step = int(state["step"])
         except (SafetensorError, KeyError, RuntimeError) as error:

@@ -15,8 +15,7 @@ from typing import Any
 from kgp_neo4j.corpus.traverse.agents.generating import alpaca_prompt, fitted, titled_line
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.llm.generators import INPUT_TOKENS, input_limit, load_checkpoint
-from kgp_neo4j.models.torch_encoder import quick_products
+from kgp_neo4j.llm.generators import input_limit, load_checkpoint
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
 from kgp_neo4j.train.fitting import Fitting, padded
 from kgp_neo4j.train.folder import Folder, digest, named
@@ -69,8 +68,7 @@ def train_llama(
     """Train adapters on the supporting facts of question files, and save them in a folder.
 
     An interrupted run with the same settings and data goes on; a GPU is used if there is one.
-    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError on
-    failure.
+    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError.
     """
     began = time.perf_counter()
     questions = read_training_questions(files)
@@ -83,24 +81,24 @@ def train_llama(
     batches = _batches(_rows(model, tokenizer, pairs), settings)
 
     def loss_of(batch: Sequence[_Row]) -> Any:
-        with quick_products(model):
-            return model(**_padded(batch, tokenizer.pad_token_id, device)).loss
+        ids, labels = zip(*batch, strict=True)
+        return model(
+            input_ids=padded(ids, tokenizer.pad_token_id).to(device),
+            attention_mask=padded([[1] * len(row) for row in ids], 0).to(device),
+            labels=padded(labels, _IGNORED_LABEL).to(device),
+        ).loss
 
     with folder.saving():
         adapters = [part for part in model.parameters() if part.requires_grad]
-        fitting = Fitting([{"params": adapters, "lr": settings.rate}], folder, settings.seed)
+        group = {"params": adapters, "lr": settings.rate}
+        fitting = Fitting(model, [group], folder, settings.seed)
         resumed = fitting.step
         losses = fitting.run(batches, loss_of)
-        last_epoch = losses[-(len(batches) // settings.epochs) :]
+        last = losses[-(len(batches) // settings.epochs) :]
+        loss, seconds = sum(last) / max(1, len(last)), time.perf_counter() - began
+        steps = len(batches)
         report = LlamaReport(
-            out=str(out),
-            questions=len(questions),
-            pairs=len(pairs),
-            steps=len(batches),
-            loss=sum(last_epoch) / max(1, len(last_epoch)),
-            resumed=resumed,
-            seconds=time.perf_counter() - began,
-            device=device,
+            str(out), len(questions), len(pairs), steps, loss, resumed, seconds, device
         )
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)
@@ -142,10 +140,9 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
 def _rows(model: Any, tokenizer: Any, pairs: Sequence[TrainingPair]) -> list[_Row]:
     """Return each pair as tokens: the prompt, and the fact to generate with its end token.
 
-    The prompt has the passages found so far in full, as in a corpus; the fact is the supporting
-    sentences alone.
+    The prompt has the passages found so far in full; the fact is the supporting sentences alone.
     """
-    limit = min(INPUT_TOKENS, input_limit(model))
+    limit = input_limit(model)
 
     def length(prompt: str) -> int:
         return len(tokenizer(prompt)["input_ids"])
@@ -172,13 +169,3 @@ def _batches(rows: Sequence[_Row], settings: LlamaSettings) -> list[list[_Row]]:
         order = draw.sample(rows, len(rows))
         batches += [order[at : at + settings.batch] for at in range(0, len(order), settings.batch)]
     return batches
-
-
-def _padded(batch: Sequence[_Row], padding: int, device: str) -> dict[str, Any]:
-    """Return a batch as the model's inputs."""
-    ids, labels = zip(*batch, strict=True)
-    return {
-        "input_ids": padded(ids, padding).to(device),
-        "attention_mask": padded([[1] * len(row) for row in ids], 0).to(device),
-        "labels": padded(labels, _IGNORED_LABEL).to(device),
-    }

@@ -14,7 +14,6 @@ from typing import Any
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.models.reader.network import read_network
-from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.fitting import Batch, Fitting
 from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
@@ -97,8 +96,7 @@ def train_reader(
 
     One in eight questions over several passages is held out to fit the reader's confidence, over
     the passages that its file gives. An interrupted run with the same settings and data goes on.
-    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError
-    where the training cannot continue.
+    Raises InputError for bad lines, ConfigurationError for a folder with other files, ModelError.
     """
     began = time.perf_counter()
     read = [read_reading_examples([file]) for file in files]
@@ -117,7 +115,8 @@ def train_reader(
         network.load(settings.further)
     plan = _plan(network, learned, settings)
     with folder.saving():
-        fitting = Fitting(trainable(network, settings.rate), folder, settings.seed)
+        groups = trainable(network, settings.rate)
+        fitting = Fitting(network.body, groups, folder, settings.seed)
         resumed = fitting.step
         losses = fit(network, fitting, plan, partial(loss_of, network))
         network.save(out, {})
@@ -159,13 +158,12 @@ def trainable(network: TrainedNetwork, rate: float, lowest: int = 0) -> list[dic
     """Return a network's own weights from a layer on: matrices, vectors, heads. Freeze others."""
     for part in network.body.parameters():
         part.requires_grad_(False)
-    groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    matrices, vectors, heads = list[Any](), list[Any](), list[Any]()
     for name, part in network.own().items():
-        if name.startswith("layer.") and int(name.split(".")[1]) < lowest:
-            continue
-        number = 2 if not name.startswith("layer.") else 1 if part.dim() < 2 else 0
-        groups[number].append(part.requires_grad_(True))
-    matrices, vectors, heads = groups
+        is_layer = name.startswith("layer.")
+        if not is_layer or int(name.split(".")[1]) >= lowest:
+            group = heads if not is_layer else vectors if part.dim() < 2 else matrices
+            group.append(part.requires_grad_(True))
     return [
         {"params": matrices, "lr": rate, "weight_decay": _DECAY},
         {"params": vectors, "lr": rate},
@@ -189,11 +187,7 @@ def fit(
             if isinstance(part, torch.nn.Dropout):
                 part.p = _DROPPED
 
-    def quick_loss(batch: Batch) -> Any:
-        with quick_products(network.body):
-            return loss_of(batch)
-
-    losses = fitting.run(plan, quick_loss)
+    losses = fitting.run(plan, loss_of)
     fitting.take_average()
     network.body.eval()
     return losses

@@ -1,6 +1,5 @@
 """The offline reader's network in torch, to be trained: see `kgp_neo4j.models.reader.network`."""
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,7 +56,7 @@ class TrainedNetwork:
             {name: torch.nn.Linear(width, len(_HEADS[name]), device=self.device) for name in heads}
         )
         #: The encoder's original values of the trained layers.
-        self._before = {name: copy.deepcopy(part.data) for name, part in self._upper().items()}
+        self._before = {name: part.detach().clone() for name, part in self._upper().items()}
 
     def _upper(self) -> dict[str, Any]:
         return {

@@ -31,12 +31,11 @@ from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
-from kgp_neo4j.models.trees import Scorer
+from kgp_neo4j.models.trees import load_scorer
 places = [p for p in resources.files("kgp_neo4j.cypher").iterdir() if p.is_dir()]
 names = [place.name for place in places if place.name[0] != "_" and place.name != "include"]
 statements = [made for name in names for made in folder(name)]
-load_reader(); load_ranker(); load_lock()
-Scorer.load(resources.files("kgp_neo4j.models") / "learned" / "scorer.json")
+load_reader(); load_ranker(); load_scorer(); load_lock()
 mappings = [read_mapping(name) for name in built_in()]
 print(kgp_neo4j.__file__, len(statements), len(mappings), sep="\\n")
 """

@@ -2,8 +2,7 @@
 
 KGP lets a language model decide ("we first apply LLM to classify whether the question is asking
 about the document structure or content", Wang et al., AAAI 2024, section "LLM-based KG traversal
-agent"). Here one reply classifies the question and names the look-up; nothing of the reply is run
-but the look-up.
+agent"). Here one reply classifies the question and names the look-up, which alone is run.
 """
 
 import re

@@ -168,7 +168,6 @@ def _phrase(words: str) -> re.Pattern[str]:
 
 
 def _excerpt(text: str, match: re.Match[str]) -> str:
-    """Return the words around a match, on one line."""
     start, end = max(0, match.start() - _AROUND), min(len(text), match.end() + _AROUND)
     around = " ".join(text[start:end].split())
     return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"

@@ -2,8 +2,7 @@
 
 KGP answers a question about structure by fetching the page or table that it names (Wang et al.,
 AAAI 2024, "LLM-based KG traversal agent": the content of a page is its passages, that of a table
-its Markdown). Here a question is first read as one of a few look-ups, so that most need no language
-model.
+its Markdown). Here a question is first read as one of a few look-ups; most need no language model.
 """
 
 import re

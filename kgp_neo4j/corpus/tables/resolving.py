@@ -115,7 +115,6 @@ def _listed(tables: Sequence[TableOutline]) -> str:
 def _chosen(
     context: Context, ref: TableRef, tables: Sequence[TableOutline]
 ) -> Sequence[TableOutline]:
-    """Return the tables that a reference fits."""
     library, rest = context.library, context.references.rest
     by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
     if ref.number:

@@ -77,7 +77,6 @@ def _find_column(table: TableOutline, name: str) -> Column | None:
 
 
 def _chosen_columns(context: Context, table: TableOutline) -> list[Column]:
-    """Return the columns given by their name or by their places."""
     if name := context.look_up.column:
         column = _find_column(table, name)
         return [column] if column else []
@@ -279,25 +278,23 @@ def _count_pages(context: Context) -> StructuralAnswer:
 
 
 def _most(context: Context) -> StructuralAnswer:
-    """Return the pages, tables or documents with the most or fewest of something."""
     look = context.look_up
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
     if look.each == "table":
-        named = [(table.name, cite_table(table)) for table in tables]
-        sizes = [_measured(table, noun) for table in tables]
+        sized = [(_measured(table, noun), table.name, cite_table(table)) for table in tables]
     elif look.each == "document":
-        named = [(document.name, cite(document)) for document in context.documents]
-        sizes = [d.pages if noun == "page" else d.tables for d in context.documents]
+        held = "pages" if noun == "page" else "tables"
+        sized = [(getattr(d, held), d.name, cite(d)) for d in context.documents]
     else:
         on = Counter((table.document.id, page) for table in tables for page in table.pages)
         places = [(d, n) for d in context.paged[:_PAGED] for n in range(1, d.pages + 1)]
-        named = [(str(page), cite(document, page=page)) for document, page in places]
-        sizes = [on[document.id, page] for document, page in places]
-    if not named:
+        sized = [(on[d.id, page], str(page), cite(d, page=page)) for d, page in places]
+    if not sized:
         return nothing(f"There is no {look.each} {where}.")
+    sizes = [size for size, _, _ in sized]
     best = min(sizes) if look.pick == "fewest" else max(sizes)
-    chosen = [each for each, size in zip(named, sizes, strict=True) if size == best]
+    chosen = [(value, place) for size, value, place in sized if size == best]
     names = joined([
         f"{'page ' if look.each == 'page' else ''}{value}"
         + ("" if look.each == "document" else f" of {place.title}")

@@ -118,7 +118,6 @@ def reading(kind: str, where: Path) -> Iterator[None]:
 
 
 def _upon_default(weights: Path) -> Network:
-    """Return the default encoder's network with trained weights in it."""
     data = weights.read_bytes()
 
     def change(model: Any) -> Any:

@@ -69,8 +69,7 @@ def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
 def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, float]:
     """Return the characters of the question that name an option, and their probability."""
     count = len(window.asked)
-    allowed = np.zeros(len(window.places), dtype=bool)
-    allowed[: count + 1] = True
+    allowed = np.arange(len(window.places)) <= count
     start, end = (column[1 : count + 1] for column in _columns(logits, name, allowed))
     if not count:
         return 0, 0, 0.0

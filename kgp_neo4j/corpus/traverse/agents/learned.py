@@ -4,9 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
-from importlib import resources
-from pathlib import Path
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
@@ -20,7 +17,7 @@ from kgp_neo4j.corpus.traverse.signals import (
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.trees import Scorer
+from kgp_neo4j.models.trees import load_scorer
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.json_records import parts
@@ -49,7 +46,7 @@ class LearnedAgent(KnnAgent):
 
     def __init__(self, encoder: Encoder, model: str | None = None) -> None:
         super().__init__(encoder)
-        self.scorer = _load(model)
+        self._first, self._later = load_scorer(model)
 
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
@@ -77,7 +74,7 @@ class LearnedAgent(KnnAgent):
             if not frontier:
                 break
             found = candidates_of(database, corpus, signals, frontier, settings, before)
-            trees = self.scorer.later if hop else self.scorer.first
+            trees = self._later if hop else self._first
             scores = trees.scores(found.features).tolist()
             order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
             # The last hop's scores are final; those before only choose the next frontier.
@@ -190,9 +187,3 @@ def _path(
         again = replace(step, edge=last.edge, inherited=last.inherited, reason=last.reason)
         return ReasoningPath((*known.steps[:-1], again))
     return ReasoningPath((step,))
-
-
-@lru_cache(maxsize=2)
-def _load(model: str | None) -> Scorer:
-    shipped = Path(str(resources.files("kgp_neo4j.models"))) / "learned"
-    return Scorer.load((Path(model).expanduser() if model else shipped) / "scorer.json")
