@@ -19,6 +19,9 @@ from kgp_neo4j.types.errors import ConfigurationError
 Feed = Mapping[str, NDArray[np.int64]]
 _CONVERTER = "openvino.tools.ovc"
 _Made = TypeVar("_Made")
+#: Shapes of inputs for which the engine keeps what it compiled, per network. It would keep 5,000,
+#: some megabytes each; the passages of a corpus have hundreds. With none it takes twice as long.
+_MOST_SHAPES = 64
 
 
 def import_openvino() -> Any:
@@ -87,11 +90,6 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-#: Shapes of inputs for which the engine keeps what it compiled, per network. It would keep 5,000,
-#: some megabytes each; the passages of a corpus have hundreds. With none it takes twice as long.
-_MOST_SHAPES = 64
 
 
 class CompiledNetwork:

@@ -21,6 +21,8 @@ QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 
 #: How a text's vector is made from the states of its tokens: their mean, or the first one.
 Pooling = Literal["mean", "cls"]
+#: Change this whenever the files made from a jar change.
+_FORM = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,6 @@ class Weights:
         constant = import_openvino().opset13.constant(np.ascontiguousarray(values))
         for place in old.output(0).get_target_inputs():
             place.replace_source_output(constant.output(0))
-
-
-#: Change this whenever the files made from a jar change.
-_FORM = "1"
 
 
 def encoder_files(

@@ -82,8 +82,11 @@ class Fitting:
     def _learn(self, steps: int, batch: Batch, loss_of: Callable[[Batch], Any]) -> float:
         # Dropout depends on the step alone, so that a resumed run equals an uninterrupted one.
         torch.manual_seed(self._seed + self.step)
+        # The rate rises for a short time, then falls to 0.
+        rise = max(1, math.ceil(_WARM_UP * steps))
+        full = min((self.step + 1) / rise, (steps - self.step) / max(1, steps - rise))
         for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
-            group["lr"] = rate * _share_of_rate(self.step, steps)
+            group["lr"] = rate * full
         with quick_products(self._model):
             loss = loss_of(batch)
         self._optimizer.zero_grad(set_to_none=True)
@@ -131,11 +134,3 @@ def padded(rows: Sequence[Sequence[int]], padding: int, size: int = 0) -> Any:
     """Return rows of different lengths as one tensor: (rows, the longest or `size`)."""
     size = size or max(map(len, rows))
     return torch.tensor([[*row, *[padding] * (size - len(row))] for row in rows])
-
-
-def _share_of_rate(step: int, steps: int) -> float:
-    """Return the share of the full learning rate at a step: a short rise, then a fall to 0."""
-    rise = max(1, math.ceil(_WARM_UP * steps))
-    if step < rise:
-        return (step + 1) / rise
-    return max(0.0, (steps - step) / max(1, steps - rise))

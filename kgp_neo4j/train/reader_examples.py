@@ -296,18 +296,13 @@ def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def decomposed(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield MuSiQue's single steps, each as question, answer, title and text of its paragraph."""
-    steps = record.get("question_decomposition")
-    if not isinstance(steps, list):
-        return
+    steps = record.get("question_decomposition") or ()
+    answers = [str(step["answer"]) for step in steps]
     numbered = {p.get("idx", at): p for at, p in enumerate(record.get("paragraphs", ()))}
-    for step in steps:
-        paragraph = numbered.get(step.get("paragraph_support_idx"))
-        if paragraph is None:
-            continue
-        asked = re.sub(
-            r"#(\d)", lambda m: str(steps[int(m[1]) - 1]["answer"]), str(step["question"])
-        )
-        subject, known, relation = asked.partition(" >> ")
-        if known:
-            asked = f"What is the {relation} of {subject}?"
-        yield asked, str(step["answer"]), paragraph["title"], paragraph["paragraph_text"]
+    for step, answer in zip(steps, answers, strict=True):
+        if paragraph := numbered.get(step.get("paragraph_support_idx")):
+            asked = re.sub(r"#(\d)", lambda m: answers[int(m[1]) - 1], str(step["question"]))
+            subject, known, relation = asked.partition(" >> ")
+            if known:
+                asked = f"What is the {relation} of {subject}?"
+            yield asked, answer, paragraph["title"], paragraph["paragraph_text"]

@@ -52,43 +52,33 @@ def lay_out(
     For some the passages with the answer are left out, so that the reader learns that there may be
     none. An example that does not fit is left out.
     """
-    windows = (_laid(tokenizer, example, longest, draw, examples) for example in examples)
-    return [window for window in windows if window is not None]
-
-
-def _laid(
-    tokenizer: Any,
-    example: ReadingExample,
-    longest: int,
-    draw: random.Random,
-    examples: Sequence[ReadingExample],
-) -> Laid | None:
-    kind, gold, others = _drawn(example, draw, examples)
-    if kind == "none" and not others:
-        return None
-    #: Of each text its number among the example's passages; -1 for others.
-    numbers = [*gold, *(-1 for _ in others)]
-    parts = pieces_of(tokenizer, [example.passages[at] for at in gold] + others)
-    chosen = [_part(parts[at], number, example) for at, number in enumerate(numbers)]
-    room = longest - _QUESTION - sum(len(piece.ids) + 1 for piece in chosen[: len(gold)])
-    pieces = chosen[: len(gold)]
-    for piece in chosen[len(gold) :]:
-        if not pieces or len(piece.ids) < room:
-            pieces.append(piece)
-            room -= len(piece.ids) + 1
-    if draw.random() > _IN_ORDER:
-        draw.shuffle(pieces)
-    window = windows_of(tokenizer, example.question, longest, pieces)[0]
-    #: The place of each token, by the number of its passage.
-    places = [None if at is None else (numbers[at[0]], *at[1:]) for at in window.places]
-    marks = _marks(window, places, example, kind)
-    if marks is None:
-        return None
-    operation = OPERATIONS.index(example.program.operation) if example.program else -1
-    support: list[int] = []
-    if example.support is not None:
-        support = [int(_is_within(place, example.support)) for place in places]
-    return Laid(window.ids, window.types, KINDS.index(kind), marks, support, operation)
+    laid = []
+    for example in examples:
+        kind, gold, others = _drawn(example, draw, examples)
+        if kind == "none" and not others:
+            continue
+        #: Of each text its number among the example's passages; -1 for others.
+        numbers = [*gold, *(-1 for _ in others)]
+        parts = pieces_of(tokenizer, [example.passages[at] for at in gold] + others)
+        chosen = [_part(parts[at], number, example) for at, number in enumerate(numbers)]
+        pieces = chosen[: len(gold)]
+        room = longest - _QUESTION - sum(len(piece.ids) + 1 for piece in pieces)
+        for piece in chosen[len(gold) :]:
+            if not pieces or len(piece.ids) < room:
+                pieces.append(piece)
+                room -= len(piece.ids) + 1
+        if draw.random() > _IN_ORDER:
+            draw.shuffle(pieces)
+        window = windows_of(tokenizer, example.question, longest, pieces)[0]
+        #: The place of each token, by the number of its passage.
+        places = [None if at is None else (numbers[at[0]], *at[1:]) for at in window.places]
+        if marks := _marks(window, places, example, kind):
+            operation = OPERATIONS.index(example.program.operation) if example.program else -1
+            spans = example.support
+            support = [] if spans is None else [int(_is_within(at, spans)) for at in places]
+            kind_at = KINDS.index(kind)
+            laid.append(Laid(window.ids, window.types, kind_at, marks, support, operation))
+    return laid
 
 
 def _drawn(

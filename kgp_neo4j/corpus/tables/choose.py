@@ -50,6 +50,21 @@ def _left_over(text: str, more: str = "") -> list[str]:
 
 _DIFFER = r"\b(?:differ\w*|distinguish\w*|compar\w+|contrast\w*|vs\.?|versus)\b"
 _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w+s|fields)\b"
+_MOST = r"most|(?:highest|largest|greatest|maximum)\s+(?:number|count)\s+of"
+_FEWEST = r"fewest|least|(?:lowest|smallest|minimum)\s+(?:number|count)\s+of"
+_EACH = r"\b(page|table|document|file|pdf)s?\b"
+_NOUN = r"tables?|rows?|entries|records|columns?|pages?|cells?"
+_MOST_PARTS = rf"\b(?:(?:{_MOST})|({_FEWEST}))\s+({_NOUN})\b"
+_LARGEST = r"\b(?:(?:longest|biggest|largest)|(shortest|smallest))\b"
+_SAME = {"entrie": "row", "record": "row", "field": "column", "occurrence": "time",
+         "mention": "time", "file": "document", "pdf": "document"}  # fmt: skip
+_COUNTED = re.compile(
+    rf"\b(?:{COUNT})\b(?:\s+of)?(?:\s+(?:the|all|different|separate|total|in|data))*"
+    rf"\s+({_NOUN}|fields?|times|occurrences?|mentions?)\b"
+    r"|\b(page|table|column|row)[- ](?:count|total)\b|\bhow\s+long\b.*?\b(pages|rows|columns)\b"
+    r"|\bhow\s+often\b",
+    _I,
+)
 
 
 def _compared(references: References, text: str) -> LookUp | None:
@@ -64,16 +79,6 @@ def _compared(references: References, text: str) -> LookUp | None:
     if (_has(text, _DIFFER) or (common and not tables)) and len(_left_over(text)) <= 3:
         return LookUp("compare")
     return None
-
-
-_MOST = r"most|(?:highest|largest|greatest|maximum)\s+(?:number|count)\s+of"
-_FEWEST = r"fewest|least|(?:lowest|smallest|minimum)\s+(?:number|count)\s+of"
-_EACH = r"\b(page|table|document|file|pdf)s?\b"
-_NOUN = r"tables?|rows?|entries|records|columns?|pages?|cells?"
-_MOST_PARTS = rf"\b(?:(?:{_MOST})|({_FEWEST}))\s+({_NOUN})\b"
-_LARGEST = r"\b(?:(?:longest|biggest|largest)|(shortest|smallest))\b"
-_SAME = {"entrie": "row", "record": "row", "field": "column", "occurrence": "time",
-         "mention": "time", "file": "document", "pdf": "document"}  # fmt: skip
 
 
 def _noun(word: str) -> str:
@@ -97,15 +102,6 @@ def _largest(references: References, text: str) -> LookUp | None:
     if kind == part:
         return None
     return LookUp("count", f"{part}s", each=kind, pick="fewest" if match[1] else "most")
-
-
-_COUNTED = re.compile(
-    rf"\b(?:{COUNT})\b(?:\s+of)?(?:\s+(?:the|all|different|separate|total|in|data))*"
-    rf"\s+({_NOUN}|fields?|times|occurrences?|mentions?)\b"
-    r"|\b(page|table|column|row)[- ](?:count|total)\b|\bhow\s+long\b.*?\b(pages|rows|columns)\b"
-    r"|\bhow\s+often\b",
-    _I,
-)
 
 
 def _counted(references: References, text: str) -> LookUp | None:
@@ -141,6 +137,7 @@ _WHICH_PAGE = (
 _FIRST = r"\bfirst\b|\bearliest\b"
 _LAST = r"\blast(?:ly)?\b|\blatest\b"
 _SPANS = "start starts begin begins end ends span spans"
+_ANY = r"\b(?:is|are)\s+there\b|^\s*(?:does|do|has|have|can|could)\b|\bany\s+tables?\b"
 
 
 def _placed(references: References, text: str) -> LookUp | None:
@@ -159,9 +156,6 @@ def _placed(references: References, text: str) -> LookUp | None:
             order = "first" if _has(text, _FIRST) else "last" if _has(text, _LAST) else "pages"
             return LookUp("mentions", order, phrase=target)
     return None
-
-
-_ANY = r"\b(?:is|are)\s+there\b|^\s*(?:does|do|has|have|can|could)\b|\bany\s+tables?\b"
 
 
 def _which_tables(references: References, text: str) -> LookUp | None:
@@ -264,6 +258,16 @@ _NO_PHRASE = re.compile(
     r"|^(?:(?:on|in|at|there|it|the|a|any|first|last|this|that|to|be)\b\s*)*$",
     re.IGNORECASE,
 )
+_ON_PAGES = re.compile(r"\s*\b(?:on|in|at|of|from)\s+PAGEREF\d+(?:\s+and\s+PAGEREF\d+)*")
+_IN_TABLE = re.compile(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b")
+_COLUMN_NAMED = (
+    r"\bcolumns?\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*"
+    r"(?:(?:TABLE|PAGE)REF.*|have|has|contain|show|list|hold)?\s*[?.]*$",
+    r"\b(?:an?|the|any|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
+    r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
+)
+#: Words about a column that are not part of its name.
+_NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
 def _quoted(references: References) -> str:
@@ -284,18 +288,6 @@ def _mentioned(references: References) -> str:
             if phrase and not _NO_PHRASE.search(phrase):
                 return phrase
     return ""
-
-
-_ON_PAGES = re.compile(r"\s*\b(?:on|in|at|of|from)\s+PAGEREF\d+(?:\s+and\s+PAGEREF\d+)*")
-_IN_TABLE = re.compile(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b")
-_COLUMN_NAMED = (
-    r"\bcolumns?\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*"
-    r"(?:(?:TABLE|PAGE)REF.*|have|has|contain|show|list|hold)?\s*[?.]*$",
-    r"\b(?:an?|the|any|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
-    r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
-)
-#: Words about a column that are not part of its name.
-_NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
 def _column_named(references: References, *, quoted: bool = False) -> str:

@@ -34,15 +34,6 @@ COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
 WHICH = r"(?:which|what|list|name|give|show|tell|every|all|any|enumerate|identify|find)"
 #: The largest number of a page or row; the database takes at most 64 bits.
 _LARGEST = 10**9
-
-
-def _number_of(text: str) -> int:
-    """Return the number that `_NUMBER` or `ORDINAL` matched; the last is -1, that before it -2."""
-    text = " ".join(text.casefold().split())
-    digits = re.match(r"\d+", text)
-    return min(int(digits[0]), _LARGEST) if digits else (_NUMBERS | _ORDINALS)[text]
-
-
 #: Words that do not show what is asked for once pages and tables are removed.
 _STOP = FUNCTION_WORDS.union(
     "according all altogether any appear appears can complete contain contained containing "
@@ -55,19 +46,24 @@ _STOP = FUNCTION_WORDS.union(
     "write written".split()
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-
-
-def content(text: str) -> list[str]:
-    """Return the words of a text in lower case that are not stop words."""
-    return [word for word in map(str.casefold, _WORD.findall(text)) if word not in _STOP]
-
-
 #: Words that may follow a noun that heads its phrase: "the table shows", not "the table tennis".
 HEAD = (
     rf"(?=\s*(?:$|[^\w\s(]|\(?(?:PAGE|TABLE|ROW|COL|DOC)REF|\(?QUOTE)|\s+(?:{'|'.join(sorted(_STOP))}|"
     r"compar\w*|depict\w*|describ\w*|explain\w*|illustrat\w*|indicat\w*|labell?ed|mention\w*|"
     r"provid\w*|represent\w*|stat\w*|suggest\w*|summari\w*|titled|called|named)\b)"
 )
+
+
+def _number_of(text: str) -> int:
+    """Return the number that `_NUMBER` or `ORDINAL` matched; the last is -1, that before it -2."""
+    text = " ".join(text.casefold().split())
+    digits = re.match(r"\d+", text)
+    return min(int(digits[0]), _LARGEST) if digits else (_NUMBERS | _ORDINALS)[text]
+
+
+def content(text: str) -> list[str]:
+    """Return the words of a text in lower case that are not stop words."""
+    return [word for word in map(str.casefold, _WORD.findall(text)) if word not in _STOP]
 
 
 # --- Patterns ---
@@ -175,12 +171,24 @@ _STRUCTURE = re.compile(
     rf"{_PAGE_LIST.pattern}|{_PAGE_ORDINAL.pattern}|{_TABLE_THE.pattern}))\s*[:,]?",
     _I,
 )
+#: A document's placeholder, and "the document", with the words that join them to a question.
+_DOCUMENT_NAMED = re.compile(
+    rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?", _I
+)
+_THE_DOCUMENT = re.compile(
+    r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
+    rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
+    _I,
+)
 
 
 # --- References ---
 
 #: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
 PageRef = tuple[int | str, ...]
+#: Characters of a question that are read at most; a longer one is a pasted page. Pages that are
+#: read at once at most, as in "the first 1000 pages".
+_LONGEST, _MOST = 2_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +217,6 @@ class References:
     columns: list[int] = field(default_factory=list)
     quoted: list[str] = field(default_factory=list)
     documents: list[DocumentOutline] = field(default_factory=list)
-
-
-#: Characters of a question that are read at most; a longer one is a pasted page. Pages that are
-#: read at once at most, as in "the first 1000 pages".
-_LONGEST, _MOST = 2_000, 1_000
 
 
 def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
@@ -246,17 +249,6 @@ def _restored(references: References, text: str) -> str:
     for at, quoted in enumerate(references.quoted):
         text = text.replace(f"QUOTE{at} ", f'"{quoted}" ').replace(f"QUOTE{at}", f'"{quoted}"')
     return re.sub(r"\s+([?.,;!])", r"\1", " ".join(text.split())).strip(" ,")
-
-
-#: A document's placeholder, and "the document", with the words that join them to a question.
-_DOCUMENT_NAMED = re.compile(
-    rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?", _I
-)
-_THE_DOCUMENT = re.compile(
-    r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
-    rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
-    _I,
-)
 
 
 def _documents(

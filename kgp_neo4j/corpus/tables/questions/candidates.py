@@ -24,6 +24,7 @@ from kgp_neo4j.text.values import ORDINALS
 _MOST, _MOST_SELECTING, _MOST_OF_A_KIND, _MOST_VALUES = 700, 320, 120, 120
 #: Single conditions that are combined at most, and pairs made of them.
 _SINGLE, _PAIRS = 14, 18
+_TOTALS = frozenset("total totals sum average overall all subtotal".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,6 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
         wording = f"{a.condition.wording} or {b.condition.wording}"
         condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
         yield _base(grid, condition, links=(replace(a, condition=condition), b))
-
-
-_TOTALS = frozenset("total totals sum average overall all subtotal".split())
 
 
 def _totals(grid: Grid) -> Condition | None:

@@ -79,6 +79,10 @@ def link(question: str, grid: Grid) -> Links:
 
 #: Numbers of a question that are linked, at most.
 _MOST_NUMBERS = 4
+_COMPARED = {
+    op: (re.compile(rf"\b(?:{before})\b"), re.compile(rf"(?:{after or '(?!)'})\b"))
+    for op, (before, after) in COMPARING.items()
+}
 
 
 def _link_numbers(links: Links, grid: Grid) -> None:
@@ -117,12 +121,6 @@ def _number(words: Sequence[str], at: int) -> float | None:
         return float(NUMBERS[word])
     digits = word.replace(",", "")
     return float(digits) if digits.replace(".", "", 1).isdecimal() else None
-
-
-_COMPARED = {
-    op: (re.compile(rf"\b(?:{before})\b"), re.compile(rf"(?:{after or '(?!)'})\b"))
-    for op, (before, after) in COMPARING.items()
-}
 
 
 def _comparisons(words: Sequence[str], at: int) -> list[tuple[str, float]]:
@@ -231,8 +229,12 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
         # A cell may begin with a stop word; it is found when all of it is there.
         full_only = first in STOP and len(words) > 1
         for column, parts, at in grid.words.get(first[:4], ()):
-            length, loose = _agreeing(words[start : start + _LONGEST], parts[at:])
-            run = words[start : start + length]
+            said, held = words[start : start + _LONGEST], parts[at:]
+            length = same_start(said, held)
+            # Of the last word the stem may be the same alone.
+            loose = length < min(len(said), len(held)) and stem(said[length]) == stem(held[length])
+            length += loose
+            run = said[:length]
             exact = not loose and at == 0 and length == len(parts)
             telling = not full_only and any(word not in STOP for word in run)
             if not exact and not (telling and (length > 1 or len(first) >= 3 or first.isdigit())):
@@ -247,13 +249,6 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
                 piece = " ".join([*run[:-1], end]).rstrip()
             span.pieces.add(f" {piece}")
     return list(spans.values())
-
-
-def _agreeing(words: Sequence[str], parts: Sequence[str]) -> tuple[int, bool]:
-    """Return how many words are those of a cell, and whether the last one has its stem alone."""
-    length = same_start(words, parts)
-    loose = length < min(len(words), len(parts)) and stem(words[length]) == stem(parts[length])
-    return length + loose, loose
 
 
 def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:

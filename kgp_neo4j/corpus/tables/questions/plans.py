@@ -76,6 +76,10 @@ class Denotation:
 _FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "sum": math.fsum, "average": fmean, "max": max, "min": min,
 }  # fmt: skip
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt,
+    "<=": operator.le,
+}  # fmt: skip
 
 
 def denotation(grid: Grid, plan: Plan) -> Denotation:
@@ -133,12 +137,6 @@ def columns_of(plan: Plan) -> list[int]:
         columns |= {rows.like, *(condition.column for condition in rows.conditions)}
         columns.add(rows.pick.column if rows.pick is not None else 0)
     return sorted(columns - {0})
-
-
-_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt,
-    "<=": operator.le,
-}  # fmt: skip
 
 
 def _holds(grid: Grid, row: int, wanted: Condition) -> bool:
