@@ -283,8 +283,9 @@ def _records(file: IO[bytes], name: str) -> Iterator[Value]:
             place = end
             continue
         # A value cut off by the end of a chunk fails near that end, or is an unended string.
-        is_cut_off = problem is None or problem.pos >= len(buffer) - 32
-        is_cut_off = is_cut_off or problem.msg.startswith("Unterminated string")
+        is_cut_off = problem is None or (
+            problem.pos >= len(buffer) - 32 or problem.msg.startswith("Unterminated string")
+        )
         more = next(chunks, "") if is_cut_off else ""
         if not more:
             if problem:
