@@ -152,8 +152,7 @@ def _leave(code: int) -> NoReturn:
             stream.flush()
     except OSError:  # a closed pipe, a full disk
         os._exit(code or 1)
-    if "openvino" in sys.modules:
-        # Everything is written and closed; unloading OpenVINO and Python takes a quarter of a
-        # second.
+    if {"openvino", "xllamacpp"} & sys.modules.keys():
+        # Everything is written and closed; unloading these and Python takes a quarter of a second.
         os._exit(code)
     sys.exit(code)

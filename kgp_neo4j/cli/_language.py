@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from kgp_neo4j.cli._options import default_option, option_of
+from kgp_neo4j.cli._output import say
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings
@@ -37,8 +38,8 @@ def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
         multiple=multiple,
         # click would cut the variable's value at blanks; the configuration reads it, too.
         envvar=None if multiple else "KGP_NEO4J_LLM",
-        help=f"The language model that {use}: NAME of a chat server, local:FOLDER, or none "
-        "(or KGP_NEO4J_LLM; default: as configured).",
+        help=f"The language model that {use}: NAME of a chat server, local:FILE.gguf, auto (the "
+        "first that is there), or none (or KGP_NEO4J_LLM; default: as configured).",
     )
 
 
@@ -54,9 +55,14 @@ def answerer_options(command: F) -> F:
 def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
     """Open the model that the options name, else the configured one; None where neither is."""
     from kgp_neo4j.environment.configuration import language_settings
-    from kgp_neo4j.llm.call import open_language_model
+    from kgp_neo4j.llm.available import HOW_TO_GET_ONE
+    from kgp_neo4j.llm.call import AUTO, open_language_model
 
-    return open_language_model(language_settings(model=llm, url=chat_url))
+    settings = language_settings(model=llm, url=chat_url)
+    model = open_language_model(settings)
+    if (settings.model or "").strip().lower() == AUTO:
+        say(f"Language model: {model.name}." if model else f"No language model. {HOW_TO_GET_ONE}")
+    return model
 
 
 def answering_model(llm: str | None, **options: Any) -> LanguageModel | None:

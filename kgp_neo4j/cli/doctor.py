@@ -17,6 +17,7 @@ Examples:
 @json_option
 def command(as_json: bool) -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
+    from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.graphdb.install import missing
@@ -24,6 +25,7 @@ def command(as_json: bool) -> None:
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
+    from kgp_neo4j.llm.available import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
     with open_database(echo=say) as database:
@@ -33,9 +35,13 @@ def command(as_json: bool) -> None:
         room = measure_room(database, server, machine_memory())
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
+    there = [
+        f"{each.model} at {each.url}" if each.url else each.model
+        for each in available(language_settings())
+    ]
     if as_json:
         found = {"server": capabilities, "missing": lacks, "needs": room}
-        found |= {"models": engine, "extras": extras}
+        found |= {"models": engine, "language_models": there, "extras": extras}
         echo_json(parts(connection, "uri", "database", "embedded") | found)
         return
     kind = "embedded" if connection.embedded else "from NEO4J_URI"
@@ -49,6 +55,7 @@ def command(as_json: bool) -> None:
     for encoder, names in room.encoders.items():
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         click.echo(f"encoder     {encoder}: {', '.join(names[:5])}{more}")
+    click.echo(f"language    {', '.join(there) or f'none. {HOW_TO_GET_ONE}'}")
     click.echo(f"extras      {', '.join(extras) or 'none'}")
     sizes = [("vectors", room.vectors), ("graph", room.store)]
     needs = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)

@@ -32,11 +32,12 @@ class LanguageSettings:
     """Which language model; `timeout` in seconds, `cache` a folder of replies (None: no cache)."""
 
     model: str | None = setting(
-        None, "NAME of a chat server, local:FOLDER, or none", variable="KGP_NEO4J_LLM"
+        None, "NAME of a chat server, local:FILE.gguf, auto, or none", variable="KGP_NEO4J_LLM"
     )
     url: str | None = setting(
         None, "address of the chat server (default: OpenAI's own)", variable="OPENAI_BASE_URL"
     )
+    file: Path | None = setting(None, "a model's GGUF file, for model = auto")
     key_file: Path | None = setting(
         None, "file of mode 0600 that holds its key", variable="OPENAI_API_KEY_FILE", secret=True
     )

@@ -11,6 +11,7 @@ _EXTRAS = {
     "torch": "sentence_transformers",
     "train": "lightgbm",
     "chat": "openai",
+    "local": "xllamacpp",
     "office": "openpyxl",
     "ocr": "rapidocr",
     "mcp": "mcp",

@@ -1,7 +1,8 @@
 """Opens language models by name, fits prompts into their context, and counts tokens and cost.
 
-A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FOLDER` (a checkpoint that
-transformers runs, or its hub name), or `none`.
+A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf` (which llama.cpp
+runs), `local:FOLDER` (a checkpoint that transformers runs, or its hub name), `auto` (the first that
+is there), or `none`.
 """
 
 import threading
@@ -14,22 +15,31 @@ from functools import lru_cache
 from typing import Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
+from kgp_neo4j.llm.available import available
 from kgp_neo4j.llm.cache import CachedModel, reply_cache
 from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.local import LocalModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage
 
+#: Stands for the first language model that is there.
+AUTO = "auto"
 _THREADS = 4
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     """Return the model that the settings name, with their cache; None for `none` or no name.
 
+    `auto` is the first one `available`, and None where there is none.
+
     Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
     """
     given = (settings.model or "none").strip()
+    if given.lower() == AUTO:
+        found = next(available(settings), None)
+        return open_language_model(found) if found else None
     if given.lower() in ("none", ""):
         return None
     kind, sign, name = given.partition(":")
@@ -39,9 +49,10 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     if not name.strip():
         raise ConfigurationError(
             f"the language model {given!r} has no name",
-            hint="Give openai:NAME, local:FOLDER, or none.",
+            hint="Give openai:NAME, local:FILE.gguf, local:FOLDER, or none.",
         )
-    model = (LocalModel if kind.lower() == "local" else ChatModel)(name.strip(), settings)
+    local = GgufModel if name.strip().lower().endswith(".gguf") else LocalModel
+    model = (local if kind.lower() == "local" else ChatModel)(name.strip(), settings)
     if settings.cache is None:
         return model
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)

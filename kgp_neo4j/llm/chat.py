@@ -20,7 +20,7 @@ from kgp_neo4j.types.language import Reply, ReplyOptions
 
 DEFAULT_URL = "https://api.openai.com/v1"
 #: Assumed context where neither the settings nor the server give one.
-_DEFAULT_CONTEXT = 8192
+DEFAULT_CONTEXT = 8192
 #: Least tokens for a reply, where the context leaves fewer than were wanted.
 _LEAST_ROOM = 128
 #: How long a reply may take as a whole, in multiples of `llm.timeout`.
@@ -36,22 +36,23 @@ class ChatModel:
 
     The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
     openai retries requests to a busy or failing server. Options that are refused are left out.
+    A server of this process has a key of its own, and no proxy before it.
     """
 
-    def __init__(self, name: str, settings: LanguageSettings) -> None:
+    def __init__(self, name: str, settings: LanguageSettings, *, own_key: str = "") -> None:
         self.name = name
-        self.context = settings.context or _DEFAULT_CONTEXT
+        self.context = settings.context or DEFAULT_CONTEXT
         #: True where the settings or the server gave the context.
         self._context_known = settings.context is not None
         self._settings = settings
         self._url = checked_url(settings.url or DEFAULT_URL)
-        self._key = read_key(settings.key_file)
+        self._key = own_key or read_key(settings.key_file)
         if not self._key and self._url == DEFAULT_URL:
             raise ConfigurationError(
                 "no chat server is named, and OpenAI's needs a key",
                 hint="Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY.",
             )
-        self._client = _client(self._url, self._key, settings)
+        self._client = _client(self._url, self._key, settings, trust_env=not own_key)
         #: Options that the server has refused.
         self._refused: set[str] = set()
 
@@ -229,7 +230,7 @@ def _tokens(count: Any) -> int:
     return count if type(count) is int and 0 < count < 1 << 40 else 0
 
 
-def _client(url: str, key: str, settings: LanguageSettings) -> Any:
+def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) -> Any:
     """Return a bounded openai client; raises ModelError without it, ConfigurationError if unfit."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
@@ -240,7 +241,8 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
 
     try:
         # Prompt and headers must not be sent to another address.
-        http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
+        hooks = {"response": [bound]}
+        http = DefaultHttpxClient(follow_redirects=False, event_hooks=hooks, trust_env=trust_env)
         return OpenAI(
             base_url=url,
             api_key=key or "none",

@@ -55,6 +55,10 @@ class ChatServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: ChatServer
 
+    def do_GET(self) -> None:
+        known = self.path == "/v1/models"
+        self._whole(*((200, {"data": [{"id": "m"}]}) if known else (404, {})), {})
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.bodies.append(body)

@@ -1,0 +1,45 @@
+"""Finds the language models that are there: of the configured server, of Ollama, in a file."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import requests
+
+from kgp_neo4j.environment.addresses import read_key
+from kgp_neo4j.environment.configuration import LanguageSettings
+
+#: Where Ollama listens.
+OLLAMA = "http://127.0.0.1:11434/v1"
+HOW_TO_GET_ONE = (
+    "Start Ollama or another server (llm.url), or set llm.file to a GGUF file: docs/models.md."
+)
+#: Seconds that a server has to say what it has.
+_PATIENCE = 2.0
+
+
+def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
+    """Yield the settings of each language model that is there, in the order of `auto`.
+
+    First come those of the configured server, then Ollama's, then the configured file.
+    """
+    for url in dict.fromkeys((settings.url or OLLAMA, OLLAMA)):
+        # The key is for the configured server alone.
+        key = read_key(settings.key_file) if url == settings.url else ""
+        for name in _served(url, key):
+            yield replace(settings, model=f"openai:{name}", url=url)
+    if settings.file is not None and settings.file.is_file():
+        yield replace(settings, model=f"local:{settings.file}", url=None)
+
+
+def _served(url: str, key: str) -> list[str]:
+    """Return the models that a server of the OpenAI protocol has; none where it does not say."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    with requests.Session() as session:
+        session.trust_env = url != OLLAMA  # no proxy leads to this machine
+        try:
+            told = session.get(
+                f"{url}/models", headers=headers, timeout=_PATIENCE, allow_redirects=False
+            ).json()
+            return [str(each["id"]) for each in told["data"]]
+        except (requests.RequestException, ValueError, KeyError, TypeError):
+            return []
