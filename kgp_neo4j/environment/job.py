@@ -5,6 +5,7 @@ limit from it, and long work asks it between two steps whether anybody still wai
 """
 
 import contextvars
+import os
 import threading
 import time
 import uuid
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from kgp_neo4j.types.errors import StoppedError
+from kgp_neo4j.types.errors import ConfigurationError, StoppedError
 
 _R = TypeVar("_R")
 
@@ -83,6 +84,20 @@ def tell(event: str, make: Callable[[], Any]) -> None:
 def in_context(function: Callable[..., _R]) -> Callable[..., _R]:
     """Return the function to be called in another thread, for the same job as here."""
     return partial(contextvars.copy_context().run, function)
+
+
+def thread_count() -> int:
+    """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
+    if setting := os.environ.get("KGP_NEO4J_THREADS", "").strip():
+        if not setting.isdigit() or int(setting) < 1:
+            raise ConfigurationError(
+                f"KGP_NEO4J_THREADS is {setting!r}",
+                hint="Set it to a number of threads, or unset it.",
+            )
+        return int(setting)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def ahead(items: Iterable[_R]) -> Iterator[_R]:

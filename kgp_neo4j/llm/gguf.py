@@ -10,8 +10,8 @@ import requests
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.llm.chat import DEFAULT_CONTEXT, ChatModel
-from kgp_neo4j.models.engine import thread_count
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.language import Reply, ReplyOptions
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.environment.job import thread_count
 
 #: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
@@ -76,20 +76,6 @@ def describe_engine() -> dict[str, str | int]:
     """Return the engine's version, its precision on this CPU, and its number of threads."""
     version = import_openvino().__version__.partition("-")[0]
     return {"engine": f"OpenVINO {version}", "precision": precision(), "threads": thread_count()}
-
-
-def thread_count() -> int:
-    """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
-    if setting := os.environ.get("KGP_NEO4J_THREADS", "").strip():
-        if not setting.isdigit() or int(setting) < 1:
-            raise ConfigurationError(
-                f"KGP_NEO4J_THREADS is {setting!r}",
-                hint="Set it to a number of threads, or unset it.",
-            )
-        return int(setting)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class CompiledNetwork:

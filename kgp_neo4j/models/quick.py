@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 from tokenizers import Tokenizer
 
-from kgp_neo4j.models.engine import thread_count, token_id
+from kgp_neo4j.environment.job import thread_count
+from kgp_neo4j.models.engine import token_id
 
 FILE = Path(__file__).with_name("quick_encoder") / "model.safetensors"
 #: Texts of similar length that are computed at once: their pieces' vectors fit into the cache.

@@ -31,6 +31,7 @@ _WHOLE = """\
 [llm]
 model = "openai:gpt-4o-mini"
 url = "http://127.0.0.1:8000/v1"
+file = "model.gguf"
 temperature = 1
 seed = 3
 timeout = 30.5
@@ -132,6 +133,7 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     assert made == LanguageSettings(
         model="openai:gpt-4o-mini",
         url="http://127.0.0.1:8000/v1",
+        file=path.parent / "model.gguf",
         temperature=1.0,
         seed=3,
         timeout=30.5,

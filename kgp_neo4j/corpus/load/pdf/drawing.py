@@ -193,7 +193,8 @@ def recognised_words(page: Any, width: float) -> list[Word]:
 
 @lru_cache(maxsize=1)
 def _engine() -> Any:
-    from kgp_neo4j.models.engine import import_openvino, thread_count
+    from kgp_neo4j.environment.job import thread_count
+    from kgp_neo4j.models.engine import import_openvino
 
     import_openvino()  # first, without the event that OpenVINO sends over the network
     from rapidocr import EngineType, RapidOCR
