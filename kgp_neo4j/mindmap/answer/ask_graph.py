@@ -44,7 +44,10 @@ _TEXTS = {
         "Nothing of the model's mind map is carried by the evidence",
         "模型的思维导图没有任何证据支持",
     ),
-    "contradicting": ("The model's map contradicts the graph", "模型的思维导图与知识图谱相矛盾"),
+    "contradicting": (
+        "The model's mind map contradicts the graph",
+        "模型的思维导图与知识图谱相矛盾",
+    ),
 }
 
 
