@@ -14,7 +14,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
-from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
 
@@ -89,7 +89,7 @@ class _Order:
     def boxes(self, places: Iterable[range]) -> list[Box]:
         """Return the boxes of some letters, one for those that are side by side."""
         letters = {at: self.letters[at] for place in places for at in place}
-        return [box for line in lines_of(letters.values()) for box in segments(line, _GAP)]
+        return [box for line in lines_of(letters.values()) for box in line.segments(_GAP)]
 
 
 class PageLetters:
