@@ -102,7 +102,7 @@ def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
         from kgp_neo4j.environment.configuration import read_configuration
 
         try:
-            values = read_configuration().values
+            values = read_configuration()
         except KgpError:
             if ctx.meta[_HELP]:
                 return

@@ -8,7 +8,6 @@ from kgp_neo4j.cli._output import echo_json, json_option, print_result
 from kgp_neo4j.environment.configuration import (
     SettingValue,
     language_settings,
-    read_configuration,
     replies_folder,
     setting_lines,
     settings_file,
@@ -34,23 +33,22 @@ file of mode 0600.
 @json_option
 def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
-    configuration = read_configuration()
     if clear_cache:
         from kgp_neo4j.llm.cache import reply_cache
 
         # Where the cache is off, clear the replies stored before.
-        cache = reply_cache(language_settings(configuration).cache or replies_folder())
+        cache = reply_cache(language_settings().cache or replies_folder())
         count = cache.clear()
         record = {"deleted": count, "file": cache.path}
         print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")
         return
-    rows = setting_lines(configuration)
+    rows, file = setting_lines(), settings_file()
+    is_there = file is not None and file.is_file()
     if as_json:
-        echo_json({"file": str(configuration.file or ""), "settings": rows})
+        echo_json({"file": str(file) if is_there else "", "settings": rows})
         return
     _print(rows)
-    missing = "" if configuration.file else " (not there)"
-    click.echo(f"\nThe file of settings: {settings_file() or 'none'}{missing}")
+    click.echo(f"\nThe file of settings: {file or 'none'}{'' if is_there else ' (not there)'}")
 
 
 def _print(rows: list[SettingValue]) -> None:

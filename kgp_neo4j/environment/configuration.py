@@ -7,7 +7,6 @@ A setting is declared once, as a field of `LanguageSettings` (section `llm`) or 
 import difflib
 import os
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
@@ -68,7 +67,6 @@ SETTINGS: dict[str, Field[Any]] = {
     f"{section}.{each.name}": each
     for section, declared in (("llm", LanguageSettings), ("ask", AskSettings))
     for each in fields(declared)
-    if each.metadata
 }
 
 
@@ -82,15 +80,7 @@ class SettingValue:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """The values of all settings with their sources, and the file that was read, if any."""
-
-    values: Mapping[str, SettingValue]
-    file: Path | None = None
-
-
-def language_settings(configuration: Configuration | None = None, **given: Any) -> LanguageSettings:
+def language_settings(**given: Any) -> LanguageSettings:
     """Return the settings of language models; values `given` (not None) override them.
 
     Raises ConfigurationError for an invalid address, where the model needs one.
@@ -98,7 +88,7 @@ def language_settings(configuration: Configuration | None = None, **given: Any) 
     >>> language_settings(model="none").model
     'none'
     """
-    values = (configuration or read_configuration()).values
+    values = read_configuration()
     chosen = {n.removeprefix("llm."): v.value for n, v in values.items() if n.startswith("llm.")}
     chosen |= {name: value for name, value in given.items() if value is not None}
     if isinstance(chosen["cache"], bool):
@@ -158,20 +148,19 @@ _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
-def read_configuration() -> Configuration:
-    """Read the environment and the file; raises ConfigurationError for an error in them."""
+def read_configuration() -> dict[str, SettingValue]:
+    """Return all settings by the environment and the file; ConfigurationError for what is wrong."""
     values = {name: SettingValue(name, each.default) for name, each in SETTINGS.items()}
     values["llm.cache"] = SettingValue("llm.cache", True)
     path = settings_file()
-    there = path is not None and path.is_file()
-    if path is not None and there:
+    if path is not None and path.is_file():
         values |= _read_file(path)
     for name in SETTINGS:
         variable = variable_of(name)
         if text := os.environ.get(variable, "").strip():
             value = _checked_value(name, text, variable, Path.cwd())
             values[name] = SettingValue(name, value, "environment", variable)
-    return Configuration(values, path if there else None)
+    return values
 
 
 def settings_file() -> Path | None:
@@ -265,10 +254,10 @@ _OTHERS = {
 }
 
 
-def setting_lines(configuration: Configuration) -> list[SettingValue]:
+def setting_lines() -> list[SettingValue]:
     """Return every setting as it may be shown, in the order of the documentation."""
     home, cache = str(Folders.from_environment().home), str(Folders.from_environment().cache)
-    lines = dict(configuration.values)
+    lines = read_configuration()
     url, key_file = lines["llm.url"], lines["llm.key_file"]
     lines["llm.url"] = replace(url, value=url.value and shown_url(url.value))
     # What is shown of a variable that is set, and the default of one that is not.

@@ -199,8 +199,6 @@ def not_text(encoding: str, where: str) -> InputError:
 
 
 class _Counted(io.FileIO):
-    """A file that updates the progress bar as it is read."""
-
     def __init__(self, path: Path, progress: Progress) -> None:
         super().__init__(path)
         self._progress = progress
@@ -329,7 +327,6 @@ def _malformed(where: str, reason: str) -> Value:
 
 
 def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
-    """Yield the text of a UTF-8 file in chunks."""
     decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
     while data := file.read(1 << 20):
         try:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 import numpy as np
@@ -41,7 +41,6 @@ _PAGE, _BATCH = 500, 1_000
 _LONGEST_LINE, _LONGEST_VECTOR = 64 << 20, 4 * 4096
 #: How many times as long as in the zip a member may be, once it is longer than a line.
 _MOST_COMPRESSED = 200
-_L = TypeVar("_L")
 _CALLED = {"corpus": "corpus", "graph": "knowledge graph"}
 #: What reading a file that is damaged, or none of ours, raises.
 _UNREADABLE = (
@@ -165,7 +164,6 @@ class Kind:
 
 
 def _unusable(error: Exception, where: str) -> NoReturn:
-    """Raise the error for a file that is damaged or no export."""
     what = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     raise InputError(
         f"the file is damaged, or no export of kgp-neo4j ({what})",
@@ -279,7 +277,6 @@ def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
 def _write_member(
     archive: zipfile.ZipFile, member: str, lines: Iterator[bytes], progress: Progress
 ) -> _Part:
-    """Write the lines of a member; return their number and sum."""
     digest, count = hashlib.sha256(), 0
     with archive.open(_zip_info(member), "w", force_zip64=True) as out:
         for line in lines:
@@ -439,8 +436,8 @@ class ExportFile:
         return self._lines(_RELATIONSHIPS, part, Relationship, check)
 
     def _lines(
-        self, member: str, part: _Part, type_: type[_L], check: Callable[[_L], object]
-    ) -> Iterator[_L]:
+        self, member: str, part: _Part, type_: type[Any], check: Callable[[Any], object]
+    ) -> Iterator[Any]:
         """Yield the checked record of each line; raises InputError for another count or sum."""
         decode = msgspec.json.Decoder(type_).decode
         digest, count = hashlib.sha256(), 0
@@ -461,7 +458,6 @@ class ExportFile:
 
 
 def _write_nodes(database: Database, nodes: Sequence[Node], mark: dict[str, str]) -> list[str]:
-    """Write nodes; return their element ids."""
     rows = [
         {
             **msgspec.structs.asdict(node),

@@ -284,7 +284,6 @@ def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
 
 
 def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple[Parameter, ...]:
-    """Return the parameters or options that a header declares."""
     parameters: list[Parameter] = []
     # Defaults have no ", " by convention, so that a signature can be split at it.
     for text in filter(None, texts):
@@ -302,9 +301,6 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
 
 # --- Rows in one record ---------------------------------------------------------------------------
 
-#: How lists of these types are written into a packed row.
-_PACKED = {"NODE": "packed_nodes", "RELATIONSHIP": "packed_relationships"}
-
 
 @cache
 def packed(path: str) -> Statement:
@@ -319,9 +315,8 @@ def packed(path: str) -> Statement:
 
 def _packed_column(column: Parameter) -> str:
     _, of, kind = column.type.rpartition("LIST OF ")
-    if kind not in _PACKED:
+    if kind not in ("NODE", "RELATIONSHIP"):
         return column.name
-    text = _included(f"include/{_PACKED[kind]}")
-    if of:
-        return re.sub(r"\bcolumn\b", column.name, text)
-    return re.sub(r"\bcolumn\b", f"[{column.name}]", text) + "[0]"
+    text = _included(f"include/packed_{kind.lower()}s")
+    text = re.sub(r"\bcolumn\b", column.name if of else f"[{column.name}]", text)
+    return text if of else f"{text}[0]"

@@ -13,9 +13,8 @@ from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph
 
 def passage_record(passage: Passage) -> dict[str, Any]:
     """Return a passage; of its file only the name, since others see it."""
-    names = ("id", "document", "title", "name", "position", "start", "end", "text")
-    more = ("score", "page", "section", "recognised")
-    return parts(passage, *names, *more) | {"source": PurePath(passage.source).name}
+    names = "id document title name position start end text score page section recognised"
+    return parts(passage, *names.split()) | {"source": PurePath(passage.source).name}
 
 
 def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:

@@ -47,7 +47,6 @@ class Guard:
         self._app, self._tokens, self._metrics = app, tokens, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

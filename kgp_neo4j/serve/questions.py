@@ -118,7 +118,6 @@ def _pipeline(
 async def _shown_events(
     key: str, events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[str, Any]]:
-    """Yield events as a response shows them, and `done` at the end."""
     began = time.perf_counter()
     async with aclosing(events):
         async for name, value in events:

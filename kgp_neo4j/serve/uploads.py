@@ -23,7 +23,6 @@ from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -59,16 +58,18 @@ async def upload(
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
             file.replace(place)
-            report = load(service.database, [place], corpus, strict=True)
+            report = to_json(load(service.database, [place], corpus, strict=True))
+            # Where the file lay is nothing to the client.
+            loaded = json.loads(report.replace(f"{folder}{os.sep}", ""))
             if not service.settings.forget_uploads:
                 keep_file(service.database, corpus, place)
             forget_files(service.database, corpus)
-            tell("loaded", lambda: _report_record(report, folder))
+            tell("loaded", lambda: loaded)
             seconds = make_graphs(service.database, corpus).seconds["all"] if connect else None
         finally:
             file.unlink(missing_ok=True)
             place.unlink(missing_ok=True)
-        return {"loaded": _report_record(report, folder), "connected": connect, "seconds": seconds}
+        return {"loaded": loaded, "connected": connect, "seconds": seconds}
 
     try:
         if wants_events(request):
@@ -79,12 +80,6 @@ async def upload(
         file.unlink(missing_ok=True)
         raise
     return json_response(await waiting, 201)
-
-
-def _report_record(report: LoadReport, folder: Path) -> dict[str, Any]:
-    """Return a report without the folder in which the file lay."""
-    record: dict[str, Any] = json.loads(to_json(report).replace(f"{folder}{os.sep}", ""))
-    return record
 
 
 async def _received(service: Service, request: Request, name: str) -> Path:

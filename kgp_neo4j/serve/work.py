@@ -18,7 +18,6 @@ class BusyError(Exception):
     """The queue is full; `seconds` is when it is worth to come again."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__("the queue is full")
         self.seconds = seconds
 
 
@@ -86,10 +85,10 @@ class Work:
         return events()
 
     async def _result(self, future: Future[Any], job: Job) -> Any:
-        """Return what the work of a job returns.
+        """Return what the work of a job returns; raises StoppedError where its time is over.
 
-        Where the task is cancelled or the job's time is over, the work ends at its next step, and
-        the statement that runs on the server at once. Raises StoppedError where the time is over.
+        Then, and where the task is cancelled, the work ends at its next step, and the statement
+        that runs on the server at once.
         """
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), job.left())

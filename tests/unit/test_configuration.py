@@ -83,18 +83,18 @@ def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """The command line, the environment, the file, the default."""
 
     def held() -> tuple[Any, ...]:
-        found = read_configuration().values["llm.model"]
+        found = read_configuration()["llm.model"]
         return found.value, found.source, found.where
 
     assert held() == (None, "default", "")
     own = _write('# mine\n[llm]\nseed = 1\nmodel = "own"\n')
     assert held() == ("own", "file", f"{own}:4")
-    assert read_configuration().file == own
+    assert settings_file() == own
     named = tmp_path / "named.toml"
     named.write_text('[llm]\nmodel = "named"\n')
     monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
     assert held() == ("named", "file", f"{named}:2")
-    assert read_configuration().values["llm.seed"].value == 0
+    assert read_configuration()["llm.seed"].value == 0
     monkeypatch.setenv("KGP_NEO4J_LLM", "variables")
     assert held() == ("variables", "environment", "KGP_NEO4J_LLM")
     assert language_settings(model="options").model == "options"
@@ -114,7 +114,7 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     path = _write(_WHOLE)
     found = read_configuration()
     lines = _WHOLE.splitlines()
-    for name, held in found.values.items():
+    for name, held in found.items():
         if name == "llm.key_file":
             continue
         line = int(held.where.rpartition(":")[2])
@@ -123,12 +123,10 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     path.unlink()
     for name in SETTINGS:
         if name != "llm.key_file":
-            monkeypatch.setenv(variable_of(name), str(found.values[name].value))
+            monkeypatch.setenv(variable_of(name), str(found[name].value))
     again = read_configuration()
-    assert {n: h.value for n, h in again.values.items()} == {
-        n: h.value for n, h in found.values.items()
-    }
-    assert {h.source for n, h in again.values.items() if n != "llm.key_file"} == {"environment"}
+    assert {n: h.value for n, h in again.items()} == {n: h.value for n, h in found.items()}
+    assert {h.source for n, h in again.items() if n != "llm.key_file"} == {"environment"}
     made = language_settings()
     assert made == LanguageSettings(
         model="openai:gpt-4o-mini",
@@ -151,7 +149,7 @@ def test_the_defaults_are_those_of_the_program(place: Path) -> None:
     assert given.pop("cache") == Path(os.environ["KGP_NEO4J_CACHE"]) / "replies"
     assert plain.pop("cache") is None
     assert given == plain
-    assert read_configuration().values["ask.budget"].value == TraversalSettings().budget
+    assert read_configuration()["ask.budget"].value == TraversalSettings().budget
     assert SETTINGS["ask.agent"].metadata["choices"] == AGENTS
 
 
@@ -430,6 +428,6 @@ def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:
     assert listed == [(name, variable_of(name)) for name in SETTINGS]
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     path = _write(example)
-    values = read_configuration().values
+    values = read_configuration()
     from_file = [name for name, each in values.items() if each.where.startswith(str(path))]
     assert from_file == ["llm.model", "llm.url", "llm.context", "ask.corpus", "ask.budget"]

@@ -102,7 +102,6 @@ def _seconds(home: Path) -> float | None:
 
 
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
-    """Return the path of the archive for this class path and Java."""
     key = "\n".join([str(java.home), java.version, *map(str, installed.class_path)])
     return cache / "classes" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsa"
 

@@ -64,7 +64,6 @@ def _style_script(grass: str) -> str:
 
 
 def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
-    """Write our jar: Browser's with our files beside its own."""
     with (
         ZipFile(jar) as source,
         replacing(path) as file,

@@ -90,7 +90,6 @@ def _stamps(root: Path, lock: Lock) -> str:
 
 
 def _fetch_missing(root: Path, lock: Lock, echo: _Echo) -> None:
-    """Verify all jars, and fetch those that are damaged or missing."""
     present = [a for a in lock.artifacts if (root / a.path).is_file()]
     if present:
         echo(f"Verifying {len(present)} jars")

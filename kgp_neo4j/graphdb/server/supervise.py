@@ -36,7 +36,6 @@ _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
 _START_SECONDS = 180.0
 _LEAST_FREE = 100_000_000  # bytes: an empty store with its first logs
-_MOST_STARTS = 3  # another program may take a port between our look and the server's
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _start(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
             f"`kgp-neo4j server use {wanted}` changes it."
         )
     require_free(home, _LEAST_FREE, "The embedded database's files")
-    for _ in range(_MOST_STARTS - 1):
+    for _ in range(2):  # the third try's error is raised
         try:
             return start_once(folders, line, home / line.data, memory, echo)
         except ServerError as error:

@@ -80,10 +80,7 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
 def _upgrade(
     folders: Folders, line: Line, old: Path, new: Path, memory: str | None, echo: _Echo
 ) -> bool:
-    """Let the server of a newer line upgrade a copy of the data, and make that the home's.
-
-    Returns whether the server of the older one ran.
-    """
+    """Upgrade a copy of the data and make it the home's; return whether the older server ran."""
     install(folders.cache, line.name, echo=echo)  # before the server of the older line is stopped
     size = sum(path.stat().st_size for path in old.rglob("*") if path.is_file())
     require_free(folders.home, size + _LEAST_FREE, "The copy of the data and its upgrade")
