@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote, urlsplit
 
-import platformdirs
+from platformdirs import user_cache_dir, user_data_dir
 
 from kgp_neo4j.environment.addresses import checked_bolt
 from kgp_neo4j.types.errors import ConfigurationError
@@ -60,10 +60,8 @@ class Folders:
     @classmethod
     def from_environment(cls, home: Path | None = None) -> Self:
         """Return `home` or the environment's folders, else the platform's default ones."""
-        cache = os.environ.get("KGP_NEO4J_CACHE")
-        cache = cache or platformdirs.user_cache_dir(_APP, appauthor=False)
-        chosen = home or os.environ.get("KGP_NEO4J_HOME")
-        chosen = chosen or platformdirs.user_data_dir(_APP, appauthor=False)
+        cache = os.environ.get("KGP_NEO4J_CACHE") or user_cache_dir(_APP, appauthor=False)
+        chosen = home or os.environ.get("KGP_NEO4J_HOME") or user_data_dir(_APP, appauthor=False)
         return cls(Path(cache).expanduser().absolute(), Path(chosen).expanduser().absolute())
 
 
