@@ -10,7 +10,7 @@ import re
 import tomllib
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from itertools import chain
@@ -138,10 +138,9 @@ def absolute(path: Path) -> Path:
 
 def size_on_disk(path: Path) -> int:
     """Return the size of a file, 0 where that fails; reading it will raise the error."""
-    try:
+    with suppress(OSError):
         return path.stat().st_size
-    except OSError:
-        return 0
+    return 0
 
 
 def stem(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Corpora, their documents and their traces: listed, shown and deleted."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -170,10 +170,8 @@ def _trace(database: Database, corpus: str, key: str) -> Replay:
 
     A key may be the beginning of an id elsewhere; here it is the whole.
     """
-    try:
+    with suppress(TraceError):
         trace = explain(database, key)
-    except TraceError:
-        raise missing("trace", key[:64]) from None
-    if trace.answer.corpus != corpus or trace.id != key:
-        raise missing("trace", key[:64])
-    return trace
+        if trace.answer.corpus == corpus and trace.id == key:
+            return trace
+    raise missing("trace", key[:64])

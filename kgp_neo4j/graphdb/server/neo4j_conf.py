@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -40,12 +41,9 @@ def machine_memory() -> int:
     """Return the machine's memory in bytes, or its container's limit where that is smaller."""
     total = int(psutil.virtual_memory().total)
     for name in _CGROUPS:
-        try:
+        with suppress(OSError):
             text = Path(name).read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            total = min(total, int(text))
+            total = min(total, int(text)) if text.isdigit() else total
     return total
 
 
@@ -129,20 +127,20 @@ def configure(
     class path. With `allow_files`, queries may read and write files of the home's folder `import`,
     and fetch from addresses.
     """
-    places = {
-        "bolt": ports[0],
-        "http": ports[1],
-        # Neo4j's file is a Java properties file, where a backslash escapes.
-        "plugins": str(installed.plugins).replace("\\", "/"),
-        "data": str(data).replace("\\", "/"),
-        "quiet": line.quiet,
-        "more": line.more,
-        "heap": memory.heap,
-        "page_cache": memory.page_cache,
-        "reach": _OPEN if allow_files else _CLOSED,
-    }
     template = files("kgp_neo4j.graphdb.server").joinpath("neo4j.conf").read_text(encoding="utf-8")
-    write_private(home / "conf" / "neo4j.conf", template.format_map(places))
+    settings = template.format(
+        bolt=ports[0],
+        http=ports[1],
+        # Neo4j's file is a Java properties file, where a backslash escapes.
+        plugins=installed.plugins.as_posix(),
+        data=data.as_posix(),
+        quiet=line.quiet,
+        more=line.more,
+        heap=memory.heap,
+        page_cache=memory.page_cache,
+        reach=_OPEN if allow_files else _CLOSED,
+    )
+    write_private(home / "conf" / "neo4j.conf", settings)
     arguments = home / "run" / "server.args"
     program = [line.main, f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
     argument_file(arguments, [*java_options(java, memory), *options, *program])

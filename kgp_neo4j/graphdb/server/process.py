@@ -56,10 +56,9 @@ def state_file(home: Path) -> Path:
 
 def read_state(home: Path) -> State | None:
     """Return the content of the state file, or None when it is missing or unreadable."""
-    try:
+    with contextlib.suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(state_file(home).read_bytes(), type=State)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return None
 
 
 def write_state(home: Path, state: State) -> None:
@@ -97,10 +96,9 @@ def is_ours(home: Path, state: State) -> bool:
     The system may have given its id to another process, so the argument file on the command line,
     which is in the home, is compared too.
     """
-    try:
+    with contextlib.suppress(psutil.Error):
         return f"@{home / 'run' / 'server.args'}" in psutil.Process(state.pid).cmdline()
-    except psutil.Error:
-        return False
+    return False
 
 
 def end(home: Path, state: State, seconds: float = 60.0) -> bool:
@@ -157,15 +155,14 @@ def _is_free(port: int) -> bool:
 
 def answers(state: State) -> bool:
     """Return whether the server answers on Bolt and listens on HTTP."""
-    try:
-        with socket.create_connection((HOST, state.bolt), timeout=1) as bolt:
-            bolt.sendall(_HANDSHAKE)
-            if len(bolt.recv(4)) != 4:
-                return False
-        with socket.create_connection((HOST, state.http), timeout=1):
-            return True
-    except OSError:
-        return False
+    with (
+        contextlib.suppress(OSError),
+        socket.create_connection((HOST, state.bolt), timeout=1) as bolt,
+        socket.create_connection((HOST, state.http), timeout=1),
+    ):
+        bolt.sendall(_HANDSHAKE)
+        return len(bolt.recv(4)) == 4
+    return False
 
 
 def listens(state: State) -> bool:
