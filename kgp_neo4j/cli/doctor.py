@@ -36,7 +36,7 @@ def command(as_json: bool) -> None:
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
     there = [
-        f"{each.model} at {each.url}" if each.url else each.model
+        f"{each.model} at {each.url}" if each.url else f"{each.model}"
         for each in available(language_settings())
     ]
     if as_json:

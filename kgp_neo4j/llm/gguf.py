@@ -71,7 +71,7 @@ class GgufModel(ChatModel):
         # A part of a character is a list of bytes, which is no mark.
         return [each | {"piece": str(each["piece"])} for each in tokens]
 
-    def _ask(self, method: str, path: str, body: object = None) -> Any:
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return what the server says beside chats."""
         address = f"{self._server.listening_address}{path}"
         try:
