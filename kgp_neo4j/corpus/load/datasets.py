@@ -33,9 +33,7 @@ _EXPECTED = (
 )
 
 
-class _Paragraph(msgspec.Struct):
-    """A paragraph of MuSiQue."""
-
+class _MusiqueParagraph(msgspec.Struct):
     title: str
     paragraph_text: str
 
@@ -43,17 +41,15 @@ class _Paragraph(msgspec.Struct):
 def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Reading]:
     """Yield the documents of values, an InputError for unusable ones; equal titles are numbered."""
     titles: Counter[str] = Counter()
-    empty = True
+    where = ""
     for value, where in values:
-        empty = False
-        if isinstance(value, InputError):
-            yield value
-            continue
         try:
+            if isinstance(value, InputError):
+                raise value
             yield from _documents(value, where, path.as_posix(), titles)
         except InputError as error:
             yield error
-    if empty:
+    if not where:
         yield InputError("the file holds no record", where=shown(path), hint=_EXPECTED)
 
 
@@ -92,18 +88,14 @@ def _record(value: Any, name: str, where: str, source: str, titles: Counter[str]
 
 
 def _paragraphs(question: dict[str, Any], where: str) -> list[tuple[str, str]]:
-    """Return title and text of a question's paragraphs.
-
-    Sentences are joined as they are: those of HotpotQA have their own spaces. In the Hugging Face
-    copies, titles and sentences are two lists.
-    """
+    """Return title and text of a question's paragraphs; HotpotQA's sentences have own spaces."""
     name = "paragraphs" if "paragraphs" in question else "context"
     value = question[name]
     try:
         if name == "paragraphs":
-            paragraphs = msgspec.convert(value, list[_Paragraph])
+            paragraphs = msgspec.convert(value, list[_MusiqueParagraph])
             return [(each.title, each.paragraph_text) for each in paragraphs]
-        if isinstance(value, dict):
+        if isinstance(value, dict):  # as in the Hugging Face copies
             value = list(zip_longest(value["title"], value["sentences"]))
         context = msgspec.convert(value, list[tuple[str, list[str]]])
         return [(title, "".join(sentences)) for title, sentences in context]

@@ -94,17 +94,12 @@ def _find(database: Database, corpus: str, document: str) -> list[Row]:
     # An id names one document, even where it is another one's title.
     named = [row for row in rows if row["by"] == rows[0]["by"]]
     if not named:
-        raise CorpusError(
-            f"no document has the id, title or source {document!r}",
-            where=corpus,
-            hint="Titles are told apart by case; a file may be named by its path.",
-        )
+        what = f"no document has the id, title or source {document!r}"
+        hint = "Titles are told apart by case; a file may be named by its path."
+        raise CorpusError(what, where=corpus, hint=hint)
     if len(named) > 1 and named[0]["by"] == "title":
         ids = ", ".join(row["id"] for row in named[:_LISTED])
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-        raise CorpusError(
-            f"{len(named)} documents have the title {document!r}",
-            where=corpus,
-            hint=f"Name one of them by its id: {ids}{more}.",
-        )
+        what = f"{len(named)} documents have the title {document!r}"
+        raise CorpusError(what, where=corpus, hint=f"Name one of them by its id: {ids}{more}.")
     return named

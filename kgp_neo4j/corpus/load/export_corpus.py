@@ -21,11 +21,10 @@ _LABELS = (
 )
 #: What orders and finds the nodes of a label, where that is no id.
 _KEYS = {"Keyword": "text", "NamedEntity": "name", "Graph": "type"}
-_TYPES = (
-    *("HAS_PASSAGE", "HAS_PAGE", "HAS_SECTION", "HAS_TABLE", "HAS_ROW", "HAS_COLUMN", "HAS_CELL"),
-    "HAS_SOURCE",
-    *("NEXT", "HAS_KEYWORD", "SHARES_KEYWORD", "MENTIONS", "SHARES_ENTITY", "SIMILAR_ST"),
-    *("SIMILAR_MDR", "VISITED", "LED_TO_ANSWER"),
+_TYPES = tuple(
+    "HAS_PASSAGE HAS_PAGE HAS_SECTION HAS_TABLE HAS_ROW HAS_COLUMN HAS_CELL HAS_SOURCE NEXT "
+    "HAS_KEYWORD SHARES_KEYWORD MENTIONS SHARES_ENTITY SIMILAR_ST SIMILAR_MDR VISITED "
+    "LED_TO_ANSWER".split()
 )
 
 

@@ -129,12 +129,8 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
         above = [s for s in spans if s.row + s.rows == depth and 1 < s.columns < width]
         if not above or _is_data(rows[depth], rows[depth + 1 : depth + _SAMPLE]):
             break
-        under = {at for s in above for at in range(s.column, s.column + s.columns)}
-        if any(
-            text.strip() and text != rows[depth - 1][at]
-            for at, text in enumerate(rows[depth])
-            if at not in under
-        ):
+        free = set(range(width)) - {column for s in above for _, column in places_of(s)}
+        if any(rows[depth][at].strip() and rows[depth][at] != rows[depth - 1][at] for at in free):
             break  # a text below a name that is not merged is a value
         depth += 1
     return depth

@@ -158,9 +158,6 @@ def _colour(text: str) -> str:
     return _COLOURS.get(text, text)
 
 
-# --- Styles ---
-
-
 def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
     """Return what the page's styles say of its tags, by the tag's identity."""
     said: list[tuple[Any, int, str, str]] = []

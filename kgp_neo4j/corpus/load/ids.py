@@ -22,7 +22,7 @@ def checked_corpus(name: str) -> str:
 
 def corpus_scope(name: str) -> str:
     """Return the one token that represents a corpus in full-text search."""
-    return "c" + hashlib.sha256(name.encode()).hexdigest()[:16]
+    return "c" + text_hash(name)[:16]
 
 
 def id_of(*parts: object) -> str:

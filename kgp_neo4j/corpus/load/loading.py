@@ -55,10 +55,8 @@ def load(
         raise errors[0]
     discard_import(database, corpus)
     counts: Counter[str] = Counter()
-    faulty: set[Path] = set()
-    left_out: list[str] = []
-    notes: list[str] = []
-    counted: set[str] = set()
+    faulty, counted = set[Path](), set[str]()
+    left_out, notes = list[str](), list[str]()
     spoken = ""
 
     def documents(progress: Progress) -> Iterator[SourceDocument]:
@@ -71,10 +69,8 @@ def load(
                     yield reading
                     continue
                 if strict:
-                    on = (
-                        f"{counts['documents']:,} documents are loaded; loading again goes on "
-                        "from there, and without --strict loads the rest."
-                    )
+                    done = f"{counts['documents']:,} documents are loaded"
+                    on = f"{done}; loading again, without --strict, loads the rest."
                     hint = f"{reading.hint} {on}" if reading.hint else on
                     raise InputError(reading.what, where=reading.where, hint=hint) from reading
                 errors.append(reading)
@@ -127,10 +123,9 @@ def language_of(
     if stored := database.read("inspect/state", corpus=corpus):
         known: str = stored[0]["language"]
         if asked not in (None, known):
-            raise ConfigurationError(
-                f"the corpus {corpus!r} is in {known}, not {asked}",
-                hint="Load into another corpus, or delete this one first.",
-            )
+            what = f"the corpus {corpus!r} is in {known}, not {asked}"
+            hint = "Load into another corpus, or delete this one first."
+            raise ConfigurationError(what, hint=hint)
         return known
     chosen = asked or guess_language(document.text for document in documents)
     if chosen != DEFAULT_LANGUAGE:

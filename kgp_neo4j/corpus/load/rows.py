@@ -43,24 +43,18 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         "fingerprint": print_,
         "characters": len(document.text),
         "cellCount": grid.cells(document.tables) or None,
-        "pages": [
-            asdict(page) | {"id": id_of(id_, "page", page.number)} for page in document.pages
-        ],
-        "tables": [
-            _table(id_, order, table, numbered) for order, table in enumerate(document.tables, 1)
-        ],
+        "pages": [asdict(p) | {"id": id_of(id_, "page", p.number)} for p in document.pages],
+        "tables": [_table(id_, at, table, numbered) for at, table in enumerate(document.tables, 1)],
         "passages": passages,
         "sections": [
-            asdict(section)
-            | {
-                "id": id_of(id_, "section", order),
-                "order": order,
-                "heading": " > ".join(section.path),
-                "passages": ids[
-                    bisect_right(ends, section.start) : bisect_left(starts, section.end)
-                ],
+            {
+                **asdict(s),
+                "id": id_of(id_, "section", at),
+                "order": at,
+                "heading": " > ".join(s.path),
+                "passages": ids[bisect_right(ends, s.start) : bisect_left(starts, s.end)],
             }
-            for order, section in enumerate(sections, 1)
+            for at, s in enumerate(sections, 1)
         ],
     }
 
@@ -94,9 +88,6 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
 def _is_cjk(text: str) -> bool:
     """Return whether a text has Chinese, Japanese or Korean characters."""
     return not text.isascii() and _CJK.search(text) is not None
-
-
-# --- Tables ---
 
 
 def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
@@ -149,10 +140,8 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
         names = grid.column_names(table)
         for name, mark, texts in zip(names, notations(columns), columns, strict=False):
             if mark == "?":
-                yield (
-                    f'column "{name}": a point may part thousands or decimals, so its numbers are '
-                    "kept as text"
-                )
+                why = "a point may part thousands or decimals, so its numbers are kept as text"
+                yield f'column "{name}": {why}'
             elif mark == "," and (text := next(filter(is_grouped, texts), "")):
                 read = f"{typed(text, mark).number:,.15g}"
                 yield f'column "{name}": points part thousands in it, so {text} is read as {read}'

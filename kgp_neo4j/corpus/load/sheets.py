@@ -19,8 +19,7 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
 
-#: Cells of one file at most, empty ones between others too: a cell in the last corner makes a sheet
-#: large.
+#: Cells of one file at most, with the empty ones between others; columns of a sheet.
 MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
 _YES = ("1", "true")

@@ -57,8 +57,7 @@ def write(
     ]
     unchanged = {row["id"] for row in results}
     changed = {id_: document for id_, document in documents.items() if id_ not in unchanged}
-    replaced = [id_ for id_ in stored if id_ in changed]
-    if replaced:
+    if replaced := [id_ for id_ in stored if id_ in changed]:
         database.write_in_batches("load/remove_structure", documents=replaced)
     rows = (
         document_row(id_, document, prints[id_], _size(document, passage_size))
@@ -71,11 +70,9 @@ def write(
     make_own_indexes(database, corpus)
     _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
     if placed.left or placed.placed:
-        sources = {"left": placed.left, "placed": placed.placed}
-        database.write("load/place_sources", corpus=corpus, **sources)
+        database.write("load/place_sources", corpus=corpus, left=placed.left, placed=placed.placed)
     if placed.deserted:
-        gone = list(placed.deserted)
-        database.write_in_batches("load/delete_documents", corpus=corpus, ids=gone)
+        database.write_in_batches("load/delete_documents", corpus=corpus, ids=[*placed.deserted])
     if hashes := {id_: each.file_hash for id_, each in documents.items() if each.file_hash}:
         database.write("load/file_hashes", hashes=hashes)
     for row in results:
@@ -120,11 +117,9 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
 
 def _check_stored(stored: int, expected: int, of_what: str, document: SourceDocument) -> None:
     if stored != expected:
-        raise DatabaseError(
-            f"{stored} of {expected} {of_what} are stored",
-            where=document.source,
-            hint="Is another load of this corpus running? Load it again.",
-        )
+        what = f"{stored} of {expected} {of_what} are stored"
+        hint = "Is another load of this corpus running? Load it again."
+        raise DatabaseError(what, where=document.source, hint=hint)
 
 
 def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
@@ -136,8 +131,5 @@ def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
 
 def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     """Return the size to split at, None for one passage."""
-    if passage_size is not None:
-        return passage_size
-    if document.whole and len(document.text) <= split.WHOLE_LIMIT:
-        return None
-    return split.DEFAULT_SIZE
+    is_one = document.whole and len(document.text) <= split.WHOLE_LIMIT
+    return passage_size or (None if is_one else split.DEFAULT_SIZE)

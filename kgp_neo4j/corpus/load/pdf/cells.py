@@ -50,8 +50,7 @@ def rules_of(page: PageObjects, lines: Sequence[Line]) -> Rules:
     if len(page.shapes) + len(page.slanted) > _MOST:
         return [], [], []
     drawings = _drawings(page)
-    across: list[Rule] = []
-    down: list[Rule] = []
+    across, down = list[Rule](), list[Rule]()
     for box in page.shapes:
         is_frame = box.width > 0.98 * page.width and box.height > 0.98 * page.height
         if is_frame or any(drawing.holds(box) for drawing in drawings):

@@ -53,8 +53,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     left_out: list[str] = []
     #: How many letters of which pages are not in the text as they are drawn.
     counted: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    gutters: list[float] = []
-    sizes = Counter[float]()
+    gutters, sizes = list[float](), Counter[float]()
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
@@ -201,9 +200,6 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-# --- The file ---
-
-
 def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
@@ -241,11 +237,9 @@ def _opened(where: str, data: bytes) -> Any:
         causes = (error, error.__cause__, *error.args)
         if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
             raise _damaged(where) from error
-        raise InputError(
-            "the password does not open it" if password else "the PDF is encrypted",
-            where=where,
-            hint=f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}.",
-        ) from error
+        what = "the password does not open it" if password else "the PDF is encrypted"
+        hint = f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}."
+        raise InputError(what, where=where, hint=hint) from error
 
 
 def _damaged(where: str) -> InputError:

@@ -59,8 +59,7 @@ class PageObjects:
 
 def objects_of(page: Any) -> PageObjects:
     """Return the objects on a page of pdfminer's, also letters that are not seen on it."""
-    # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
-    # everything else together.
+    # pdfplumber's own lists of letters would take as long as everything else together.
     device, faults = _Device(page.pdf.rsrcmgr), _Unpacking.faults
     interpreter = PDFPageInterpreter(page.pdf.rsrcmgr, device)
     interpreter.process_page(page)
@@ -163,8 +162,7 @@ def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]
 # --- What is recognised in a picture ---
 
 _DOTS_PER_INCH = 250
-#: The share of a box that its letters fill, and the least difference of boxes with two letter
-#: sizes.
+#: The share of a box that its letters fill, and the least difference between two letter sizes.
 _ROOM, _ALIKE = 0.8, 0.3
 
 
@@ -226,8 +224,7 @@ class _Device(PDFLayoutAnalyzer):
         self._spacing = 0.0
         self._before: Word | None = None
         self._is_inkless = False
-        #: The texts that stand for the letters of the open tags: "" where there is none, None
-        #: where it is taken.
+        #: The texts for the letters of the open tags: "" for none, None for one that is taken.
         self._tags: list[str | None] = [""]
 
     def begin_page(self, page: Any, ctm: Any) -> None:

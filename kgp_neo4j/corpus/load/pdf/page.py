@@ -382,8 +382,7 @@ def blocks_of(
     """
     taken = {word for line in left_out for word in line.words}
     upright = [word for word in parts.words if word not in taken]
-    blocks: list[Block] = []
-    notes: list[Block] = []
+    blocks, notes = list[Block](), list[Block]()
     for words, tables in ((upright, parts.tables), *parts.turned):
         lines = lines_of(words)
         # Words at the ends of lines may be broken.

@@ -8,8 +8,6 @@ from kgp_neo4j.corpus.load.pdf import cells
 from kgp_neo4j.corpus.load.pdf.cells import NEAR, PageTable, Rule, gutters, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of
 
-# --- Tables without ruled lines ---
-
 _DOTS = re.compile(r"(?:\s?[.…·]){4,}")
 _PAGE = re.compile(r"(?:[.…·]\s*)*(\d{1,4}|[ivxlc]{1,7}|[A-Z]-\d{1,3})")
 
