@@ -7,6 +7,7 @@ import click
 
 from kgp_neo4j.cli._options import default_option, option_of
 from kgp_neo4j.cli._output import say
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings
@@ -61,7 +62,8 @@ def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
     settings = language_settings(model=llm, url=chat_url)
     model = open_language_model(settings)
     if (settings.model or "").strip().lower() == AUTO:
-        say(f"Language model: {model.name}." if model else f"No language model. {HOW_TO_GET_ONE}")
+        found = f"Language model: {plain(model.name)}." if model else ""
+        say(found or f"No language model. {HOW_TO_GET_ONE}")
     return model
 
 

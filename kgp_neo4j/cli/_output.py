@@ -55,7 +55,8 @@ def list_faults(
             click.echo(f"{what:{width}} {len(lines):,}", err=err)
             click.echo("\n".join(f"  {plain(line)}" for line in lines[:_SHOWN]), err=err)
         if len(lines) > _SHOWN:
-            click.echo(f"  … and {len(lines) - _SHOWN:,} more, which --json lists", err=err)
+            lists = "`load --json`" if err else "--json"
+            click.echo(f"  … and {len(lines) - _SHOWN:,} more, which {lists} lists", err=err)
 
 
 def say(text: str) -> None:

@@ -152,7 +152,7 @@ def command(
         from kgp_neo4j.show.terminal import print_answer
 
         print_answer(answer, show, queries=show_query)
-        if model is None and answer.tier == "evidence":
+        if llm is None and model is None and answer.tier == "evidence":
             say("A language model may read more in these passages: --llm auto, docs/models.md.")
     if account is not None and account.errors:
         ctx.exit(1)

@@ -54,9 +54,9 @@ def command(corpus: str, llm: str | None, history: bool, as_json: bool, **option
     from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
 
-    model = answering_model(llm, **options)
     with open_database(echo=say) as database:
         require_corpus(database, corpus)  # at once, not after the first question
+        model = answering_model(llm, **options)
         pipeline = make_pipeline(database, corpus, model=model, **options)
         conversation = Conversation(pipeline, trace=history)
         if not _talk(conversation, as_json):

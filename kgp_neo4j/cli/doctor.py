@@ -3,6 +3,8 @@
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.json_records import parts
 
 _EPILOG = """
@@ -35,10 +37,12 @@ def command(as_json: bool) -> None:
         room = measure_room(database, server, machine_memory())
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
-    there = [
-        f"{each.model} at {each.url}" if each.url else f"{each.model}"
-        for each in available(language_settings())
-    ]
+    there: list[str] = []
+    try:
+        for each in available(language_settings()):
+            there.append(plain(f"{each.model} at {each.url}" if each.url else f"{each.model}"))
+    except ConfigurationError as error:
+        lacks.append(str(error))
     if as_json:
         found = {"server": capabilities, "missing": lacks, "needs": room}
         found |= {"models": engine, "language_models": there, "extras": extras}

@@ -62,7 +62,7 @@ def command(
     known = Tokens(tokens) if tokens is not None else None
     models = [opened_model(name, chat_url) for name in llm or (None,)]
     with listen(host, port) as heard, open_database(echo=say) as database:
-        named = list(filter(None, models))
+        named = list({model.name: model for model in models if model}.values())
         service = Service(database, settings=settings, tokens=known, models=named)
         service.warm()
         at = f"[{host}]" if ":" in host else host

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import requests
-
-from kgp_neo4j.environment.addresses import read_key
+from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 
 #: Where Ollama listens.
@@ -20,12 +18,16 @@ _PATIENCE = 2.0
 def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
     """Yield the settings of each language model that is there, in the order of `auto`.
 
-    First come those of the configured server, then Ollama's, then the configured file.
+    First come those of the configured server, then Ollama's, then the configured file. Raises
+    ConfigurationError for an address or a key that cannot be used.
     """
-    for url in dict.fromkeys((settings.url or OLLAMA, OLLAMA)):
+    own = checked_url(settings.url) if settings.url else ""
+    for url in dict.fromkeys((own or OLLAMA, OLLAMA)):
         # The key is for the configured server alone.
-        key = read_key(settings.key_file) if url == settings.url else ""
+        key = read_key(settings.key_file) if url == own else ""
         for name in _served(url, key):
+            if "embed" in name.lower():  # it writes nothing
+                continue
             yield replace(settings, model=f"openai:{name}", url=url)
     if settings.file is not None and settings.file.is_file():
         yield replace(settings, model=f"local:{settings.file}", url=None)
@@ -33,6 +35,8 @@ def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
 
 def _served(url: str, key: str) -> list[str]:
     """Return the models that a server of the OpenAI protocol has; none where it does not say."""
+    import requests  # takes time
+
     headers = {"authorization": f"Bearer {key}"} if key else {}
     with requests.Session() as session:
         session.trust_env = url != OLLAMA  # no proxy leads to this machine

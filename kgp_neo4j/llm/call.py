@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
-from kgp_neo4j.llm.available import available
+from kgp_neo4j.llm.available import OLLAMA, available
 from kgp_neo4j.llm.cache import CachedModel, reply_cache
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.gguf import GgufModel
@@ -36,10 +36,20 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
 
     Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
     """
+    return _open(*_resolved(settings))
+
+
+def _resolved(settings: LanguageSettings) -> tuple[LanguageSettings, bool]:
+    """Return settings with the model that `auto` is now, and whether its server was only found."""
+    if (settings.model or "").strip().lower() != AUTO:
+        return settings, False
+    found = next(available(settings), replace(settings, model=None))
+    return found, found.url == OLLAMA and settings.url != OLLAMA
+
+
+def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
+    """Return the model of a name; a server that nobody named gets neither a key nor a proxy."""
     given = (settings.model or "none").strip()
-    if given.lower() == AUTO:
-        found = next(available(settings), None)
-        return open_language_model(found) if found else None
     if given.lower() in ("none", ""):
         return None
     kind, sign, name = given.partition(":")
@@ -51,19 +61,25 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
             f"the language model {given!r} has no name",
             hint="Give openai:NAME, local:FILE.gguf, local:FOLDER, or none.",
         )
-    local = GgufModel if name.strip().lower().endswith(".gguf") else LocalModel
-    model = (local if kind.lower() == "local" else ChatModel)(name.strip(), settings)
+    name = name.strip()
+    model: ChatModel | LocalModel
+    if kind.lower() == "openai":
+        model = ChatModel(name, settings, own_key="none" if was_found else "")
+    else:
+        model = (GgufModel if name.lower().endswith(".gguf") else LocalModel)(name, settings)
     if settings.cache is None:
         return model
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 
-_open_named = lru_cache(maxsize=8)(open_language_model)
+_open_once = lru_cache(maxsize=8)(_open)
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     """Return a model; one given by name is opened once, with the configured settings."""
-    return _open_named(language_settings(model=model)) if isinstance(model, str) else model
+    if not isinstance(model, str):
+        return model
+    return _open_once(*_resolved(language_settings(model=model)))
 
 
 def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Callable[[str], str]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import requests
-
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import thread_count
@@ -29,6 +27,8 @@ class GgufModel(ChatModel):
 
     def __init__(self, file: str, settings: LanguageSettings) -> None:
         self._file = Path(file).expanduser()
+        import requests  # takes time
+
         self._session, key = requests.Session(), secrets.token_urlsafe(32)
         self._session.trust_env = False  # no proxy leads to this process
         self._session.headers["authorization"] = f"Bearer {key}"
@@ -59,7 +59,13 @@ class GgufModel(ChatModel):
         while True:
             plain = {each["id"] for each in self._tokens(text, special=False)}
             read = [each for each in self._tokens(text, special=True) if each["id"] not in plain]
-            marks = {each["piece"] for each in read if each["piece"] in text}
+            # Beside a mark other words are cut otherwise, too; those are no marks.
+            marks = {
+                piece
+                for piece in {each["piece"] for each in read}
+                if piece in text
+                and self._tokens(piece, special=True) != self._tokens(piece, special=False)
+            }
             if not marks:
                 return text
             for mark in sorted(marks, key=len, reverse=True):
@@ -73,6 +79,8 @@ class GgufModel(ChatModel):
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return what the server says beside chats."""
+        import requests
+
         address = f"{self._server.listening_address}{path}"
         try:
             answer = self._session.request(method, address, json=body, timeout=60)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgp_neo4j.environment.disk import private_folder, read_private, write_private
+from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -97,6 +98,8 @@ def add_token(
             where=str(path),
             hint="Choose another name, or remove its entry from the file.",
         )
+    if not is_storable(name):
+        raise ConfigurationError("the token's name is no text", hint="Choose another name.")
     token = f"kgp_{secrets.token_urlsafe(32)}"
     entry = Access.model_construct(
         name=name,

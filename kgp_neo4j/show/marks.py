@@ -19,7 +19,7 @@ STATUS_MARKS = {
     "contradicts": "(contradicts the graph)",
 }
 #: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
-_WHOLE, _AROUND = 420, 110
+_WHOLE, _AROUND, _LONG_WORD = 420, 110, 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,12 @@ def marked_html(passage: Passage, marks: Marks) -> Markup:
     end = len(text)
     if end > _WHOLE:
         marked = (*marks.answer, *marks.sentences) or [(0, 2 * _AROUND)]
-        # No word is cut.
-        start = text.rfind(" ", 0, max(min(marked)[0] - _AROUND, 0)) + 1
-        after = text.find(" ", max(last for _, last in marked) + _AROUND)
-        end = end if after < 0 else after
+        # No word is cut, but very long ones.
+        at = max(min(marked)[0] - _AROUND, 0)
+        start = text.rfind(" ", max(at - _LONG_WORD, 0), at) + 1 or at
+        at = min(max(last for _, last in marked) + _AROUND, end)
+        after = text.find(" ", at, at + _LONG_WORD)
+        end = at if after < 0 else after
     cut = Markup(" … ")
     shown = _marked(text, start, end, marks)
     return (cut if start else Markup("")) + shown + (cut if end < len(text) else Markup(""))

@@ -32,7 +32,7 @@ from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 
 _PLACE = resources.files("kgp_neo4j.cypher").joinpath("browser")
 _GUIDE = _PLACE.joinpath("guide.html").read_text(encoding="utf-8")
@@ -52,7 +52,8 @@ def served(connection: Connection, database: Database, folders: Folders) -> Iter
             install(database)
         made = "demo" not in {each.name for each in corpora(database)}
         prepare(database, "demo")
-        mapped = prepare_graph(database, "demo")
+        mapped = "demo" not in {each.name for each in graphs(database)}
+        prepare_graph(database, "demo")
         asked = Corpus("demo", database=database)
         kept = store(database, asked.ask(QUESTION, settings=replace(SETTINGS, budget=4)))
         yield database
