@@ -206,7 +206,7 @@ def test_the_command_asks_a_chat_server(given: dict[str, str], chat_server: Chat
     assert len(chat_server.bodies) == 2
     assert "Answer (by the model, checked)" in shown
     assert "It may be pale tide" in shown
-    assert "Rest (the model's own)" in shown
+    assert "(the evidence holds no 'Rest')  Rest\n" in shown
     assert "2 of 3 edges are carried by the graph, 1 the model's own" in shown
 
 
