@@ -296,8 +296,10 @@ def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def decomposed(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield MuSiQue's single steps, each as question, answer, title and text of its paragraph."""
-    steps = record.get("question_decomposition") or ()
-    answers = [str(step["answer"]) for step in steps]
+    steps = record.get("question_decomposition")
+    if not isinstance(steps, list):
+        return
+    answers = [str(step.get("answer", "")) for step in steps]
     numbered = {p.get("idx", at): p for at, p in enumerate(record.get("paragraphs", ()))}
     for step, answer in zip(steps, answers, strict=True):
         if paragraph := numbered.get(step.get("paragraph_support_idx")):

@@ -239,7 +239,7 @@ def _tree(node: Mapping[str, Any]) -> dict[str, Any]:
         return {"leaf": round(node["leaf_value"], 6)}
     # The greatest float32 that is not above: features are compared as float32.
     threshold = np.float32(node["threshold"])
-    if threshold > node["threshold"]:
+    if float(threshold) > node["threshold"]:
         threshold = np.nextafter(threshold, np.float32(-np.inf))
     return {
         "feature": FEATURES[node["split_feature"]],

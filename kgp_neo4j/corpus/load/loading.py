@@ -21,7 +21,13 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
-from kgp_neo4j.types.errors import ConfigurationError, InputError, StoppedError, first_line
+from kgp_neo4j.types.errors import (
+    ConfigurationError,
+    InputError,
+    KgpError,
+    StoppedError,
+    first_line,
+)
 
 
 def load(
@@ -106,7 +112,7 @@ def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
             yield reading
     except StoppedError:
         raise
-    except ConfigurationError as error:  # an extra that is not installed
+    except KgpError as error:  # a setting or the disk, not the file
         yield InputError(error.what, where=error.where or shown(path), hint=error.hint)
     except Exception as error:
         yield InputError(f"cannot be read ({first_line(error)})", where=shown(path))

@@ -34,6 +34,8 @@ _COLUMNS = {
     "tail_type": "tail_type tailtype object_type target_type y_type t_type end_type",
 }
 _MEANING = {name: column for column, names in _COLUMNS.items() for name in names.split()}
+#: What stands for a text in JSON.
+_TEXT = (str, int, float, type(None))
 _REQUIRED = ("head", "relation", "tail")
 _HINT = (
     "A row has head, relation and tail; files with other columns begin with a line that names "
@@ -180,7 +182,7 @@ def _fact(record: object, where: str) -> Record:
         column = _meaning(key)
         if not column or column in parts:
             continue
-        if isinstance(part, bool) or not isinstance(part, str | int | float | None):
+        if isinstance(part, bool) or not isinstance(part, _TEXT):
             return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
         parts[column] = "" if part is None or part != part else str(part)  # NaN, too
     if missing := [column for column in _REQUIRED if column not in parts]:
