@@ -46,12 +46,14 @@ def paged(
     for number, parts in enumerate(pages, 1):
         start = blocks.length
         for part in parts:
+            at = blocks.length
             if isinstance(part, SourceTable):
-                place = {"start": blocks.add(markdown(part)), "end": blocks.length - 2}
+                blocks.add(markdown(part))
+                place = {"start": at, "end": blocks.length - 2}
                 row_pages = (number,) * len(part.rows)
                 blocks.tables.append(replace(part, row_pages=row_pages, **place))
             else:
-                at = blocks.add(part)
+                blocks.add(part)
                 sections += [] if part.endswith(".") else [SourceSection(part, 1, at)]
         label = labels[number - 1] if labels else ""
         below = f"{footer} {number}" if footer else ""
