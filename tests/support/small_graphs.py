@@ -5,6 +5,7 @@ a1 --next--> a2                       c1 --harbour--> d1 York,  e1 New York stan
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphs import rows
@@ -13,7 +14,7 @@ from kgp_neo4j.corpus.answer.traces import store
 from kgp_neo4j.corpus.load.ids import corpus_scope
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, SupportingSentence
 
 #: Document, its title, and its passages: name, text, embedding.
 PASSAGES: dict[str, tuple[str, dict[str, tuple[str, list[float] | None]]]] = {
@@ -138,7 +139,10 @@ def edges(database: Database, corpus: str, kind: str) -> list[tuple[str, str, di
 
 
 def keep_one(database: Database, corpus: str) -> str:
-    """Keep a traversal of two passages that are joined, or of one, and return its id."""
+    """Keep a traversal of two passages that are joined, or of one, and return its id.
+
+    The answer rests on the way to both; the first one was found a second time.
+    """
     found = rows(
         database,
         "MATCH (a:Passage {corpus: $c}) OPTIONAL MATCH (a)-[:SHARES_KEYWORD]-(b) "
@@ -148,9 +152,11 @@ def keep_one(database: Database, corpus: str) -> str:
     first, *rest = [passage for passage in found[0].values() if passage]
     steps = [Step(first, "seed", 0.5, reason="words", judged=0.9)]
     steps += [Step(passage, "SHARES_KEYWORD", 0.5, judged=0.8) for passage in rest]
-    path = ReasoningPath(tuple(steps))
-    text = read_passages(database, [path.last])
-    made = Answer("Who?", corpus, "learned", "", (), tuple(text.values()), (path,), 0.1)
+    paths = ReasoningPath(tuple(steps)), ReasoningPath((replace(steps[0], judged=0.3),))
+    last = paths[0].last
+    passages = tuple(read_passages(database, [last, first]).values())
+    said = (SupportingSentence("It.", last, 0, 3, 0.5),)
+    made = Answer("Who?", corpus, "learned", "It", said, passages, paths, 0.1)
     return store(database, made)
 
 
