@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from chat_server import ChatServer, completion
 from commands import begin, environment, kgp, prints, refuses
+from graphs import rows
 
 from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.answer.traces import remove, traces
@@ -107,9 +108,15 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _temporary(database: Database) -> list[str]:
-    names = [row["name"] for row in database.read("inspect/names")]
-    return [name for name in names if name.startswith("temporary ")]
+def _temporary(database: Database, files: Path) -> list[str]:
+    """Return the temporary corpora of these files; tests beside this one make others."""
+    found = rows(
+        database,
+        "MATCH (d:Document) WHERE d.corpus STARTS WITH 'temporary ' AND d.source STARTS WITH $folder "
+        "RETURN DISTINCT d.corpus AS name",
+        folder=str(files),
+    )
+    return [row["name"] for row in found]
 
 
 @pytest.mark.slow
@@ -128,7 +135,7 @@ def test_files_are_asked_and_no_corpus_stays(database: Database, files: Path) ->
     assert "Note: Not loaded: gone.md" in partly.stdout
     assert "no such file" in refuses("ask", "gone.md", "-q", "Who?", cwd=files, **variables)
     left = [path.name for path in (files / "home").rglob("*") if path.is_file()]
-    assert (_temporary(database), left) == ([], [".lock"])
+    assert (_temporary(database, files), left) == ([], [".lock"])
 
 
 @pytest.mark.slow
@@ -141,17 +148,17 @@ def test_ctrl_c_removes_the_corpus_and_the_next_run_what_a_killed_one_left(
     line = ("ask", str(files / "many.jsonl"), "-q", "Who?")
     for signal_, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         with begin(*line, **variables) as run:
-            while not _temporary(database):
+            while not _temporary(database, files):
                 assert run.poll() is None
                 time.sleep(0.1)
             if signal_ == signal.SIGKILL:  # another run leaves alone what this one uses
                 assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
-                assert len(_temporary(database)) == 1
+                assert len(_temporary(database, files)) == 1
             run.send_signal(signal_)
             assert run.wait(120) == code
-        assert len(_temporary(database)) == (signal_ == signal.SIGKILL)
+        assert len(_temporary(database, files)) == (signal_ == signal.SIGKILL)
     assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
-    assert _temporary(database) == []
+    assert _temporary(database, files) == []
 
 
 def test_wrong_use(database: Database, demo_corpus: str) -> None:
