@@ -131,18 +131,29 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except click.Abort as error:
-        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
-        click.echo("Interrupted." if interrupted else "Nothing was done.", err=True)
-        code = 130 if interrupted else 1
-    except (KgpError, OSError) as error:  # or a full disk
-        from kgp_neo4j.cli._output import say_error
-
-        if "--debug" in ahead:
-            traceback.print_exc()
-        say_error(error, bare="--no-color" in ahead)
+    except Exception as error:
+        if _was_interrupted(error):
+            click.echo("Interrupted.", err=True)
+            return 130
         code = 1
+        if isinstance(error, click.Abort):
+            click.echo("Nothing was done.", err=True)
+        elif isinstance(error, KgpError | OSError):  # or a full disk
+            from kgp_neo4j.cli._output import say_error
+
+            if "--debug" in ahead:
+                traceback.print_exc()
+            say_error(error, bare="--no-color" in ahead)
+        else:
+            raise
     return code if isinstance(code, int) else 0
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C led to an error, as what it interrupts may fail while it is left."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _leave(code: int) -> NoReturn:

@@ -112,8 +112,8 @@ def _temporary(database: Database, files: Path) -> list[str]:
     """Return the temporary corpora of these files; tests beside this one make others."""
     found = rows(
         database,
-        "MATCH (d:Document) WHERE d.corpus STARTS WITH 'temporary ' AND d.source STARTS WITH $folder "
-        "RETURN DISTINCT d.corpus AS name",
+        "MATCH (d:Document) WHERE d.corpus STARTS WITH 'temporary ' "
+        "AND d.source STARTS WITH $folder RETURN DISTINCT d.corpus AS name",
         folder=str(files),
     )
     return [row["name"] for row in found]
@@ -155,7 +155,8 @@ def test_ctrl_c_removes_the_corpus_and_the_next_run_what_a_killed_one_left(
                 assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
                 assert len(_temporary(database, files)) == 1
             run.send_signal(signal_)
-            assert run.wait(120) == code
+            got = run.wait(120)
+            assert got == code, run.stderr.read()[-3000:]
         assert len(_temporary(database, files)) == (signal_ == signal.SIGKILL)
     assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
     assert _temporary(database, files) == []

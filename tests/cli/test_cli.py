@@ -16,12 +16,13 @@ from graphs import write_file
 from reference import all_commands
 from terminal import Terminal
 
-from kgp_neo4j.cli import cli
+from kgp_neo4j.cli import _was_interrupted, cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import KgpError
 
 _NOWHERE = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "wrong"}
 _COMMANDS = dict(all_commands("kgp-neo4j", cli))
@@ -220,6 +221,13 @@ def test_an_interrupt_leaves_with_130() -> None:
     assert waiting.returncode == 130
     assert told[0] == ""
     assert told[1].strip() == "Interrupted."
+
+
+def test_an_error_upon_an_interrupt_is_an_interrupt() -> None:
+    lost, alone = KgpError("the connection is lost"), KgpError("the disk is full")
+    lost.__context__ = KeyboardInterrupt()
+    assert _was_interrupted(lost)
+    assert not _was_interrupted(alone)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii:strict"])
