@@ -48,7 +48,8 @@ class GgufModel(ChatModel):
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has."""
-        return len(self._tokens(text, special=False))
+        asked = {"content": text, "parse_special": False}
+        return len(self._ask("POST", "/tokenize", asked)["tokens"])
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, as `ChatModel.reply` does."""
@@ -109,15 +110,15 @@ def _started(file: Path, context: int, key: str) -> Any:
     settings.model.path, settings.api_keys = str(file), [key]
     settings.n_ctx, settings.cpuparams.n_threads = context, thread_count()
     settings.verbosity, settings.ui, settings.sse_ping_interval = -1, False, _SIGN_OF_LIFE
+    wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
     try:
-        if begins != b"GGUF":
-            raise RuntimeError("it is no GGUF file")
-        return xllamacpp.Server(settings)
-    except RuntimeError as error:
-        damaged = begins == b"GGUF"
-        what = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
-        raise ModelError(
-            f"the model cannot be loaded: {what if damaged else error}",
-            where=str(file),
-            hint="Fetch the file again, or set llm.context to less.",
-        ) from error
+        if begins == b"GGUF":
+            return xllamacpp.Server(settings)
+        wrong = "it is no GGUF file"
+    except RuntimeError:
+        pass  # llama.cpp gives no reason
+    raise ModelError(
+        f"the model cannot be loaded: {wrong}",
+        where=str(file),
+        hint="Fetch the file again, or set llm.context to less.",
+    )
