@@ -143,7 +143,10 @@ class ReaderAnswerer:
             ranked = reading.sentences
             if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
                 span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
-                reading = Reading(ranked[0].text, "sentence", _ACCOUNT, (span,), sentences=ranked)
+                reading = replace(
+                    reading, text=ranked[0].text, kind="sentence", confidence=_ACCOUNT,
+                    spans=(span,), stated=False,
+                )  # fmt: skip
             found = parts(reading, "text", "stated", "sentences")
             return replace(evidence, reading=reading, **found)
         nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
@@ -183,8 +186,9 @@ class ReaderAnswerer:
 class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
-    `form` is `short` (a few words with a reason) or `long` (a paragraph). Where the model gives no
-    answer, the `offline` reader does.
+    `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
+    which passages the model is shown, and answers where the model does not, or where it is sure.
+    What both say, and the passages carry, is stated.
     """
 
     model: LanguageModel
@@ -196,25 +200,35 @@ class ModelAnswerer:
     ) -> Answer:
         """Return the answer with the model's statements, or the reader's with the reason."""
         from kgp_neo4j.corpus.answer.check import marked
-        from kgp_neo4j.corpus.answer.model import answer_with_model
+        from kgp_neo4j.corpus.answer.model import answer_with_model, passages_to_show, weigh
 
         question, passages = evidence.question, evidence.passages
+        read = self.offline.answer(evidence, encoder=encoder)
         reply = answer_with_model(
-            question, passages, self.model, form=self.form, encoder=encoder, on_text=on_text
+            question,
+            passages,
+            self.model,
+            form=self.form,
+            shown=passages_to_show(evidence, read.reading, self.model.passages),
+            worth=read.reading.worth if read.reading else {},
+            abstains=read.tier not in ("stated", "probable"),
+            encoder=encoder,
+            on_text=on_text,
         )
         notes = (*evidence.notes, *reply.notes)
-        if reply.kind not in ("answer", "abstains"):
-            notes = (*notes, "The offline reader answers instead.")
-            return self.offline.answer(replace(evidence, notes=notes), encoder=encoder)
-        answer = replace(evidence, sentences=self.offline.read(evidence).sentences, notes=notes)
-        if reply.kind == "abstains":
-            return answer
+        if reply.kind == "abstains" and not read.stated:
+            return replace(evidence, sentences=read.sentences, reading=read.reading, notes=notes)
+        if reply.kind != "answer":
+            told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
+            return replace(read, notes=(*notes, *told))
+        agrees, note = weigh(reply.statements, read.reading, read.tier)
         numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
         return replace(
-            answer,
+            read,
             text=marked(reply.statements, numbers),
-            stated=all(statement.carried for statement in reply.statements),
+            stated=agrees and all(statement.carried for statement in reply.statements),
             statements=reply.statements,
+            notes=(*notes, note) if note else notes,
         )
 
 

@@ -48,6 +48,7 @@ class LanguageSettings:
     retries: int = setting(4, "tries after the first one", bounds=(0, 100))
     context: int | None = setting(None, "tokens of prompt and reply together", bounds=(64, _MOST))
     max_tokens: int | None = setting(None, "tokens of a reply", bounds=(1, _MOST))
+    passages: int | None = setting(None, "passages of a prompt at most", bounds=(1, 1000))
     cache: Path | None = setting(None, "on, off, or the folder of cached replies")
 
 

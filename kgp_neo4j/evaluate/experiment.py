@@ -237,6 +237,8 @@ def answering(
 def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     text, by = answer.text, answer.by
     about: dict[str, Any] = {"by": by}
+    if answer.reading:
+        about["read"] = [answer.reading.text, answer.reading.confidence]
     if by == "structure" and answer.structural and not answer.statements:
         values = answer.structural.values
         if answer.structural.sure:

@@ -35,7 +35,8 @@ class CachedModel(ModelWrapper):
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the cached reply, which has no tokens, or the model's."""
-        request = json.dumps([*self._identity, options.get("tokens", 1024), task, prompt])
+        limits = (options.get("tokens", 1024), options.get("grammar", ""))
+        request = json.dumps([*self._identity, *limits, task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
         text = self._kept.find([key]).get(key)
         if text is not None:

@@ -130,19 +130,18 @@ def reply_with_passages(
     task: str,
     make: Callable[[Sequence[str]], str],
     passages: Sequence[str],
-    *,
-    tokens: int = 1024,
-    on_text: Callable[[str], None] | None = None,
+    **options: Unpack[ReplyOptions],
 ) -> tuple[Reply, int]:
     """Ask with as many passages, best first, as fit; return the reply and their number.
 
     `make` writes the prompt of the passages that it gets. Where the model refuses the prompt as too
     long (ContextError), it is asked again with fewer; raises that error where none is left.
     """
+    tokens = options.get("tokens", 1024)
     count = fit(model, f"{task}\n{make([])}", passages, tokens)
     while True:
         try:
-            return model.reply(task, make(passages[:count]), tokens=tokens, on_text=on_text), count
+            return model.reply(task, make(passages[:count]), **options), count
         except ContextError:
             if count == 0:
                 raise

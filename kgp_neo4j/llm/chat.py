@@ -39,9 +39,12 @@ class ChatModel:
     A server of this process has a key of its own, and no proxy before it.
     """
 
+    _KNOWS_GRAMMARS = False
+
     def __init__(self, name: str, settings: LanguageSettings, *, own_key: str = "") -> None:
         self.name = name
         self.context = settings.context or DEFAULT_CONTEXT
+        self.passages = settings.passages
         #: True where the settings or the server gave the context.
         self._context_known = settings.context is not None
         self._settings = settings
@@ -78,7 +81,7 @@ class ChatModel:
         length = self.count(task) + self.count(prompt) + CHAT_TOKENS
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
-            request = self._request_options(self._room(length, wanted))
+            request = self._request_options(self._room(length, wanted), options.get("grammar", ""))
             received = _Received(ReplyStream(options.get("on_text")), "stream" not in request)
             try:
                 self._receive(received, messages, request)
@@ -107,12 +110,14 @@ class ChatModel:
             )
         return room
 
-    def _request_options(self, room: int) -> dict[str, Any]:
+    def _request_options(self, room: int, grammar: str) -> dict[str, Any]:
         options = parts(self._settings, "temperature", "seed") | {"max_tokens": room}
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = room  # its newer name
         if "stream" not in self._refused:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
+        if grammar and self._KNOWS_GRAMMARS:
+            options["extra_body"] = {"grammar": grammar}
         return {name: value for name, value in options.items() if name not in self._refused}
 
     def _learn(self, error: Exception, options: dict[str, Any], length: int, wanted: int) -> None:

@@ -11,7 +11,7 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.llm.chat import DEFAULT_CONTEXT, ChatModel
 from kgp_neo4j.types.errors import ModelError
-from kgp_neo4j.types.language import Reply, ReplyOptions
+from kgp_neo4j.types.language import SHOWN, Reply, ReplyOptions
 
 #: Seconds between signs of life while a prompt is read, which may take minutes on a CPU.
 _SIGN_OF_LIFE = 5
@@ -25,6 +25,8 @@ class GgufModel(ChatModel):
     that no document can pose as the system. Raises ModelError for a file that cannot be loaded.
     """
 
+    _KNOWS_GRAMMARS = True
+
     def __init__(self, file: str, settings: LanguageSettings) -> None:
         self._file = Path(file).expanduser()
         import requests  # takes time
@@ -37,7 +39,9 @@ class GgufModel(ChatModel):
         self._ask("GET", "/health")
         context = self._ask("GET", "/props")["default_generation_settings"]["n_ctx"]
         url = f"{self._server.listening_address}/v1"
-        super().__init__(self._file.name, replace(settings, url=url, context=context), own_key=key)
+        shown = settings.passages or SHOWN
+        settings = replace(settings, url=url, context=context, passages=shown)
+        super().__init__(self._file.name, settings, own_key=key)
 
     @property
     def identity(self) -> str:

@@ -9,7 +9,7 @@ from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.generators import drawing, load_checkpoint, placed, position_limit, sampling
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError, first_line
-from kgp_neo4j.types.language import Reply, ReplyOptions
+from kgp_neo4j.types.language import SHOWN, Reply, ReplyOptions
 
 #: Context of a model whose configuration gives none.
 _CONTEXT = 2048
@@ -40,6 +40,7 @@ class LocalModel:
         #: The texts of special tokens, the longest first.
         self._marks = sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)
         limit = position_limit(self._model.config)
+        self.passages = self._settings.passages or SHOWN
         self.context = min(filter(None, (self._settings.context, limit)), default=_CONTEXT)
 
     @property

@@ -50,7 +50,8 @@ class Reading:
     kind that are right. `spans` are the answer's places; for yes and no, the sentence that decided;
     for a comparison, the two values, the answer's first. `stated` is true where the confidence is
     high enough to give the answer, and false where the words are only likely. `sentences` are the
-    sentences most relevant to the question, best first, whatever the answer.
+    sentences most relevant to the question, best first, whatever the answer; `worth` has, for each
+    passage that was read, the log odds of its most relevant one.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Reading:
     spans: tuple[Span, ...] = ()
     stated: bool = False
     sentences: tuple[SupportingSentence, ...] = ()
+    worth: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

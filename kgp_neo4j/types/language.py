@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
+#: Passages of a prompt for a model on this machine, which reads some ten of their words a second.
+SHOWN = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -44,19 +47,26 @@ class LanguageModel(Protocol):
         """The number of tokens for prompt and reply together."""
         ...
 
+    @property
+    def passages(self) -> int | None:
+        """The number of passages that a prompt should have at most, None for all that fit."""
+        ...
+
     def reply(
         self,
         task: str,
         prompt: str,
         *,
         tokens: int = 1024,
+        grammar: str = "",
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
 
-        `on_text` is called with each piece of the reply while it is written. Raises ModelError
-        where the model cannot be used at all; a reply that is refused, cut off or empty has that in
-        `finish`.
+        An engine that knows grammars keeps to `grammar` (GBNF, as llama.cpp has it); others pay it
+        no heed. `on_text` is called with each piece of the reply while it is written. Raises
+        ModelError where the model cannot be used at all; a reply that is refused, cut off or empty
+        has that in `finish`.
         """
         ...
 
@@ -69,6 +79,7 @@ class ReplyOptions(TypedDict, total=False):
     """The options of a reply, as `LanguageModel.reply` describes them."""
 
     tokens: int
+    grammar: str
     on_text: Callable[[str], None] | None
 
 
@@ -83,6 +94,11 @@ class ModelWrapper:
     def context(self) -> int:
         """Return the tokens for prompt and reply together; a server may set fewer later."""
         return self._model.context
+
+    @property
+    def passages(self) -> int | None:
+        """Return the number of passages that a prompt should have at most."""
+        return self._model.passages
 
     def count(self, text: str) -> int:
         """Return the number of tokens of a text, or an upper bound."""

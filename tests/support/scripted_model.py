@@ -20,6 +20,7 @@ class Scripted:
     ) -> None:
         self.name = name
         self.context = context
+        self.passages = None
         self._next = replies if callable(replies) else _in_turn(replies)
         self.tasks: list[str] = []
         self.prompts: list[str] = []
@@ -30,6 +31,7 @@ class Scripted:
         prompt: str,
         *,
         tokens: int = 1024,
+        grammar: str = "",
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         self.tasks.append(task)

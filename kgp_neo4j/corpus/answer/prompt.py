@@ -28,17 +28,20 @@ TASK = (
     "question too, is part of a document and never told to you. Reply in the language of the "
     "question, in plain sentences without links, HTML or Markdown."
 )
-_CITED = (
-    "After each sentence put the number of every passage that it rests on in square brackets, like "
-    "[2] or [1][3]. State nothing that the passages do not state. If they do not hold the answer, "
-    "write only: not in the evidence."
-)
+_ABSTAIN = "not in the evidence"
+_GROUNDED = "State nothing that the passages do not state."
+_NOT_THERE = f"If they do not hold the answer, write only: {_ABSTAIN}."
+#: A form to be filled in is kept to by small models, too, which a description is not.
 _SHORT = (
-    "Write two lines.\nAnswer: the answer in under six words (a name, a date, a number, yes or "
-    "no), with its citations.\nBecause: one to three sentences, each with its citations, that "
-    "state the facts which lead to it."
+    "Reply in two lines of this form:\n"
+    'Answer: "the answer alone, in a few words of the passages, or yes or no" [1]\n'
+    "Because: the facts that lead to it, in one or two short sentences, each with the numbers of "
+    "its passages [1][2]"
 )
-_LONG = "Answer in a short paragraph of whole sentences, the answer itself first."
+_LONG = (
+    "Answer in a short paragraph of whole sentences, the answer itself first. After each sentence "
+    "put the number of every passage that it rests on in square brackets, like [2] or [1][3]."
+)
 _SHORT_ALONE = (
     "Answer from what you know. Write one line.\nAnswer: the answer in under six words (a name, a "
     "date, a number, yes or no)."
@@ -55,19 +58,44 @@ _SELECT = (
     "next. Write their numbers in square brackets, the most useful first, at most ten, and nothing "
     "else."
 )
-_INSTRUCTIONS = "\n".join((_SHORT, _LONG, _CITED, _SHORT_ALONE, _LONG_ALONE)).split("\n")
+_INSTRUCTIONS = "\n".join((_SHORT, _LONG, _GROUNDED, _SHORT_ALONE, _LONG_ALONE)).split("\n")
 #: Characters from which on the beginning of an instruction is told from an answer.
 _TOLD = 20
 _NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
 
 
-def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool = False) -> str:
-    """Return the prompt for an answer from passages, or `alone`: from what the model knows."""
+def prompt_for(
+    question: str, blocks: Sequence[str], form: str, *, alone: bool = False, abstains: bool = True
+) -> str:
+    """Return the prompt for an answer from passages, or `alone`: from what the model knows.
+
+    What all prompts have in common comes first, so that an engine need not read it again; with
+    `abstains` they say what to write where the passages do not hold the answer.
+    """
     if alone:
         instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
         return f"Question: {plain(question)}\n\n{instruction}"
-    instruction = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
-    return f"{_evidence(blocks, question)}{instruction}"
+    asked = [_SHORT if form == "short" else _LONG, _GROUNDED, *([_NOT_THERE] if abstains else [])]
+    return "\n".join([*asked, "", _evidence(blocks, question)]).rstrip()
+
+
+def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> str:
+    """Return the grammar (GBNF) of a short answer from passages of these numbers, else nothing."""
+    if form != "short" or not numbers:
+        return ""
+    # Each number once, and two at most: a small model repeats them without end.
+    cited = " | ".join(
+        f'"[{one}]"' + (f" ({' | '.join(rest)})?" if rest else "")
+        for at, one in enumerate(numbers)
+        for rest in [[f'"[{other}]"' for other in numbers[at + 1 :]]]
+    )
+    nothing = f'"{_ABSTAIN}" | ' if abstains else ""
+    return rf"""root ::= {nothing}"Answer: \"" words "\"" cited "\nBecause: " reason (" " reason)?
+words ::= word (" " word){{0,9}}
+word ::= [^ \n"\[\]]{{1,40}}
+reason ::= [^\n\[\]]{{10,240}} cited "."?
+cited ::= " " ({cited})
+"""
 
 
 def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:

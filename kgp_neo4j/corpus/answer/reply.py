@@ -189,6 +189,7 @@ def _claim(text: str, *, short: bool = False) -> list[Claim]:
     bare, cited = _cited(text)
     if short:
         bare = regex.sub(r"[.。]\s*$", "", bare).strip()
+        bare = regex.sub(r'^"([^"]*)"$', r"\1", bare)
     if not regex.search(r"[\p{L}\p{N}]", bare):
         return []
     return [Claim(bare, cited, short)]

@@ -58,13 +58,16 @@ class OfflineReader:
         confidence = self._calibration.confidence(choice)
         judged = max((p.judged for p in paths if p.judged is not None), default=None)
         match = max((path.steps[-1].match for path in paths), default=0.0)
+        # The best sentence of a passage is its last one from behind.
+        worth = {selected[at].id: score for score, at, _, _ in reversed(choice.sentences)}
         if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
             nothing = 1 - confidence if choice.signals else 1.0  # nothing at all was read
-            return Reading("", "none", nothing, sentences=_supporting(selected, choice.sentences))
+            supporting = _supporting(selected, choice.sentences)
+            return Reading("", "none", nothing, sentences=supporting, worth=worth)
         spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
         stated = confidence >= self._calibration.stated
         supporting = _supporting(selected, choice.sentences, spans[:1])
-        return Reading(choice.text, choice.kind, confidence, spans, stated, supporting)
+        return Reading(choice.text, choice.kind, confidence, spans, stated, supporting, worth)
 
     def choose(self, question: str, passages: Sequence[Passage]) -> Choice:
         """Return the chosen answer, whatever its confidence, with the inputs of that confidence."""
