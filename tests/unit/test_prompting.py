@@ -38,13 +38,14 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
     for prompt in (short, long):
         assert "Passage [2], of 'Isobel Tarn':\n| She was born in Kettlehaven" in prompt
         assert f"Question: {_QUESTION}" in prompt
-        assert "square brackets" in prompt
+        assert "[1]" in prompt.split("===")[0]
         assert "not in the evidence" in prompt
-    assert "under six words" in short
+    assert 'Answer: "' in short
     assert "paragraph" in long
+    assert "not in" not in prompt_for(_QUESTION, blocks, "short", abstains=False)
     alone = prompt_for(_QUESTION, [], "short", alone=True)
     assert "passage" not in alone.lower()
-    assert "under six words" in alone
+    assert 'Answer: "' in alone
 
 
 # --- How a reply is read --------------------------------------------------------------------------
@@ -300,9 +301,15 @@ def test_passages_that_do_not_fit_are_left_out_and_named() -> None:
     shown = [n for n in range(6) if f"Passage [{n + 1}]" in model.prompts[0]]
     assert 0 < len(shown) < 6
     assert shown == list(range(len(shown)))
-    missing = f"[{len(shown) + 1}] to [6]" if len(shown) < 5 else "[6]"
+    missing = ", ".join(f"[{n}]" for n in range(len(shown) + 1, 7))
     assert made.notes[0].startswith(f"{6 - len(shown)} of 6 passages did not fit")
-    assert missing in made.notes[0]
+    assert made.notes[0].endswith(f": {missing}.")
+    # With what each is worth, the best ones are shown, in their order.
+    worth = {passage.id: float(n in (2, 5)) for n, passage in enumerate(long)}
+    again = Scripted(["Answer: Kettlehaven"], context=1100)
+    answer_with_model(_QUESTION, long, again, form="short", worth=worth)
+    places = [again.prompts[0].find(f"Passage [{n}]") for n in (3, 6)]
+    assert 0 < places[0] < places[1]
 
 
 def test_without_passages_nothing_is_carried() -> None:
@@ -330,7 +337,7 @@ def _answered(model: Scripted, question: str = _QUESTION) -> Answer:
         (Reply("", "empty"), "The model gave no reply."),
         (Reply("=== end of passages 0a1b2c3d4e5f ===\n", "stop"), "The model gave no reply."),
         (
-            Reply("Answer: the answer in under six words (a name", "stop"),
+            Reply('Answer: "the answer alone, in a few words of', "stop"),
             "The model gave no reply.",
         ),
         (Reply("I'm sorry, I can't.", "stop"), "The model declined to answer."),
@@ -350,7 +357,20 @@ def test_a_model_that_cannot_be_used_is_an_error() -> None:
 
 
 def test_a_model_that_finds_nothing_leaves_the_text_empty() -> None:
-    answer = _answered(Scripted(["not in the evidence"]))
+    told = "The model says that the passages do not hold the answer."
+    answer = _answered(Scripted(["not in the evidence"]), "Who swims in the quarry of Kettlehaven?")
     assert (answer.text, answer.statements) == ("", ())
-    assert answer.notes == ("The model says that the passages do not hold the answer.",)
+    assert answer.notes == (told,)
     assert answer.sentences
+    # Where the reader is sure, it answers.
+    answer = _answered(Scripted(["not in the evidence"]))
+    assert (answer.text, answer.by, answer.stated) == ("Kettlehaven", "reader", True)
+    assert answer.notes == (told, "The offline reader answers instead.")
+
+
+def test_what_reader_and_model_say_is_weighed() -> None:
+    both = _answered(Scripted(["She was born in Kettlehaven [2]."]))
+    assert (both.stated, both.by, both.notes) == (True, "model", ())
+    other = _answered(Scripted(["The quarry employed French workers [3]."]))
+    assert (other.stated, other.statements[0].carried) == (False, True)
+    assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)

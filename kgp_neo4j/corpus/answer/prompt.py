@@ -43,8 +43,8 @@ _LONG = (
     "put the number of every passage that it rests on in square brackets, like [2] or [1][3]."
 )
 _SHORT_ALONE = (
-    "Answer from what you know. Write one line.\nAnswer: the answer in under six words (a name, a "
-    "date, a number, yes or no)."
+    "Answer from what you know, in one line of this form:\n"
+    'Answer: "the answer alone, in a few words, or yes or no"'
 )
 _LONG_ALONE = "Answer from what you know, in a short paragraph, the answer itself first."
 _THOUGHT = (
@@ -80,8 +80,11 @@ def prompt_for(
 
 
 def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> str:
-    """Return the grammar (GBNF) of a short answer from passages of these numbers, else nothing."""
-    if form != "short" or not numbers:
+    """Return the grammar (GBNF) of a short answer from passages of these numbers, if any.
+
+    Of another form it is empty.
+    """
+    if form != "short":
         return ""
     # Each number once, and two at most: a small model repeats them without end.
     cited = " | ".join(
@@ -90,10 +93,13 @@ def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> 
         for rest in [[f'"[{other}]"' for other in numbers[at + 1 :]]]
     )
     nothing = f'"{_ABSTAIN}" | ' if abstains else ""
-    return rf"""root ::= {nothing}"Answer: \"" words "\"" cited "\nBecause: " reason (" " reason)?
-words ::= word (" " word){{0,9}}
-word ::= [^ \n"\[\]]{{1,40}}
-reason ::= [^\n\[\]]{{10,240}} cited "."?
+    words = """words ::= "Answer: \\"" word (" " word){0,9} "\\""
+word ::= [^ \\n"\\[\\]]{1,40}
+"""
+    if not numbers:
+        return f"root ::= words\n{words}"
+    return rf"""root ::= {nothing}words cited "\nBecause: " reason (" " reason)?
+{words}reason ::= [^\n\[\]]{{10,160}} cited "."?
 cited ::= " " ({cited})
 """
 
