@@ -5,13 +5,14 @@ is right where the model says so twice.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.runs import answer_questions, read_rows
 from kgp_neo4j.evaluate.scores import Run
+from kgp_neo4j.types.language import Write
 
 _TASK = (
     "Two texts answer a question. Say whether they give the same answer. Other words, other forms "
@@ -24,7 +25,7 @@ _WORD = re.compile(r"\b(yes|no)\b")
 
 
 def judge_run(
-    write: Callable[[str], str], questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
+    write: Write, questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
 ) -> Run:
     """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 

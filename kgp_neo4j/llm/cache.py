@@ -35,7 +35,7 @@ class CachedModel(ModelWrapper):
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the cached reply, which has no tokens, or the model's."""
-        limits = (options.get("tokens", 1024), options.get("grammar", ""))
+        limits = (options.get("tokens", 1024), options.get("grammar"), options.get("schema"))
         request = json.dumps([*self._identity, *limits, task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
         text = self._kept.find([key]).get(key)

@@ -22,7 +22,7 @@ from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.local import LocalModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
-from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage
+from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage, Write
 
 #: Stands for the first language model that is there.
 AUTO = "auto"
@@ -82,9 +82,9 @@ def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     return _open_once(*_resolved(language_settings(model=model)))
 
 
-def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Callable[[str], str]:
+def writer(model: LanguageModel) -> Write:
     """Return a function from a prompt to the text of the model's reply."""
-    return lambda prompt: model.reply(task, prompt, tokens=tokens).text
+    return lambda prompt, **options: model.reply("", prompt, **options).text
 
 
 def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Reply]:

@@ -81,7 +81,7 @@ class ChatModel:
         length = self.count(task) + self.count(prompt) + CHAT_TOKENS
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
-            request = self._request_options(self._room(length, wanted), options.get("grammar", ""))
+            request = self._request_options(self._room(length, wanted), options)
             received = _Received(ReplyStream(options.get("on_text")), "stream" not in request)
             try:
                 self._receive(received, messages, request)
@@ -110,14 +110,17 @@ class ChatModel:
             )
         return room
 
-    def _request_options(self, room: int, grammar: str) -> dict[str, Any]:
+    def _request_options(self, room: int, wanted: ReplyOptions) -> dict[str, Any]:
         options = parts(self._settings, "temperature", "seed") | {"max_tokens": room}
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = room  # its newer name
         if "stream" not in self._refused:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
-        if grammar and self._KNOWS_GRAMMARS:
+        if (grammar := wanted.get("grammar")) and self._KNOWS_GRAMMARS:
             options["extra_body"] = {"grammar": grammar}
+        if schema := wanted.get("schema"):
+            form = {"name": "reply", "schema": schema}
+            options["response_format"] = {"type": "json_schema", "json_schema": form}
         return {name: value for name, value in options.items() if name not in self._refused}
 
     def _learn(self, error: Exception, options: dict[str, Any], length: int, wanted: int) -> None:

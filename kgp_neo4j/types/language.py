@@ -1,8 +1,8 @@
 """The protocol of a language model, its reply, and the usage of its calls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypedDict
+from typing import Any, Protocol, TypedDict, Unpack
 
 #: Passages of a prompt for a model on this machine, which reads some ten of their words a second.
 SHOWN = 5
@@ -59,14 +59,15 @@ class LanguageModel(Protocol):
         *,
         tokens: int = 1024,
         grammar: str = "",
+        schema: Mapping[str, Any] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
 
-        An engine that knows grammars keeps to `grammar` (GBNF, as llama.cpp has it); others pay it
-        no heed. `on_text` is called with each piece of the reply while it is written. Raises
-        ModelError where the model cannot be used at all; a reply that is refused, cut off or empty
-        has that in `finish`.
+        Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
+        others pay them no heed. `on_text` is called with each piece of the reply while it is
+        written. Raises ModelError where the model cannot be used at all; a reply that is refused,
+        cut off or empty has that in `finish`.
         """
         ...
 
@@ -80,7 +81,16 @@ class ReplyOptions(TypedDict, total=False):
 
     tokens: int
     grammar: str
+    schema: Mapping[str, Any] | None
     on_text: Callable[[str], None] | None
+
+
+class Write(Protocol):
+    """A language model as a function, from a prompt to the text of its reply."""
+
+    def __call__(self, prompt: str, **options: Unpack[ReplyOptions]) -> str:
+        """Return the text of the reply."""
+        ...
 
 
 class ModelWrapper:

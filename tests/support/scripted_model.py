@@ -1,6 +1,7 @@
 """A language model whose replies a test writes down: the logic around a model, without one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from kgp_neo4j.types.language import Reply
 
@@ -32,6 +33,7 @@ class Scripted:
         *,
         tokens: int = 1024,
         grammar: str = "",
+        schema: Mapping[str, Any] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         self.tasks.append(task)

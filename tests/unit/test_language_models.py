@@ -473,7 +473,7 @@ def test_all_replies_are_metered() -> None:
     first, last = language.Reply("a", "stop", 10, 2), language.Reply("c", "length", 20, 3)
     model = MeteredModel(Scripted([first, language.Reply("b", "stop", cached=True), last]))
     assert model.usage == language.Usage("scripted")
-    assert [writer(model, "Task.")(prompt) for prompt in "xyz"] == ["a", "b", "c"]
+    assert [writer(model)(prompt) for prompt in "xyz"] == ["a", "b", "c"]
     assert model.usage == language.Usage("scripted", 3, 1, 30, 5)
     assert model.take_usage() == language.Usage("scripted", 3, 1, 30, 5)
     assert model.usage == model.take_usage() == language.Usage("scripted")

@@ -257,7 +257,7 @@ def test_names_that_were_merged_are_one() -> None:
 
 
 def _answer(reasoning: ReasoningGraph, reply: str | None = None, **more: object) -> MindMap:
-    write: Callable[[str], str] | None = None if reply is None else lambda prompt: reply
+    write = None if reply is None else lambda prompt, **options: reply
     return answer_from(_QUESTION, "g", reasoning, write=write, **more)  # type: ignore[arg-type]
 
 

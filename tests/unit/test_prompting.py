@@ -337,7 +337,7 @@ def _answered(model: Scripted, question: str = _QUESTION) -> Answer:
         (Reply("", "empty"), "The model gave no reply."),
         (Reply("=== end of passages 0a1b2c3d4e5f ===\n", "stop"), "The model gave no reply."),
         (
-            Reply('Answer: "the answer alone, in a few words of', "stop"),
+            Reply("Reply in two lines. The first has nothing", "stop"),
             "The model gave no reply.",
         ),
         (Reply("I'm sorry, I can't.", "stop"), "The model declined to answer."),

@@ -31,21 +31,18 @@ TASK = (
 _ABSTAIN = "not in the evidence"
 _GROUNDED = "State nothing that the passages do not state."
 _NOT_THERE = f"If they do not hold the answer, write only: {_ABSTAIN}."
-#: A form to be filled in is kept to by small models, too, which a description is not.
+_FEW = "nothing but the answer: a name, a date, a number, yes or no, a few words at most"
+#: Small models keep to a form with gaps; what stands in these they write again.
 _SHORT = (
-    "Reply in two lines of this form:\n"
-    'Answer: "the answer alone, in a few words of the passages, or yes or no" [1]\n'
-    "Because: the facts that lead to it, in one or two short sentences, each with the numbers of "
-    "its passages [1][2]"
+    f"Reply in two lines. The first has {_FEW}, as the passages write it. The second has the facts "
+    "that lead to it, in one or two short sentences, each with the numbers of its passages.\n"
+    'Answer: "..." [1]\nBecause: ... [1][2]'
 )
 _LONG = (
     "Answer in a short paragraph of whole sentences, the answer itself first. After each sentence "
     "put the number of every passage that it rests on in square brackets, like [2] or [1][3]."
 )
-_SHORT_ALONE = (
-    "Answer from what you know, in one line of this form:\n"
-    'Answer: "the answer alone, in a few words, or yes or no"'
-)
+_SHORT_ALONE = f'Answer from what you know, in one line that has {_FEW}.\nAnswer: "..."'
 _LONG_ALONE = "Answer from what you know, in a short paragraph, the answer itself first."
 _THOUGHT = (
     "Think towards the answer step by step, as far as the passages go. Write the one next sentence "
@@ -94,7 +91,7 @@ def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> 
     )
     nothing = f'"{_ABSTAIN}" | ' if abstains else ""
     words = """words ::= "Answer: \\"" word (" " word){0,9} "\\""
-word ::= [^ \\n"\\[\\]]{1,40}
+word ::= [^ .\\n"\\[\\]] [^ \\n"\\[\\]]{0,39}
 """
     if not numbers:
         return f"root ::= words\n{words}"

@@ -6,7 +6,7 @@ agent"). Here one reply classifies the question and names the look-up, which alo
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -20,10 +20,8 @@ from kgp_neo4j.corpus.tables.references import TABLE_ID, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
-
-#: A language model: from a prompt to its reply.
-Write = Callable[[str], str]
 
 # --- Choice ---
 
@@ -81,7 +79,7 @@ def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Conte
     wrong = ""
     for _ in range(2):
         try:
-            return _read(context, write(prompt + wrong))
+            return _read(context, write(prompt + wrong, schema=msgspec.json.schema(_Choice)))
         except (ValueError, RecursionError) as error:
             wrong = f"\nYour last reply could not be used: {error}."
     return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kgp_neo4j.corpus.tables import pages, tables
-from kgp_neo4j.corpus.tables.by_model import Write, answered_by_model, choose_by_model
+from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
@@ -18,6 +18,7 @@ from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {

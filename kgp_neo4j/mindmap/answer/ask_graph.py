@@ -12,7 +12,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import five_parts
+from kgp_neo4j.mindmap.answer.map_prompt import FORM, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
@@ -20,6 +20,7 @@ from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import GroundedShare, MindMap, ModelReply, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -94,7 +95,7 @@ def ask_graph(
     question: str,
     *,
     settings: MiningSettings | None = None,
-    write: Callable[[str], str] | None = None,
+    write: Write | None = None,
 ) -> MindMap:
     """Answer a question over a knowledge graph: mine evidence, answer, check (MindMap, section 3).
 
@@ -139,7 +140,7 @@ def answer_from(
     graph: str,
     reasoning: ReasoningGraph,
     *,
-    write: Callable[[str], str] | None = None,
+    write: Write | None = None,
     between: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
 ) -> MindMap:
     """Answer from a reasoning graph; `between` returns the whole graph's triples between names."""
@@ -162,7 +163,7 @@ def answer_from(
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:
-        return _from_model(answer, write(five_parts(question, reasoning)), between)
+        return _from_model(answer, write(five_parts(question, reasoning), grammar=FORM), between)
     return answer
 
 

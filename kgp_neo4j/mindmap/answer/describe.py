@@ -1,6 +1,5 @@
 """Describes evidence graphs by a language model (MindMap, section 3.2), checked against them."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import regex
@@ -8,6 +7,7 @@ import regex
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph
 
 _PROMPT = """\
@@ -30,9 +30,7 @@ _NUMBERED = regex.compile(r"^\W*(\d+)\s*[.:：、)）]\s*(\S.*)$", regex.MULTILI
 _NUMBER = regex.compile(r"\d+(?:\.\d+)?")
 
 
-def describe(
-    reasoning: ReasoningGraph, question: str, write: Callable[[str], str]
-) -> ReasoningGraph:
+def describe(reasoning: ReasoningGraph, question: str, write: Write) -> ReasoningGraph:
     """Return a reasoning graph whose routes a model has put into sentences.
 
     The path-based and the neighbour-based evidence are a call each (MindMap, section 3.2). A
@@ -50,7 +48,8 @@ def describe(
             continue
         listed = "\n".join(f"{at}. {route}" for at, (route, _) in enumerate(numbered, 1))
         shown = f"Question:\n{question.strip()}\n\n{kind.title()}-based evidence:\n{listed}"
-        reply = write(f"{_PROMPT}\n{shown}\n\nReply:")
+        form = " ".join(rf'"{at}. " [^\n]{{1,300}} "\n"' for at in range(1, len(numbered) + 1))
+        reply = write(f"{_PROMPT}\n{shown}\n\nReply:", grammar=f"root ::= {form}")
         sentences = {int(number): plain(text) for number, text in _NUMBERED.findall(reply)}
         for at, (route, each) in enumerate(numbered, 1):
             sentence = sentences.get(at, "")

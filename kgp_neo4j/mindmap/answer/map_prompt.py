@@ -48,6 +48,12 @@ Skipping gears (Evidence 1)
     └── Worn chain (Evidence 1)
 End of the example."""
 
+#: The form of a reply as a grammar (GBNF), for engines that keep to one.
+FORM = r"""root ::= "Output 1: " text "\nOutput 2: " text "\nOutput 3:" ("\n" row){1,40}
+text ::= [^\n]{1,600}
+row ::= [^\n]{1,120}
+"""
+
 
 def five_parts(question: str, reasoning: ReasoningGraph) -> str:
     """Return the prompt: system instruction, question, evidence, how to think, and an example."""

@@ -1,7 +1,7 @@
 """Mines the reasoning graph of a question: link, explore, prune, aggregate (MindMap, I and II)."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import exp
 from typing import Any
@@ -13,6 +13,7 @@ from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_pa
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import embed
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -24,7 +25,7 @@ def mine(
     graph: StoredGraph,
     question: str,
     settings: MiningSettings | None = None,
-    write: Callable[[str], str] | None = None,
+    write: Write | None = None,
     linked: Sequence[LinkedEntity] | None = None,
 ) -> ReasoningGraph:
     """Return the reasoning graph of a question: its entities, the evidence and its routes.

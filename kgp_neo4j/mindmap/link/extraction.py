@@ -1,9 +1,11 @@
 """The entities of a question as a language model names them, by in-context examples."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import regex
+
+from kgp_neo4j.types.language import Write
 
 _PROMPT = """Name the entities in the last question: the things that one would look up in a \
 knowledge graph, each in a few words, as a list of JSON strings and nothing else.
@@ -26,7 +28,7 @@ _MOST = 20
 _LONGEST = 100
 
 
-def extract(question: str, write: Callable[[str], str]) -> list[str]:
+def extract(question: str, write: Write) -> list[str]:
     """Return the entities that a model names in a question (MindMap, section 3.1): one call.
 
     They are those of the last list in brackets in its reply, or of lines with bullets. Any other

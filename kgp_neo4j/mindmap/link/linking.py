@@ -1,6 +1,6 @@
 """Links a question to the entities of a knowledge graph that it names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import regex
@@ -25,6 +25,7 @@ from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.words import MAX_WORD, WORD, stem
+from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
@@ -52,7 +53,7 @@ def link(
     graph: StoredGraph,
     question: str,
     settings: LinkSettings | None = None,
-    write: Callable[[str], str] | None = None,
+    write: Write | None = None,
 ) -> list[LinkedEntity]:
     """Return the entities of a graph that a question names, in the question's order.
 
