@@ -217,7 +217,7 @@ class ModelAnswerer:
         )
         notes = (*evidence.notes, *reply.notes)
         if reply.kind == "abstains" and not read.stated:
-            return replace(evidence, sentences=read.sentences, reading=read.reading, notes=notes)
+            return replace(evidence, sentences=read.sentences, notes=notes)
         if reply.kind != "answer":
             told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
             return replace(read, notes=(*notes, *told))

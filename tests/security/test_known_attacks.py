@@ -196,7 +196,9 @@ def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
     try:
         load_triples(database, graph, tmp_path, [("flu", "has symptom", "fever")], embed=False)
         for reply in said:
-            ask_graph(database, graph, "What is a symptom of flu?", write=lambda _, r=reply, **options: r)
+            ask_graph(
+                database, graph, "What is a symptom of flu?", write=lambda _, r=reply, **options: r
+            )
     finally:
         delete_graph(database, graph)
     assert not mark.exists()

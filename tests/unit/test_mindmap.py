@@ -1,7 +1,6 @@
 """Step III without a database: prompt, reply, check, composed answer, pictures."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from scripted_model import Scripted

@@ -292,7 +292,7 @@ def test_notes_tell_what_was_changed() -> None:
 
 def test_passages_that_do_not_fit_are_left_out_and_named() -> None:
     # `Scripted` counts words: the task and the question take most of this context.
-    model = Scripted(["Answer: Kettlehaven"], context=1100)
+    model = Scripted(["Answer: Kettlehaven"], context=1300)
     long = [
         Passage(f"{n:032x}", "d", f"P{n}", 0, 0, 1, f"Number {n} " + "word " * 200)
         for n in range(6)
@@ -306,7 +306,7 @@ def test_passages_that_do_not_fit_are_left_out_and_named() -> None:
     assert made.notes[0].endswith(f": {missing}.")
     # With what each is worth, the best ones are shown, in their order.
     worth = {passage.id: float(n in (2, 5)) for n, passage in enumerate(long)}
-    again = Scripted(["Answer: Kettlehaven"], context=1100)
+    again = Scripted(["Answer: Kettlehaven"], context=1300)
     answer_with_model(_QUESTION, long, again, form="short", worth=worth)
     places = [again.prompts[0].find(f"Passage [{n}]") for n in (3, 6)]
     assert 0 < places[0] < places[1]
@@ -374,3 +374,5 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     other = _answered(Scripted(["The quarry employed French workers [3]."]))
     assert (other.stated, other.statements[0].carried) == (False, True)
     assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)
+    foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
+    assert (foreign.stated, len(foreign.notes)) == (False, 1)

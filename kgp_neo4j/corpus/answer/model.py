@@ -130,7 +130,8 @@ def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) 
     """Return whether the reader reads what a model says, and a note where it reads otherwise.
 
     A question for why or how, or in a language that it does not know, it does not answer: there it
-    agrees. `tier` is how the reader's answer would be given.
+    agrees. A reply in another language than the passages cannot be compared. `tier` is how the
+    reader's answer would be given.
     """
     if reading is None or reading.kind == "sentence":
         return True, ""
@@ -138,7 +139,7 @@ def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) 
     said = [f" {' '.join(words(statement.text))} ".casefold() for statement in statements]
     if reading.text and (wanted in said[0] or said[0] in wanted or any(wanted in s for s in said)):
         return True, ""
-    if tier not in ("stated", "probable"):
+    if tier not in ("stated", "probable") or not all(each.judged for each in statements):
         return False, ""
     sure = f"probably, {100 * reading.confidence:.0f} %" if tier == "probable" else "nine in ten"
     return False, f"The offline reader reads otherwise: {reading.text} ({sure})."
