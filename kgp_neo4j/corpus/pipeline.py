@@ -221,7 +221,8 @@ class ModelAnswerer:
         if reply.kind != "answer":
             told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
             return replace(read, notes=(*notes, *told))
-        agrees, note = weigh(reply.statements, read.reading, read.tier)
+        said = reply.statements[:1] if self.form == "short" else reply.statements
+        agrees, note = weigh(said, read.reading, read.tier)
         numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
         return replace(
             read,

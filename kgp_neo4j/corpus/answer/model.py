@@ -127,7 +127,7 @@ def passages_to_show(evidence: Answer, reading: Reading | None, most: int | None
 
 
 def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) -> tuple[bool, str]:
-    """Return whether the reader reads what a model says, and a note where it reads otherwise.
+    """Return whether the reader reads what a model answers, and a note where it reads otherwise.
 
     A question for why or how, or in a language that it does not know, it does not answer: there it
     agrees. A reply in another language than the passages cannot be compared. `tier` is how the
@@ -137,7 +137,7 @@ def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) 
         return True, ""
     wanted = f" {' '.join(words(reading.text))} ".casefold()
     said = [f" {' '.join(words(statement.text))} ".casefold() for statement in statements]
-    if reading.text and (wanted in said[0] or said[0] in wanted or any(wanted in s for s in said)):
+    if reading.text and (said[0] in wanted or any(wanted in each for each in said)):
         return True, ""
     if tier not in ("stated", "probable") or not all(each.judged for each in statements):
         return False, ""
