@@ -37,7 +37,7 @@ Examples:
   kgp-neo4j ask "Who designed the bridge that replaced the ferry?" --corpus mine
   kgp-neo4j ask "..." --corpus mine --agent tfidf --budget 10
   kgp-neo4j ask "..." --corpus mine --llm gpt-4o-mini --form long
-  kgp-neo4j ask "..." --corpus mine --llm local:models/qwen --method ircot
+  kgp-neo4j ask "..." --corpus mine --llm local:qwen.gguf --method ircot
   kgp-neo4j ask "..." --corpus mine --html answer.html --trace
   kgp-neo4j ask "Which light in Table 2 cost most?" --corpus mine
   kgp-neo4j ask "How do pages 1 and 2 differ?" --corpus mine --type structural

@@ -112,8 +112,8 @@ class PipelineOptions(MethodOptions, total=False):
 
     With `rerank="llm"` the language model also puts the passages in order before they are read,
     with `rerank="mdr"` an MDR encoder does. `model` is a language model, or the name of one
-    (`local:FOLDER`, or a chat server's), which answers in a `form`. Without it the offline `reader`
-    does: an object, or the folder of one.
+    (`local:FILE.gguf`, or a chat server's), which answers in a `form`. Without it the offline
+    `reader` does: an object, or the folder of one.
     """
 
     rerank: Rerank

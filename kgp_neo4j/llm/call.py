@@ -1,8 +1,7 @@
 """Opens language models by name, fits prompts into their context, and counts tokens and cost.
 
 A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf` (which llama.cpp
-runs), `local:FOLDER` (a checkpoint that transformers runs, or its hub name), `auto` (the first that
-is there), or `none`.
+runs), `auto` (the first that is there), or `none`.
 """
 
 import threading
@@ -19,7 +18,6 @@ from kgp_neo4j.llm.available import OLLAMA, available
 from kgp_neo4j.llm.cache import CachedModel, reply_cache
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.gguf import GgufModel
-from kgp_neo4j.llm.local import LocalModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage, Write
@@ -59,14 +57,13 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     if not name.strip():
         raise ConfigurationError(
             f"the language model {given!r} has no name",
-            hint="Give openai:NAME, local:FILE.gguf, local:FOLDER, or none.",
+            hint="Give openai:NAME, local:FILE.gguf, or none.",
         )
     name = name.strip()
-    model: ChatModel | LocalModel
     if kind.lower() == "openai":
         model = ChatModel(name, settings, own_key="none" if was_found else "")
     else:
-        model = (GgufModel if name.lower().endswith(".gguf") else LocalModel)(name, settings)
+        model = GgufModel(name, settings)
     if settings.cache is None:
         return model
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)

@@ -115,7 +115,7 @@ def load_generator(name: str) -> Generator:
 
 def placed() -> tuple[str, Any]:
     """Return the device that models run on, and the torch dtype to use there."""
-    with needs("torch", "a local language model", ModelError):
+    with needs("torch", "a checkpoint", ModelError):
         import torch
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # A model that writes waits for its weights, which are half as large in bfloat16: one of 270 M

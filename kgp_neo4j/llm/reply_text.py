@@ -15,7 +15,6 @@ _MARKS = {
     "<|channel|>analysis<|message|>": "<|end|>",
     "<|channel|>commentary<|message|>": "<|end|>",
 }
-REASONING_MARKS = tuple(_MARKS)
 _ENDS = {begin.lower(): re.compile(
     # Not one in quotes, which is spoken of; a quote behind a word ends what it quotes.
     rf"(?i)(?:(?<![`\"'“‘«「])|(?<=[a-z0-9.!?][\"'])){end}|{end}(?![`\"'”’»」]|\Z)"
