@@ -38,6 +38,7 @@ timeout = 30.5
 retries = 0
 context = 32768
 max_tokens = 4096
+passages = 7
 cache = "kept"
 
 [ask]
