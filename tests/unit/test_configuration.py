@@ -139,6 +139,7 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
         retries=0,
         context=32768,
         max_tokens=4096,
+        passages=7,
         cache=path.parent / "kept",
     )
 
