@@ -11,7 +11,6 @@ from graphs import write_file
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all
-from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
 from kgp_neo4j.text.words import cut
@@ -26,12 +25,11 @@ def _titles(*titles: str) -> list[tuple[str, str]]:
 def _link(
     linker: EntityLinker, texts: Sequence[str], owners: Sequence[str | None] = ()
 ) -> list[list[Mention]]:
-    """Learn texts, which begin the documents `owners`, and return the mentions of each."""
+    """Link texts, which begin the documents `owners`, and return the mentions of each."""
     owned = [linker.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
-    spots = Spots()
     for text in texts:
-        spots.add(linker.names.find(cut(text)))
-    return list(map(linker.mentions, texts, linker.learn(spots, owned), owned))
+        linker.read(cut(text))
+    return [mentions for _, mentions in linker.link(texts, owned)]
 
 
 def _found(

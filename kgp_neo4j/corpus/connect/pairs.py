@@ -138,11 +138,14 @@ def _unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
 def match_items(places: Numbers, item: Numbers, by_item: Numbers) -> tuple[Numbers, Numbers]:
     """Return each of `places` with each of the places `by_item` that has the same item."""
     size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
-    matches = size[item[places]]
-    own = np.repeat(places, matches)
-    within = np.arange(own.size) - np.repeat(np.cumsum(matches) - matches, matches)
-    begin = (np.cumsum(size) - size)[item[places]]
-    return own, by_item[np.repeat(begin, matches) + within]
+    own, at = spread((np.cumsum(size) - size)[item[places]], size[item[places]])
+    return places[own], by_item[at]
+
+
+def spread(begin: Numbers, size: Numbers) -> tuple[Numbers, Numbers]:
+    """Return all places of runs that begin there and have so many, each behind its run's number."""
+    own = np.repeat(np.arange(size.size), size)
+    return own, np.arange(own.size) + (begin - (np.cumsum(size) - size))[own]
 
 
 def group_pairs(

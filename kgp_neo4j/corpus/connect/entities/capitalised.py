@@ -3,8 +3,7 @@
 import unicodedata
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -16,8 +15,7 @@ _LONGEST = 5
 _BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", "von", "for"))
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """A phrase: its key for comparison, as written, and its place in characters, none in titles."""
 
     key: str
@@ -89,7 +87,9 @@ class Phrases:
 
 
 def _key(surface: str) -> str:
-    return " ".join(map(fold, words(surface)))
+    parts = words(surface)
+    whole = " ".join(parts)
+    return whole.lower() if whole.isascii() else " ".join(map(fold, parts))
 
 
 def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:

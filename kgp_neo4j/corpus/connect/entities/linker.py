@@ -3,11 +3,8 @@
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,65 +17,83 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     QUOTED,
     Form,
     Names,
+    Runs,
     Spots,
     rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_words
-from kgp_neo4j.text.words import STOP_WORDS, cut
+from kgp_neo4j.corpus.connect.pairs import ranges, spread
+from kgp_neo4j.text.words import STOP_WORDS, Words
 from kgp_neo4j.types.settings import EntitySettings
 
-#: Candidates of a mention (entity, commonness) that vote for those of another.
-Voter = Sequence[tuple[int, float]]
-#: Pairs of entities whose relatedness is kept: neighbouring passages ask for the same ones.
-_MOST_PAIRS = 1_000_000
+#: Pairs of entities that are counted in texts at once, which limits the memory.
+_MOST_COUNTED = 1_000_000
 
 
 class Links:
-    """Which passages mention each entity; a document's own mention it too."""
+    """Which texts mention each entity; a document's own mention it too."""
 
-    def __init__(self, entities: Iterable[int], passages: Iterable[int], number: int) -> None:
-        self._passages = number
-        self._passages_of: dict[int, set[int]] = {}
-        for entity, passage in zip(entities, passages, strict=True):
-            self._passages_of.setdefault(entity, set()).add(passage)
-        self._related = lru_cache(_MOST_PAIRS)(self._relate)
+    def __init__(
+        self, entity: NDArray[np.int64], text: NDArray[np.int64], entities: int, texts: int
+    ) -> None:
+        self._texts = texts
+        text, entity = np.divmod(np.unique(text * entities + entity), max(entities, 1))
+        size = np.bincount(entity, minlength=entities)
+        #: Entities by how many texts they are in, so that few places are looked at for a pair.
+        order = np.argsort(size, kind="stable")
+        self._rank = np.empty(entities, np.int64)
+        self._rank[order] = np.arange(entities)
+        self._size = size[order]
+        self._begin = np.cumsum(self._size) - self._size
+        # An element for each entity of each text, by text; how many of the text follow it.
+        rank = self._rank[entity]
+        self._entity = rank[np.lexsort((rank, text))]
+        self._rest = np.searchsorted(text, text, "right") - np.arange(text.size) - 1
+        self._places = np.argsort(self._entity, kind="stable")
+        self._work = np.bincount(self._entity, self._rest, minlength=entities)
 
-    def vote(self, entity: int, voters: Sequence[Voter]) -> float:
-        """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
-        total = 0.0
-        for candidates in voters:
-            share = 0.0
-            for other, commonness in candidates:
-                share += self._related(entity, other) * commonness
-            total += share / len(candidates)
-        return total / len(voters) if voters else 0.0
-
-    def _relate(self, a: int, b: int) -> float:
-        """Return how related two entities are, 0 to 1 (Milne and Witten 2008)."""
-        if a == b:
-            return 1.0
-        first, second = self._passages_of.get(a, set()), self._passages_of.get(b, set())
-        common = len(first & second)
-        if not common:
-            return 0.0
-        few, many = sorted((len(first), len(second)))
-        apart = math.log(many) - math.log(common)
-        return max(0.0, 1 - apart / (math.log(max(self._passages, 2)) - math.log(few) + 1e-9))
+    def relate(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how related pairs of entities are, 0 to 1 (Milne and Witten 2008)."""
+        first, second = self._rank[first], self._rank[second]
+        entities = max(self._size.size, 1)
+        pairs = np.minimum(first, second) * entities + np.maximum(first, second)
+        pairs, place = np.unique(pairs, return_inverse=True)
+        rarer, other = np.divmod(pairs, entities)
+        common = np.zeros(pairs.size, np.int64)
+        one = np.unique(rarer)
+        for low, high in ranges(self._work[one], _MOST_COUNTED):
+            some = one[low:high]
+            at = self._places[spread(self._begin[some], self._size[some])[1]]
+            own, beside = spread(at + 1, self._rest[at])
+            found = self._entity[at[own]] * entities + self._entity[beside]
+            where = np.minimum(np.searchsorted(pairs, found), pairs.size - 1)
+            common += np.bincount(where[pairs[where] == found], minlength=pairs.size)
+        related = np.where(rarer == other, 1.0, 0.0)
+        both = np.flatnonzero((common > 0) & (rarer != other))
+        few, many = np.log(self._size[rarer[both]]), np.log(self._size[other[both]])
+        apart = (many - np.log(common[both])) / (math.log(max(self._texts, 2)) - few + 1e-9)
+        related[both] = np.maximum(0.0, 1 - apart)
+        return related[place.reshape(-1)]
 
 
 # --- The linker ---
 
-#: Most candidates of a name that are compared, and most mentions around it that vote on them.
+#: Most candidates of a name that are compared, that vote, and most mentions that vote on them.
 _CANDIDATES = 20
+_LIKELIEST = 3
 _VOTERS = 12
 #: Link probability that a mention must exceed.
 _LEAST = 0.1
-_Chosen = tuple[int, int, int, float]
-"""A spot that may be a mention: start, end, the number of its form, and its link probability."""
+#: Spots that are linked at once, or those of one text: pairs that they share are counted once.
+_AT_ONCE = 50_000
+_Columns = tuple[NDArray[Any], ...]
+"""Arrays with an element for each spot that may be a mention, by text and start.
+
+They are the place of the text, start and end there, the number of the form, and how likely it is.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A part of a passage that names an entity: `surface == passage[start:end]`, in characters.
 
     `commonness` is how often the surface means this entity, `coherence` how related the entity is
@@ -100,8 +115,8 @@ class EntityLinker:
 
     Entities are numbered: documents of the same title are one. `aliases` gives more names by title,
     and `settings.threshold` prunes mentions by their score. Commonness, link probability and
-    relatedness are counted in the texts that are linked, whatever their order: the names that
-    `names.find` finds in all texts go to `learn`.
+    relatedness are counted in the texts that are linked, whatever their order: all go to `read`
+    first, then to `link`.
     """
 
     def __init__(
@@ -127,37 +142,60 @@ class EntityLinker:
                     self.names.add(number, name)
             self.documents[number].append(document)
             self.number[document] = number
-        self._qualifiers = list(map(qualifier_words, self.titles))
-        self._named = np.zeros(len(self.titles), np.int64)
-        self._links = Links((), (), 0)
+        #: The words that qualify titles, numbered, and those of each entity and each text read.
+        self._words: dict[str, int] = {}
+        self._qualifiers, self._present = Runs(), Runs()
+        for title in self.titles:
+            words = qualifier_words(title)
+            self._qualifiers.add([self._words.setdefault(w, len(self._words)) for w in words])
+        self._spots = Spots()
 
-    def learn(self, spots: Spots, owners: Sequence[int]) -> Iterator[list[_Chosen]]:
-        """Count how texts, of which these names were found, write and name the entities.
+    def read(self, text: Words) -> None:
+        """Find the names in the next text, which `link` takes once all are read."""
+        self._spots.add(self.names.find(text))
+        self._present.add({self._words[word] for word in text.keys if word in self._words})
 
-        `owners` has the entity of each text, -1 for none. Yields what may be mentions in each text.
+    def link(
+        self, texts: Iterable[str], owners: Sequence[int]
+    ) -> Iterator[tuple[str, list[Mention]]]:
+        """Yield each text that was read, given again, with its mentions; some are taken ahead.
+
+        `owners` has the entity of each text, -1 for none.
         """
-        owned = np.array(owners, np.int64)
-        at, start, end, form, written = spots.columns()
+        owned, following = np.array(owners, np.int64), iter(texts)
+        columns = self._learn(owned)
+        sizes = np.bincount(columns[0], minlength=owned.size)
+        ends = np.append(0, np.cumsum(sizes))
+        for low, high in ranges(sizes + 1, _AT_ONCE):
+            some = list(islice(following, high - low))
+            here = slice(ends[low], ends[high])
+            text, *rest = (column[here] for column in columns)
+            present = self._present.of(np.arange(low, high))
+            yield from self._mentions(some, (text - low, *rest), owned[low:high], present)
+
+    def _learn(self, owned: NDArray[np.int64]) -> _Columns:
+        """Count how texts write and name the entities; return what may be mentions in them."""
+        at, start, end, form, written = self._spots.columns()
         self._count(form, written, owned[at])
-        likely, probability = self._choose(spots)
-        sizes = np.bincount(at[likely], minlength=owned.size)
+        likely, probability = self._choose()
         # What the texts mention for certain: names that one entity has alone.
         alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
         entity, text = np.array(alone, np.int64)[form[likely]], at[likely]
         certain = entity >= 0
         self._named = np.bincount(entity[certain], minlength=len(self.titles))
         places = np.flatnonzero(owned >= 0)
-        texts = list(range(owned.size))  # of each one number, which all sets share
         self._links = Links(
-            np.concatenate((owned[places], entity[certain])).data,
-            map(texts.__getitem__, np.concatenate((places, text[certain])).data),
+            np.concatenate((owned[places], entity[certain])),
+            np.concatenate((places, text[certain])),
+            len(self.titles),
             owned.size,
         )
-        return rows_of((start[likely], end[likely], form[likely], probability), sizes)
+        self._compare()
+        return text, start[likely], end[likely], form[likely], probability
 
-    def _choose(self, all_spots: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _choose(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places of the spots that may be mentions, none overlapping; how likely."""
-        at, start, end, form, written = all_spots.columns()
+        at, start, end, form, written = self._spots.columns()
         kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
         forms = self.names.forms
         each = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
@@ -198,6 +236,23 @@ class EntityLinker:
             f = forms[at]
             f.free, f.inside, f.lower, f.own_name, f.own_lower, f.small_article = numbers
 
+    def _compare(self) -> None:
+        """Keep the candidates of all names by their number, then each entity as its own name."""
+        entity, commonness = array("i"), array("d")
+        sizes = array("i")
+        for form in self.names.forms:
+            known = self._candidates(form)
+            sizes.append(len(known))
+            entity.extend(e for e, _ in known)
+            commonness.extend(share for _, share in known)
+        entities = len(self.titles)
+        self._entity = np.append(np.frombuffer(entity, np.int32), np.arange(entities))
+        self._commonness = np.append(np.frombuffer(commonness, np.float64), np.ones(entities))
+        self._sizes: NDArray[Any] = np.append(
+            np.frombuffer(sizes, np.int32), np.ones(entities, np.int64)
+        )
+        self._begins = np.cumsum(self._sizes) - self._sizes
+
     def _candidates(self, form: Form) -> list[tuple[int, float]]:
         """Return the entities of a name with their commonness, the commonest first."""
         if len(form.owners) == 1:
@@ -207,35 +262,69 @@ class EntityLinker:
         ranked = sorted(((e, n / total) for e, n in counted.items()), key=lambda x: (-x[1], x[0]))
         return ranked[:_CANDIDATES]
 
-    def mentions(self, text: str, chosen: Sequence[_Chosen], owner: int) -> list[Mention]:
-        """Return the mentions of a text of this owner (-1 for none), among those `chosen` in it."""
-        candidates = [self._candidates(self.names.forms[form]) for _, _, form, _ in chosen]
-        qualified = any(self._qualifiers[entity] for known in candidates for entity, _ in known)
-        present = frozenset(cut(text).keys if qualified else ())
-        mentions: list[Mention] = []
-        likeliest = [known[:3] for known in candidates]
-        for at, (start, end, _, probability) in enumerate(chosen):
-            voters = _voters(likeliest, at, owner)
-            entity, commonness, coherence = self._decide(candidates[at], voters, present)
-            score = (probability + coherence) / 2
-            if score >= self.settings.threshold:
-                mentions.append(
-                    Mention(start, end, text[start:end], entity, commonness, coherence, score)
-                )
-        return mentions
+    def _mentions(
+        self,
+        texts: Sequence[str],
+        columns: _Columns,
+        owners: NDArray[np.int64],
+        present: tuple[NDArray[Any], NDArray[Any]],
+    ) -> Iterator[tuple[str, list[Mention]]]:
+        """Yield some texts with their mentions; `present` are texts and words that qualify."""
+        at, start, end, form, probability = columns
+        spot, place = spread(self._begins[form], self._sizes[form])
+        entity, commonness = self._entity[place], self._commonness[place]
+        coherence = self._votes(spot, entity, at, form, owners)
+        # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
+        row, word = self._qualifiers.of(entity)
+        words, (where, found) = max(len(self._words), 1), present
+        met = np.isin(at[spot[row]] * words + word, where * words + found)
+        wanted = np.bincount(row, minlength=entity.size)
+        coherence += 0.5 * (np.bincount(row, met, entity.size) / np.maximum(wanted, 1))
+        # Of equal candidates the commonest, which comes first.
+        order = np.lexsort((-(coherence + commonness), spot))
+        best = order[np.searchsorted(spot, np.arange(at.size))]
+        coherence = np.minimum(coherence[best], 1.0)
+        score = (probability + coherence) / 2
+        kept = np.flatnonzero(score >= self.settings.threshold)
+        sizes = np.bincount(at[kept], minlength=len(texts))
+        chosen = (start, end, entity[best], commonness[best], coherence, score)
+        for each, rows in zip(texts, rows_of([one[kept] for one in chosen], sizes), strict=True):
+            yield each, [Mention(row[0], row[1], each[row[0] : row[1]], *row[2:]) for row in rows]
 
-    def _decide(
-        self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
-    ) -> tuple[int, float, float]:
-        """Return the entity of a mention, its commonness and its coherence."""
-        ranked = []
-        for entity, commonness in candidates:
-            wanted = self._qualifiers[entity]
-            # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
-            context = len(wanted & present) / len(wanted) if wanted else 0.0
-            coherence = self._links.vote(entity, voters) + 0.5 * context
-            ranked.append((coherence + commonness, entity, commonness, min(1.0, coherence)))
-        return max(ranked, key=itemgetter(0))[1:]
+    def _votes(
+        self,
+        spot: NDArray[Any],
+        entity: NDArray[Any],
+        at: NDArray[Any],
+        form: NDArray[Any],
+        owners: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Return the mean vote for each candidate (TAGME): `entity` for the mention at a `spot`.
+
+        Those who vote are its text's own document, and the mentions around it, the nearest first.
+        """
+        places = np.arange(at.size)[:, None]
+        before = places - np.searchsorted(at, at)[:, None]
+        after = np.searchsorted(at, at, "right")[:, None] - 1 - places
+        turn = np.arange(_VOTERS)
+        both = np.minimum(before, after)  # so many on either side; then those of one side alone
+        apart = np.where(turn < 2 * both, turn // 2 + 1, turn - both + 1)
+        left = np.where(turn < 2 * both, turn % 2 == 0, before > after)
+        own = owners[at] >= 0
+        there = turn < np.minimum(before + after, _VOTERS - own[:, None])
+        near = np.where(there, places + np.where(left, -apart, apart), 0)
+        names = np.column_stack((len(self.names.forms) + owners[at], form[near]))
+        votes = np.column_stack((own, there))
+        name = names[votes]
+        size = np.minimum(self._sizes[name], _LIKELIEST)
+        voter, place = spread(self._begins[name], size)
+        of = np.repeat(np.arange(at.size), votes.sum(axis=1))[voter]
+        begin = np.searchsorted(of, np.arange(at.size + 1))
+        row, vote = spread(begin[spot], np.diff(begin)[spot])
+        related = self._links.relate(entity[row], self._entity[place][vote])
+        share = related * (self._commonness[place] / size[voter])[vote]
+        total = np.bincount(row, share, spot.size)
+        return np.asarray(total / np.maximum(votes.sum(axis=1), 1)[spot], np.float64)
 
 
 def _probability(form: Form, written: int) -> float:
@@ -267,11 +356,3 @@ def _apart(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.int64]:
         apart.append(at)
         at = following[at]
     return np.frombuffer(apart, np.int64)
-
-
-def _voters(candidates: Sequence[Voter], at: int, owner: int) -> list[Voter]:
-    """Return the mentions around one, the nearest first, and the passage's own document."""
-    own: list[Voter] = [[(owner, 1.0)]] if owner >= 0 else []
-    near = (n for apart in range(1, len(candidates)) for n in (at - apart, at + apart))
-    there = (candidates[n] for n in near if 0 <= n < len(candidates))
-    return own + list(islice(there, _VOTERS - len(own)))

@@ -8,7 +8,6 @@ import numpy as np
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import cut
@@ -30,26 +29,27 @@ def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
     """Yield what all passages of a corpus mention, in order.
 
     They are rows with `text`, `document` (its id) and `title` (the document's); a text leaves its
-    row once it is linked, for the memory.
+    row when it is linked, for the memory.
     """
-    spots, phrases = Spots(), Phrases()
+    phrases = Phrases()
     for passage in passages:
-        text = cut(passage["text"])
-        spots.add(linker.names.find(text))
+        words = cut(passage["text"])
+        linker.read(words)
         if linker.settings.phrases:
             # A passage also has the phrases of its title, without a place in the text.
-            phrases.add(cut(passage["title"]), text)
+            phrases.add(cut(passage["title"]), words)
     owners = [linker.number[passage["document"]] for passage in passages]
-    chosen = linker.learn(spots, owners)
+    texts = (passage.pop("text") for passage in passages)
+    linked = linker.link(texts, owners)
     shared: Iterator[list[tuple[int, int]]] = iter([[]] * len(passages))
     if linker.settings.phrases:
         shared = phrases.shared(linker.settings.phrase_frequency)
-    for passage, owner, names, places in zip(passages, owners, chosen, shared, strict=True):
-        title, text = passage["title"], passage.pop("text")
-        mentions = linker.mentions(text, names, owner)
+    for passage, owner, (text, mentions), places in zip(
+        passages, owners, linked, shared, strict=True
+    ):
         yield Linked(
             _documents(linker, [m for m in mentions if m.entity != owner]),
-            [Phrase.at(title, text, start, end) for start, end in places],
+            [Phrase.at(passage["title"], text, start, end) for start, end in places],
         )
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name
+from kgp_neo4j.corpus.connect.pairs import spread
 from kgp_neo4j.text.words import STOP_WORDS, Words
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
@@ -83,6 +84,24 @@ class Spots:
         """Return arrays: the text of each spot, its start, end, form, and how it is written."""
         text = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
         return text, *np.frombuffer(self._values, np.int32).reshape(-1, 4).T
+
+
+class Runs:
+    """Whole numbers, some for each of many things, in 4 bytes each."""
+
+    def __init__(self) -> None:
+        self._values, self._sizes = array("i"), array("i")
+
+    def add(self, numbers: Collection[int]) -> None:
+        """Keep the numbers of the next thing."""
+        self._values.extend(numbers)
+        self._sizes.append(len(numbers))
+
+    def of(self, things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return all numbers of these things, each behind the place of its thing in `things`."""
+        sizes = np.frombuffer(self._sizes, np.int32)
+        place, at = spread((np.cumsum(sizes) - sizes)[things], sizes[things])
+        return place, np.frombuffer(self._values, np.int32)[at]
 
 
 def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
