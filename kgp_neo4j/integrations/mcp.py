@@ -183,7 +183,7 @@ class _Tools:
             "passages": describe_passages(answer, passages),
             "seconds": round(answer.seconds, 3),
         }
-        if answer.reading is not None:
+        if answer.reading is not None and not answer.statements:
             record["reading"] = parts(answer.reading, "kind", "confidence")
         if answer.statements:
             record["statements"] = answer.statements

@@ -43,12 +43,13 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     `tree` is how it was found, to be drawn.
     """
     marks = {passage.id: marks_of(answer, passage) for passage in answer.passages}
+    by = answer.by
     return {
         **parts(answer, "question", "corpus", "text", "summary", "stated", "tier", "probably"),
-        "by": answer.by,
+        "by": by,
         "type": answer.type.type,
         "agent": answer.agent,
-        "confidence": answer.reading.confidence if answer.reading else None,
+        "confidence": answer.reading.confidence if answer.reading and by == "reader" else None,
         "sentences": answer.shown_sentences,
         "statements": answer.statements,
         "cited": answer.rests_on,

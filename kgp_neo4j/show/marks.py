@@ -112,7 +112,7 @@ def marked_sentence(answer: Answer, sentence: SupportingSentence) -> Markup:
 
 def words_in(answer: Answer, sentence: SupportingSentence) -> tuple[Interval, ...]:
     """Return the places in a sentence's text of the words that the reader found in it."""
-    reading, text = answer.reading, sentence.text
+    reading, text = None if answer.statements else answer.reading, sentence.text
     # A trace may have lost its documents.
     source = next((p.text for p in answer.passages if p.id == sentence.passage), "")
     found: list[Interval] = []
