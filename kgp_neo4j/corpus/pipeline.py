@@ -27,6 +27,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.llm.call import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
+from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
     AgentName,
@@ -222,6 +223,9 @@ class ModelAnswerer:
             told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
             return replace(read, notes=(*notes, *told))
         said = reply.statements[:1] if self.form == "short" else reply.statements
+        if read.tier == "none" and all(each.judged and not each.carried for each in said):
+            note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
+            return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
         agrees, note = weigh(said, read.reading, read.tier)
         numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
         return replace(

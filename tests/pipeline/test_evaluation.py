@@ -44,7 +44,7 @@ def test_a_model_without_passages_has_the_same_prompt(database: Database) -> Non
     row = answered(demo.questions[0])
     assert (row["answer"], row["carried"], row["retrieved"]) == ("Kettlehaven", [False], [])
     assert row["calls"] == 1
-    assert "under six words" in model.prompts[0]
+    assert "a few words at most" in model.prompts[0]
 
 
 def test_the_plan_counts_calls() -> None:

@@ -245,7 +245,7 @@ def test_a_model_answers_from_what_was_fetched(database: Database, sound: str) -
     assert answer.text == "The harbour master."
     assert [(c.title, c.page) for c in answer.citations] == [("Sound ferries", 4)]
     assert "Write to the harbour master with any complaint." in prompts[1]
-    assert not answer_structural(database, sound, question, lambda _: " ").sure
+    assert not answer_structural(database, sound, question, lambda _, **options: " ").sure
 
 
 def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str) -> None:

@@ -374,5 +374,10 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     other = _answered(Scripted(["The quarry employed French workers [3]."]))
     assert (other.stated, other.statements[0].carried) == (False, True)
     assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)
+    nowhere = _answered(Scripted(["Otters sing [3]."]), "What is the capital of Mongolia?")
+    assert (nowhere.text, nowhere.notes) == (
+        "",
+        ("The language model says “Otters sing.”, which no passage carries.",),
+    )
     foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
     assert (foreign.stated, len(foreign.notes)) == (False, 1)

@@ -83,7 +83,8 @@ def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> 
     """
     if form != "short":
         return ""
-    # Each number once, and two at most: a small model repeats them without end.
+    # Each number once, and two at most: a small model repeats them without end. A reason is one
+    # sentence, in which a stop stands within a word or behind an initial.
     cited = " | ".join(
         f'"[{one}]"' + (f" ({' | '.join(rest)})?" if rest else "")
         for at, one in enumerate(numbers)
@@ -96,7 +97,8 @@ word ::= [^ .\\n"\\[\\]] [^ \\n"\\[\\]]{0,39}
     if not numbers:
         return f"root ::= words\n{words}"
     return rf"""root ::= {nothing}words cited "\nBecause: " reason (" " reason)?
-{words}reason ::= [^\n\[\]]{{10,160}} cited "."?
+{words}reason ::= part{{10,160}} "."? cited "."?
+part ::= [^.\n\[\]] | "." [^ .\n\[\]] | [A-Z] ". "
 cited ::= " " ({cited})
 """
 
