@@ -223,7 +223,8 @@ class ModelAnswerer:
             told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
             return replace(read, notes=(*notes, *told))
         said = reply.statements[:1] if self.form == "short" else reply.statements
-        if read.tier == "none" and all(each.judged and not each.carried for each in said):
+        found = read.reading is None or read.reading.kind != "none"
+        if not found and all(each.judged and not each.carried for each in said):
             note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
             return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
         agrees, note = weigh(said, read.reading, read.tier)

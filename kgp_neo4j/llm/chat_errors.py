@@ -57,7 +57,10 @@ def refused_option(error: Any, options: Collection[str]) -> str | None:
     # Servers that check their input by a schema name the field in the text alone.
     text = _server_text(error)
     named = (n for n in sorted(options, key=len, reverse=True) if re.search(rf"\b{n}\b", text))
-    return next(named, None) if _NOT_SUPPORTED.search(text) else None
+    if _NOT_SUPPORTED.search(text) and (name := next(named, None)):
+        return name
+    # A server that knows no schemas may say so in words of its own.
+    return "response_format" if "response_format" in options else None
 
 
 _ADDRESS = "Check --chat-url, which most servers want to end in /v1."

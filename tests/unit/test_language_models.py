@@ -237,6 +237,20 @@ def test_a_server_that_refuses_streams(chat_server: ChatServer, option: str) -> 
     assert _model(chat_server).reply("", "Who?").text == "Ada."
 
 
+def test_a_schema_is_sent_to_servers_that_take_one(chat_server: ChatServer) -> None:
+    def plain(body: dict[str, Any]) -> Reply:
+        if "response_format" in body:
+            return 400, error("no grammar for this backend")
+        return 200, completion("{}")
+
+    chat_server.answer = plain
+    model, schema = _model(chat_server), {"type": "object"}
+    assert [model.reply("", "Who?", schema=schema).text for _ in range(2)] == ["{}", "{}"]
+    first, *others = chat_server.bodies
+    assert first["response_format"]["json_schema"]["schema"] == schema
+    assert ["response_format" in body for body in others] == [False, False]
+
+
 # --- Busy servers, lost connections, limits -------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ _NOTES = {
 }
 
 #: How far the log odds of a passage may be below the best one's for a short prompt to show it: of
-#: dev questions with all their supporting facts read, 98 in 100 keep them, in 3 to 4.5 passages.
+#: dev questions with all their supporting facts read, 97 in 100 keep them, in 3 to 4.5 passages.
 _APART = 6
 
 
