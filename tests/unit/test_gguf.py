@@ -8,10 +8,12 @@ import requests
 from chat_server import ChatServer
 from tiny_models import tiny_gguf
 
+from kgp_neo4j.corpus.answer.prompt import grammar_for
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.available import available
 from kgp_neo4j.llm.call import open_language_model
 from kgp_neo4j.llm.gguf import GgufModel
+from kgp_neo4j.mindmap.answer.map_prompt import FORM
 from kgp_neo4j.types.errors import ContextError, ModelError
 
 
@@ -44,6 +46,16 @@ def test_tokens_and_context_are_the_files_own(model: GgufModel, tmp_path: Path) 
     long = tiny_gguf(tmp_path / "long.gguf", context=1 << 30)
     assert GgufModel(str(long), LanguageSettings()).context == 8192
     assert GgufModel(str(long), LanguageSettings(context=256)).context == 256
+
+
+def test_replies_keep_to_a_grammar_or_a_schema(model: GgufModel) -> None:
+    assert model.reply("", "Who?", grammar='root ::= "Ada" | "Otto"').text in ("Ada", "Otto")
+    named = {"type": "string", "enum": ["Ada", "Otto"]}
+    assert model.reply("", "Who?", schema=named).text in ('"Ada"', '"Otto"')
+    answer = model.reply("", "Who?", tokens=16, grammar=grammar_for("short", [2, 1])).text
+    assert answer.startswith(('Answer: "', "not in the evidence"))
+    drawn = model.reply("", "Who?", tokens=16, grammar=FORM).text
+    assert drawn.startswith("Output 1: ")
 
 
 def test_no_document_can_pose_as_the_system(model: GgufModel) -> None:
