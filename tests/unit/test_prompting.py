@@ -250,6 +250,10 @@ def test_support(
             "Isobel Tarn, the designer of the Hesk Bridge, was born in Kettlehaven. [1][2]",
         ),
         (
+            'Answer: "Kettlehaven, over a bakery in the high street" [2]',
+            f"Kettlehaven, over a bakery in the high street {MARK}",
+        ),
+        (
             "Isobel Tarn was born in Kettlehaven [99]. Otters live in the quarry.",
             "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]",
         ),

@@ -156,6 +156,7 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
 
 def _first(text: str) -> tuple[str, str]:
     """Return a short answer and the rest of its line, which is checked as a sentence."""
+    text = regex.sub(r'^\s*"([^"]*)"', r"\1", text)
     if len(text.split()) <= _SHORT_WORDS:
         return text, ""
     text = _AFTER_STOP.sub(r"\2\1 ", text)
@@ -189,7 +190,6 @@ def _claim(text: str, *, short: bool = False) -> list[Claim]:
     bare, cited = _cited(text)
     if short:
         bare = regex.sub(r"[.。]\s*$", "", bare).strip()
-        bare = regex.sub(r'^"([^"]*)"$', r"\1", bare)
     if not regex.search(r"[\p{L}\p{N}]", bare):
         return []
     return [Claim(bare, cited, short)]
