@@ -91,9 +91,8 @@ def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> 
         for rest in [[f'"[{other}]"' for other in numbers[at + 1 :]]]
     )
     nothing = f'"{_ABSTAIN}" | ' if abstains else ""
-    words = """words ::= "Answer: \\"" word (" " word){0,9} "\\""
-word ::= [^ .\\n"\\[\\]] [^ \\n"\\[\\]]{0,39}
-"""
+    # A limit in words would be kept to by leaving out the spaces between them.
+    words = 'words ::= "Answer: \\"" [^ .\\n"\\[\\]] [^\\n"\\[\\]]{0,79} "\\""\n'
     if not numbers:
         return f"root ::= words\n{words}"
     return rf"""root ::= {nothing}words cited "\nBecause: " reason (" " reason)?
