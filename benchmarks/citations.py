@@ -22,6 +22,7 @@ import _common as common
 from reading import given_passages
 
 from kgp_neo4j.corpus.answer.check import Evidence
+from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.types.corpus import Passage
 
@@ -120,11 +121,11 @@ def main() -> None:
     for source in (of_2wiki, of_hotpotqa):
         for kind, sentence, held in source(given.folder, draw):
             cases[source.__name__, kind].append((sentence, held))
-    encoder = load_encoder()
+    encoder, ask = load_encoder(), load_reader().likeliest
     carried: defaultdict[str, list[bool]] = defaultdict(list)
     for (_, kind), of_kind in cases.items():
         for sentence, held in draw.sample(of_kind, min(given.questions, len(of_kind))):
-            carried[kind].append(Evidence("", [held], encoder).support(sentence, [0]).carried)
+            carried[kind].append(Evidence("", [held], encoder, ask).support(sentence, [0]).carried)
     table = [(kind, 100 * common.mean(carried[kind]), len(carried[kind])) for kind in KINDS]
     print(f"{common.described()}\n\n{common.markdown(('sentence', 'carried, %', 'cases'), table)}")
 

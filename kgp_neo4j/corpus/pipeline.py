@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
+from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
@@ -176,6 +177,11 @@ class ReaderAnswerer:
             with suppress(KgpError):
                 self._loaded()
 
+    def asking(self, evidence: Answer) -> Ask:
+        """Return what finds the spans likeliest to answer, if the reader knows the language."""
+        reader = self._loaded() if self._knows_language(evidence) else None
+        return getattr(reader, "likeliest", None)
+
     def _loaded(self) -> Reader:
         from kgp_neo4j.corpus.read.reader import load_reader
 
@@ -214,6 +220,7 @@ class ModelAnswerer:
             worth=read.reading.worth if read.reading else {},
             abstains=read.tier not in ("stated", "probable"),
             encoder=encoder,
+            ask=self.offline.asking(evidence),
             on_text=on_text,
         )
         notes = (*evidence.notes, *reply.notes)
@@ -266,8 +273,9 @@ class Pipeline:
         self._open_reader()
 
     def _open_reader(self) -> None:
-        if isinstance(self.answerer, ReaderAnswerer):
-            self.answerer.open()
+        reading = getattr(self.answerer, "offline", self.answerer)
+        if isinstance(reading, ReaderAnswerer):
+            reading.open()
 
     def ask(
         self, question: str, *, type_: QuestionType | None = None, on_text: OnText | None = None

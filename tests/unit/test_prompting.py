@@ -10,6 +10,7 @@ from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.answer.prompt import passage_block, prompt_for
 from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
+from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Retrieval, Step
@@ -191,6 +192,7 @@ def test_what_is_not_seen_goes_and_what_joins_letters_stays() -> None:
         ("Isobel Tarn did not like ponies.", [1], ""),
         ("Isobel Tarn was born in Paris.", [1], "not in them: paris"),
         ("The Hesk Bridge replaced the ferry in 1913.", [0], "not in them: 1913"),
+        ("The Isobel Tarn replaced the ferry in 1912.", [0], "they say “Hesk Bridge”, not “Isobel"),
         ("Isobel Tarn was not born in Kettlehaven.", [1], "one denies what the other says"),
         ("Isobel Tarn liked ponies.", [1], "one denies what the other says"),
         ("The Hesk Bridge was designed by Isobel Tarn.", [2], "not in them"),
@@ -214,6 +216,22 @@ def test_support(
     assert found.carried == (not against)
     assert found.against.startswith(against)
     assert 0.0 <= found.score <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("claim", "against"),
+    [
+        ("The designer of the Hesk Bridge is Isobel Tarn.", ""),
+        ("The designer of the Hesk Bridge is Bo Arden.", "rather say “Isobel Tarn” than “Bo"),
+        ("Isobel Tarn is the rival of Mary Ambel.", "do not say this of “Isobel Tarn” and “Mary"),
+    ],
+)
+def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -> None:
+    text = f"{_TEXTS[0][1][:-1]}, built by Bo Arden and opened by Mary Ambel."
+    given = [Passage("1", "d", "Hesk Bridge", 0, 0, len(text), text)]
+    model, ask = Scripted([f"{claim} [1]"]), load_reader().likeliest
+    (made,) = answer_with_model(_QUESTION, given, model, form="long", ask=ask).statements
+    assert (made.carried, against in made.note) == (not against, True)
 
 
 @pytest.mark.parametrize(

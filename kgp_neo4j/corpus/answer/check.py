@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from kgp_neo4j.corpus.answer.names import Ask, word_run, wrong_name
 from kgp_neo4j.corpus.answer.reply import Claim
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.models.encoder import Encoder
@@ -30,6 +31,8 @@ _MOST_COMPARED, _MOST_READ = 3, 60
 _MEANING_WEIGHT, _THRESHOLD = 0.5, 0.6
 #: A clause of this many words or more must share one with the passages.
 _CLAUSE_WORDS = 2
+#: Words that a claim repeats beside another name at least, and words of a name at most.
+_SAME, _NAME_WORDS = 4, 6
 #: Letters of a stem that are compared, so that `director` and `directed` are equal.
 _STEM_LETTERS = 6
 _THOUSANDS = regex.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
@@ -94,12 +97,18 @@ def denies(text: str) -> bool:
 
 
 class Evidence:
-    """The passages of one answer, split and embedded once for all its claims."""
+    """The passages of one answer, split and embedded once for all its claims.
 
-    def __init__(self, question: str, passages: Sequence[Passage], encoder: Encoder | None) -> None:
+    A reader, if there is one, is asked for the names of each claim (`wrong_name`).
+    """
+
+    def __init__(
+        self, question: str, passages: Sequence[Passage], encoder: Encoder | None, ask: Ask = None
+    ) -> None:
         self.passages = passages
         self.question = question
-        self._encoder = encoder
+        self._encoder, self._ask = encoder, ask
+        self._misnamed: dict[str, str] = {}
         self._sentences = [
             [_compared(p.text[a:b]) for a, b in sentences(p.text)[:_MOST_READ]] for p in passages
         ]
@@ -121,6 +130,18 @@ class Evidence:
 
     def support(self, claim: str, places: Sequence[int]) -> Support:
         """Return how well the passages at these places together support a sentence."""
+        found = self._shared(claim, places)
+        if not found.carried:
+            return found
+        # Where passages have another name, more of them do not carry the claim.
+        note = self._misnamed.get(claim, "") if len(places) > 1 else ""
+        note = note or wrong_name(claim, [self.passages[at] for at in places], self._ask)
+        if note:
+            self._misnamed[claim] = note
+        return Support(found.score, note)
+
+    def _shared(self, claim: str, places: Sequence[int]) -> Support:
+        """Return the support by names, numbers, words and meaning that both share."""
         wanted = _compared(claim)
         if not wanted.all:
             return Support(0.0, "it says nothing that could be compared")
@@ -138,7 +159,7 @@ class Evidence:
             return Support(score, f"not in them: {', '.join(missing[:5])}")
         if not _negation_agrees(wanted, nearest):
             return Support(score, "one denies what the other says")
-        if note := _replaced_word(wanted, nearest, known):
+        if note := _replaced(wanted, nearest, known):
             return Support(score, note)
         if score < _THRESHOLD:
             return Support(score, "they say too little of it")
@@ -152,13 +173,13 @@ class Evidence:
         or be supported as a sentence, since "liked ponies" may come from "did not like ponies".
         """
         wanted, known, passage = _compared(answer), self._forms[at], self.passages[at]
-        text = f" {_word_run(passage.heading)} \n {_word_run(passage.text)} "
-        if (short := _word_run(answer)) and f" {short} " in text:
+        text = f"{word_run(passage.heading)}\n{word_run(passage.text)}"
+        if (short := word_run(answer)).strip() and short in text:
             return True
         # Function words alone ("Who") must occur literally.
         if not wanted.all or wanted.numbers - known or _missing_names(wanted, known):
             return False
-        return not wanted.words or self.support(answer, [at]).carried
+        return not wanted.words or self._shared(answer, [at]).carried
 
     def unjudged(self, claim: str) -> str:
         """Return why a claim cannot be judged: it, or a question to it, is in another language.
@@ -210,23 +231,28 @@ def _missing_names(wanted: _Text, known: frozenset[str]) -> set[str]:
     return {name for name in wanted.names if not {name, _key(name)} & known}
 
 
-def _replaced_word(wanted: _Text, nearest: Sequence[_Text], known: frozenset[str]) -> str:
-    """Return a note where a claim repeats a sentence except for one word, else nothing."""
-    if not wanted.words - known:
-        return ""
-    claim_words = [word.casefold() for word in words(wanted.text)]
+def _replaced(wanted: _Text, nearest: Sequence[_Text], known: frozenset[str]) -> str:
+    """Return a note where a claim repeats a sentence except for one word or name, else nothing."""
+    said = words(wanted.text)
+    claim_words = [word.casefold() for word in said]
     for sentence in nearest:
-        sentence_words = [word.casefold() for word in words(sentence.text)]
+        read = words(sentence.text)
+        sentence_words = [word.casefold() for word in read]
         steps = SequenceMatcher(None, claim_words, sentence_words, autojunk=False).get_opcodes()
-        for before, step, after in zip(steps, steps[1:], steps[2:], strict=False):
+        for before, step, after in zip([None, *steps], steps, [*steps[1:], None], strict=False):
             kind, a, b, c, d = step
-            if kind != "replace" or b - a != 1 or d - c != 1:
+            if kind != "replace" or before is None:
                 continue
             # Two equal words on one side of it and one on the other.
-            same = before[2] - before[1], after[2] - after[1]
-            new = claim_words[a] not in known and _key(claim_words[a]) not in known
-            if new and min(same) >= 1 and sum(same) >= 3:
-                return f"they say “{sentence_words[c]}”, not “{claim_words[a]}”"
+            same = before[2] - before[1], after[2] - after[1] if after else 0
+            new = not {claim_words[a], _key(claim_words[a])} & known
+            word = b - a == d - c == 1 and new and min(same) >= 1 and sum(same) >= 3
+            # A name may end the claim; the sentence does not know it, and has another one there.
+            name = (same[1] or b == len(said)) and sum(same) >= _SAME and d - c <= _NAME_WORDS
+            name = name and all(one[0].isupper() for one in said[a:b])
+            name = name and any(one[0].isupper() for one in read[c:d])
+            if word or (name and not set(claim_words[a:b]) & set(sentence_words)):
+                return f"they say “{' '.join(read[c:d])}”, not “{' '.join(said[a:b])}”"
     return ""
 
 
@@ -252,11 +278,6 @@ def _unsaid(wanted: _Text, known: frozenset[str]) -> str:
         if len(clause_words) >= _CLAUSE_WORDS and not clause.all & known:
             return " ".join(clause.text.split())
     return ""
-
-
-def _word_run(text: str) -> str:
-    """Return the words of a text in lower case, joined by spaces."""
-    return " ".join(words(text)).casefold()
 
 
 @lru_cache(maxsize=512)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.corpus.answer.check import Evidence, check
+from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.prompt import (
     TASK,
     TOKENS,
@@ -52,6 +53,7 @@ def answer_with_model(
     worth: Mapping[str, float] | None = None,
     abstains: bool = True,
     encoder: Encoder | None = None,
+    ask: Ask = None,
     on_text: Callable[[str], None] | None = None,
 ) -> Prompted:
     """Ask a model for an answer from passages, best first, and check its sentences (one call).
@@ -60,8 +62,9 @@ def answer_with_model(
     Those that do not fit into the model's context are left out, the ones of the least `worth` (by
     id; default: the last) first, and a note says which. `abstains` lets the model say that the
     passages do not hold the answer. Without passages it answers from its own knowledge, and no
-    statement is supported. Without an `encoder` the check compares words only. Raises ModelError
-    where the model cannot be used.
+    statement is supported. Without an `encoder` the check compares words only; a reader that is
+    given as `ask` is asked for the names of a sentence. Raises ModelError where the model cannot be
+    used.
     """
     number = {passage.id: at for at, passage in enumerate(passages, 1)}
     shown = passages if shown is None else shown
@@ -103,7 +106,7 @@ def answer_with_model(
         if not broken:
             notes.append(_NOTES[parsed.kind])
         return Prompted(parsed.kind, notes=tuple(notes))
-    statements = check(parsed.claims, Evidence(question, passages, encoder))
+    statements = check(parsed.claims, Evidence(question, passages, encoder, ask))
     notes += (f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note)
     judged = [s.carried for s in statements if s.judged]
     if not all(judged):

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
+from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose, span_choice
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
-from kgp_neo4j.models.reader.network import Logits, Network, read_judge, read_network
+from kgp_neo4j.models.reader.network import KINDS, Logits, Network, read_judge, read_network
+from kgp_neo4j.models.reader.spans import probabilities, spans_of
 from kgp_neo4j.models.reader.windows import Window, pieces_of, windows_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
@@ -92,6 +93,19 @@ class OfflineReader:
         rated = [one.verified(score) for one, score in zip(read, odds, strict=True)]
         own, rest = (rated[:1], rated[1:]) if choice.kind != "none" else ([choice], rated)
         return own + sorted(rest, key=lambda one: -one.signals["verified"])[:1]
+
+    def likeliest(
+        self, question: str, passages: Sequence[Passage]
+    ) -> tuple[list[tuple[str, float]], float]:
+        """Return the likeliest spans with their probabilities, and that of nothing in any."""
+        read = self._read(question, passages)
+        spans = [
+            (span_choice(passages, span).text, span.score)
+            for window, logits in read
+            for span in spans_of(logits, window)
+        ]
+        none = KINDS.index("none")
+        return spans, min(float(probabilities(logits.kinds)[none]) for _, logits in read)
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with the network's logits for each."""
