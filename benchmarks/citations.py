@@ -8,8 +8,7 @@ same relation (`object`), another name of the same passage (`inside`), another r
 passage does not name (`relation`), another number, a "not" put in; and true ones are held against
 another passage (`passage`).
 
-Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
-low for all others.
+Prints the share of each kind that is taken for carried: right for `true` and `verbatim` alone.
 """
 
 import random
