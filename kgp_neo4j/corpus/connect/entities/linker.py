@@ -50,6 +50,8 @@ class Links:
         self._entity = rank[np.lexsort((rank, text))]
         self._rest = np.searchsorted(text, text, "right") - np.arange(text.size) - 1
         self._places = np.argsort(self._entity, kind="stable")
+        # As `math` has them: numpy's differ between processors in the last bit.
+        self._log = np.array([0.0, *map(math.log, range(1, texts + 1))])
         self._work = np.bincount(self._entity, self._rest, minlength=entities)
 
     def relate(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
@@ -70,8 +72,8 @@ class Links:
             common += np.bincount(where[pairs[where] == found], minlength=pairs.size)
         related = np.where(rarer == other, 1.0, 0.0)
         both = np.flatnonzero((common > 0) & (rarer != other))
-        few, many = np.log(self._size[rarer[both]]), np.log(self._size[other[both]])
-        apart = (many - np.log(common[both])) / (math.log(max(self._texts, 2)) - few + 1e-9)
+        few, many = self._log[self._size[rarer[both]]], self._log[self._size[other[both]]]
+        apart = (many - self._log[common[both]]) / (math.log(max(self._texts, 2)) - few + 1e-9)
         related[both] = np.maximum(0.0, 1 - apart)
         return related[place.reshape(-1)]
 
@@ -317,14 +319,14 @@ class EntityLinker:
         votes = np.column_stack((own, there))
         name = names[votes]
         size = np.minimum(self._sizes[name], _LIKELIEST)
-        voter, place = spread(self._begins[name], size)
-        of = np.repeat(np.arange(at.size), votes.sum(axis=1))[voter]
-        begin = np.searchsorted(of, np.arange(at.size + 1))
-        row, vote = spread(begin[spot], np.diff(begin)[spot])
-        related = self._links.relate(entity[row], self._entity[place][vote])
-        share = related * (self._commonness[place] / size[voter])[vote]
+        count = votes.sum(axis=1)
+        begin = np.cumsum(count) - count
+        row, vote = spread(begin[spot], count[spot])
+        each, place = spread(self._begins[name][vote], size[vote])
+        related = self._links.relate(entity[row[each]], self._entity[place])
+        share = np.bincount(each, related * self._commonness[place], vote.size) / size[vote]
         total = np.bincount(row, share, spot.size)
-        return np.asarray(total / np.maximum(votes.sum(axis=1), 1)[spot], np.float64)
+        return np.asarray(total / np.maximum(count, 1)[spot], np.float64)
 
 
 def _probability(form: Form, written: int) -> float:
