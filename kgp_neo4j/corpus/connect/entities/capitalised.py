@@ -87,9 +87,8 @@ class Phrases:
 
 
 def _key(surface: str) -> str:
-    parts = words(surface)
-    whole = " ".join(parts)
-    return whole.lower() if whole.isascii() else " ".join(map(fold, parts))
+    found = words(surface)
+    return " ".join(found).lower() if surface.isascii() else " ".join(map(fold, found))
 
 
 def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:

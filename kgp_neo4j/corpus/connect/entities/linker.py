@@ -22,7 +22,7 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_words
-from kgp_neo4j.corpus.connect.pairs import ranges, spread
+from kgp_neo4j.corpus.connect.pairs import Numbers, ranges, spread
 from kgp_neo4j.text.words import STOP_WORDS, Words
 from kgp_neo4j.types.settings import EntitySettings
 
@@ -33,10 +33,7 @@ _MOST_COUNTED = 1_000_000
 class Links:
     """Which texts mention each entity; a document's own mention it too."""
 
-    def __init__(
-        self, entity: NDArray[np.int64], text: NDArray[np.int64], entities: int, texts: int
-    ) -> None:
-        self._texts = texts
+    def __init__(self, entity: Numbers, text: Numbers, entities: int, texts: int) -> None:
         text, entity = np.divmod(np.unique(text * entities + entity), max(entities, 1))
         size = np.bincount(entity, minlength=entities)
         #: Entities by how many texts they are in, so that few places are looked at for a pair.
@@ -51,15 +48,15 @@ class Links:
         self._rest = np.searchsorted(text, text, "right") - np.arange(text.size) - 1
         self._places = np.argsort(self._entity, kind="stable")
         # As `math` has them: numpy's differ between processors in the last bit.
-        self._log = np.array([0.0, *map(math.log, range(1, texts + 1))])
+        self._log = np.array([0.0, *map(math.log, range(1, max(texts, 2) + 1))])
         self._work = np.bincount(self._entity, self._rest, minlength=entities)
 
-    def relate(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+    def relate(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return how related pairs of entities are, 0 to 1 (Milne and Witten 2008)."""
         first, second = self._rank[first], self._rank[second]
         entities = max(self._size.size, 1)
-        pairs = np.minimum(first, second) * entities + np.maximum(first, second)
-        pairs, place = np.unique(pairs, return_inverse=True)
+        both = np.minimum(first, second) * entities + np.maximum(first, second)
+        pairs, place = np.unique(both, return_inverse=True)
         rarer, other = np.divmod(pairs, entities)
         common = np.zeros(pairs.size, np.int64)
         one = np.unique(rarer)
@@ -73,7 +70,7 @@ class Links:
         related = np.where(rarer == other, 1.0, 0.0)
         both = np.flatnonzero((common > 0) & (rarer != other))
         few, many = self._log[self._size[rarer[both]]], self._log[self._size[other[both]]]
-        apart = (many - self._log[common[both]]) / (math.log(max(self._texts, 2)) - few + 1e-9)
+        apart = (many - self._log[common[both]]) / (self._log[-1] - few + 1e-9)
         related[both] = np.maximum(0.0, 1 - apart)
         return related[place.reshape(-1)]
 
@@ -88,11 +85,8 @@ _VOTERS = 12
 _LEAST = 0.1
 #: Spots that are linked at once, or those of one text: pairs that they share are counted once.
 _AT_ONCE = 50_000
+#: Of each spot that may be a mention: its text, start, end and form, and how likely it is one.
 _Columns = tuple[NDArray[Any], ...]
-"""Arrays with an element for each spot that may be a mention, by text and start.
-
-They are the place of the text, start and end there, the number of the form, and how likely it is.
-"""
 
 
 class Mention(NamedTuple):
@@ -186,12 +180,9 @@ class EntityLinker:
         certain = entity >= 0
         self._named = np.bincount(entity[certain], minlength=len(self.titles))
         places = np.flatnonzero(owned >= 0)
-        self._links = Links(
-            np.concatenate((owned[places], entity[certain])),
-            np.concatenate((places, text[certain])),
-            len(self.titles),
-            owned.size,
-        )
+        entities = np.concatenate((owned[places], entity[certain]))
+        texts = np.concatenate((places, text[certain]))
+        self._links = Links(entities, texts, len(self.titles), owned.size)
         self._compare()
         return text, start[likely], end[likely], form[likely], probability
 
@@ -240,19 +231,16 @@ class EntityLinker:
 
     def _compare(self) -> None:
         """Keep the candidates of all names by their number, then each entity as its own name."""
-        entity, commonness = array("i"), array("d")
-        sizes = array("i")
+        entity, commonness, sizes = array("i"), array("d"), array("i")
         for form in self.names.forms:
             known = self._candidates(form)
             sizes.append(len(known))
             entity.extend(e for e, _ in known)
             commonness.extend(share for _, share in known)
         entities = len(self.titles)
-        self._entity = np.append(np.frombuffer(entity, np.int32), np.arange(entities))
-        self._commonness = np.append(np.frombuffer(commonness, np.float64), np.ones(entities))
-        self._sizes: NDArray[Any] = np.append(
-            np.frombuffer(sizes, np.int32), np.ones(entities, np.int64)
-        )
+        self._entity = np.append(entity, np.arange(entities))
+        self._commonness = np.append(commonness, np.ones(entities))
+        self._sizes = np.append(sizes, np.ones(entities, np.int32))
         self._begins = np.cumsum(self._sizes) - self._sizes
 
     def _candidates(self, form: Form) -> list[tuple[int, float]]:
@@ -265,11 +253,7 @@ class EntityLinker:
         return ranked[:_CANDIDATES]
 
     def _mentions(
-        self,
-        texts: Sequence[str],
-        columns: _Columns,
-        owners: NDArray[np.int64],
-        present: tuple[NDArray[Any], NDArray[Any]],
+        self, texts: Sequence[str], columns: _Columns, owners: Numbers, present: _Columns
     ) -> Iterator[tuple[str, list[Mention]]]:
         """Yield some texts with their mentions; `present` are texts and words that qualify."""
         at, start, end, form, probability = columns
@@ -294,12 +278,7 @@ class EntityLinker:
             yield each, [Mention(row[0], row[1], each[row[0] : row[1]], *row[2:]) for row in rows]
 
     def _votes(
-        self,
-        spot: NDArray[Any],
-        entity: NDArray[Any],
-        at: NDArray[Any],
-        form: NDArray[Any],
-        owners: NDArray[np.int64],
+        self, spot: Numbers, entity: Numbers, at: Numbers, form: Numbers, owners: Numbers
     ) -> NDArray[np.float64]:
         """Return the mean vote for each candidate (TAGME): `entity` for the mention at a `spot`.
 

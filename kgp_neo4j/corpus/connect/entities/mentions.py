@@ -39,14 +39,12 @@ def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
             # A passage also has the phrases of its title, without a place in the text.
             phrases.add(cut(passage["title"]), words)
     owners = [linker.number[passage["document"]] for passage in passages]
-    texts = (passage.pop("text") for passage in passages)
-    linked = linker.link(texts, owners)
+    linked = linker.link((passage.pop("text") for passage in passages), owners)
     shared: Iterator[list[tuple[int, int]]] = iter([[]] * len(passages))
     if linker.settings.phrases:
         shared = phrases.shared(linker.settings.phrase_frequency)
-    for passage, owner, (text, mentions), places in zip(
-        passages, owners, linked, shared, strict=True
-    ):
+    each = zip(passages, owners, linked, shared, strict=True)
+    for passage, owner, (text, mentions), places in each:
         yield Linked(
             _documents(linker, [m for m in mentions if m.entity != owner]),
             [Phrase.at(passage["title"], text, start, end) for start, end in places],
