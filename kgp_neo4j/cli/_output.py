@@ -1,11 +1,13 @@
 """What the commands print: JSON on stdout, messages on stderr, written files."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +15,9 @@ from kgp_neo4j.text.safe import Stream, plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.mindmap import GraphLoadReport
+
+if TYPE_CHECKING:
+    from kgp_neo4j.graphdb.database import Database
 
 #: What of a load is told line by line: the field of its report, and the lines that are printed.
 _FAULTS = {
@@ -62,6 +67,13 @@ def list_faults(
 def say(text: str) -> None:
     """Print a message on stderr; stdout is for results."""
     click.echo(text, err=True)
+
+
+def opened_database(*, read_only: bool = False) -> Database:
+    """Open the database, starting it where it does not run; tell of steps that take long."""
+    from kgp_neo4j.graphdb.open import open_database
+
+    return open_database(read_only=read_only, echo=say)
 
 
 def say_error(error: object, *, bare: bool = False) -> None:

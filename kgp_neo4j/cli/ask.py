@@ -22,7 +22,15 @@ from kgp_neo4j.cli._options import (
     show_option,
     trace_option,
 )
-from kgp_neo4j.cli._output import echo_json, json_option, list_faults, say, write_file, written
+from kgp_neo4j.cli._output import (
+    echo_json,
+    json_option,
+    list_faults,
+    opened_database,
+    say,
+    write_file,
+    written,
+)
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Method, QuestionType
 from kgp_neo4j.types.errors import InputError
@@ -118,11 +126,10 @@ def command(
         raise InputError("there is no question", where="standard input", hint="Pipe one in.")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.corpus.pipeline import make_pipeline
-    from kgp_neo4j.graphdb.open import open_database
 
     account = None
     model = answering_model(llm, **options)  # a wrong name is told before anything is loaded
-    with open_database(echo=say) as database, ExitStack() as stack:
+    with opened_database() as database, ExitStack() as stack:
         if paths:
             account = stack.enter_context(_corpus_of(database, paths))
             corpus = account.corpus

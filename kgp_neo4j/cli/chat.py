@@ -11,7 +11,7 @@ import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
 from kgp_neo4j.cli._options import corpus_option, retriever_options, trace_option
-from kgp_neo4j.cli._output import echo_json, json_option, say, say_error, written
+from kgp_neo4j.cli._output import echo_json, json_option, opened_database, say, say_error, written
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import KgpError
 
@@ -52,9 +52,8 @@ def command(corpus: str, llm: str | None, history: bool, as_json: bool, **option
     from kgp_neo4j.corpus.answer.conversation import Conversation
     from kgp_neo4j.corpus.load.listing import require_corpus
     from kgp_neo4j.corpus.pipeline import make_pipeline
-    from kgp_neo4j.graphdb.open import open_database
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         require_corpus(database, corpus)  # at once, not after the first question
         model = answering_model(llm, **options)
         pipeline = make_pipeline(database, corpus, model=model, **options)

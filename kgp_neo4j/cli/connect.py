@@ -5,7 +5,7 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._options import corpus_option, settings_options
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.settings import (
     EntitySettings,
@@ -59,9 +59,8 @@ _COUNTS = (
 def command(corpus: str, edges: tuple[GraphName, ...], as_json: bool, **settings: Any) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
     from kgp_neo4j.corpus.connect.graphs import EDGES, connect
-    from kgp_neo4j.graphdb.open import open_database
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         report = connect(database, corpus, edges=edges or EDGES, **settings)
     print_result(report, as_json, lambda report: _print(report, corpus, edges or EDGES))
 

@@ -4,7 +4,7 @@ import shlex
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
+from kgp_neo4j.cli._output import echo_json, json_option, opened_database, print_result
 from kgp_neo4j.types.corpus import CorpusSummary, Document
 from kgp_neo4j.types.mindmap import GraphSummary
 
@@ -28,13 +28,12 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
     Knowledge graphs are listed below them; as JSON, with --graphs instead.
     """
     from kgp_neo4j.corpus.load.listing import corpora, list_documents
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import graphs
 
     if documents is not None and only_graphs:
         raise click.UsageError("give either --documents or --graphs")
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if documents is not None:
             print_result(list_documents(database, documents), as_json, _print_documents)
             return

@@ -6,7 +6,7 @@ import click
 from click.core import ParameterSource
 
 from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _EPILOG = """
 \b
@@ -53,10 +53,9 @@ def command(
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to delete")
     from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if graph is not None:
             there = require_graph(database, graph)
             if not yes:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 
 from kgp_neo4j.cli._options import default_option
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import echo_json, json_option, opened_database
 
 _EPILOG = """
 \b
@@ -33,14 +33,13 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     from kgp_neo4j import demo
     from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.corpus.read.reader import load_reader
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.models.encoder import load_encoder
     from kgp_neo4j.show.terminal import print_answer
 
     asked = demo.QUESTION if question is None else question
     pool = ThreadPoolExecutor(1)
     models = [pool.submit(load) for load in (load_encoder, load_reader)]
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         for each in models:
             each.result()
         loaded, connected = demo.prepare(database, corpus)

@@ -2,7 +2,7 @@
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._output import echo_json, json_option, opened_database
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.json_records import parts
@@ -23,14 +23,13 @@ def command(as_json: bool) -> None:
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.graphdb.install import missing
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
     from kgp_neo4j.llm.available import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         capabilities = database.capabilities()
         connection = database.connection
         server = supervise.status(Folders.from_environment()) if connection.embedded else None

@@ -13,7 +13,7 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import FILE, default_option, settings_options
-from kgp_neo4j.cli._output import json_option, print_result, say, write_file
+from kgp_neo4j.cli._output import json_option, opened_database, print_result, say, write_file
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
@@ -186,7 +186,6 @@ def _evaluate(
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.evaluate.scores import measure
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
@@ -205,7 +204,7 @@ def _evaluate(
             names, len(data.questions), model=has_model, judge=judge is not None
         )
         say(f"{planned}; runs are kept in {asked.out}")
-        with open_database(echo=say) as database:
+        with opened_database() as database:
             runs = experiment.run_methods(
                 database,
                 data,
@@ -236,7 +235,6 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.runs import read_run
-    from kgp_neo4j.graphdb.open import open_database
 
     file = Path(asked.dataset).expanduser()
     questions = draw(read_graph_questions(file), asked.sample, asked.seed)
@@ -244,7 +242,7 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     data = experiment.GraphDataset(name, graph, tuple(questions))
     size = asked.budget or MiningSettings().size
     result = experiment.describe_graph_questions(data, size, "their own")
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if asked.runs_methods:
             known = experiment.GRAPH_METHODS
             within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)

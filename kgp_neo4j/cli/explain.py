@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._options import corpus_option, html_option, mermaid_option, show_option
-from kgp_neo4j.cli._output import json_option, print_result, say, write_file
+from kgp_neo4j.cli._output import json_option, opened_database, print_result, write_file
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import TraceError
 
@@ -53,11 +53,10 @@ def command(
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
     from kgp_neo4j.corpus.answer.traces import explain, traces
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.mermaid import paths_mermaid
     from kgp_neo4j.show.pages import answer_page
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if not trace and not (latest := traces(database, corpus, limit=1)):
             where = f" of the corpus {corpus!r}" if corpus else ""
             hint = "`kgp-neo4j ask ... --trace` keeps one."

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _EPILOG = """
 \b
@@ -27,11 +27,10 @@ def command(name: str, file: Path, graph: bool, overwrite: bool, as_json: bool) 
     The file is there whole or not at all. The corpus stays.
     """
     from kgp_neo4j.corpus.load.export_corpus import export_corpus
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.export_graph import export_graph
 
     write = export_graph if graph else export_corpus
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         done = write(database, name, file, overwrite=overwrite)
     counts = f"{done.nodes:,} nodes and {done.relationships:,} relationships of {done.name}"
     print_result(done, as_json, f"{done.file}: {counts}, {done.bytes / 1e6:,.1f} MB.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
+from kgp_neo4j.cli._output import echo_json, json_option, opened_database, print_result
 from kgp_neo4j.text.safe import as_markdown, cut, plain, printable
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def command(
     if unwanted and words:
         raise click.UsageError("--remove takes one ID: repeat it for others.")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
-    from kgp_neo4j.graphdb.open import open_database
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if unwanted:
             count = remove(database, unwanted)
             print_result({"removed": count}, as_json, f"Removed {count}.")

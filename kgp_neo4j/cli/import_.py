@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _EPILOG = """
 \b
@@ -26,11 +26,10 @@ def command(file: Path, replace: bool, as_json: bool) -> None:
     """
     from kgp_neo4j.corpus.load.export_corpus import import_corpus
     from kgp_neo4j.graphdb.export_files import open_export
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.export_graph import import_graph
 
     read = import_corpus if open_export(file).manifest.kind == "corpus" else import_graph
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         done = read(database, file, replace=replace)
     kind = "corpus" if done.kind == "corpus" else "knowledge graph"
     counts = f"{done.nodes:,} nodes and {done.relationships:,} relationships"

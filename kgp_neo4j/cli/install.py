@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _EPILOG = """
 \b
@@ -32,14 +32,13 @@ def command(jar: Path | None, as_json: bool) -> None:
     it everything works but the procedures.
     """
     from kgp_neo4j.graphdb.install import copy_plugin, install
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.types.corpus import InstallReport
 
     if jar is not None:
         done = InstallReport((), f"Copied to {copy_plugin(jar)}. Restart the server.")
         print_result(done, as_json, done.note)
         return
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         done = install(database)
     count = f"{len(done.procedures)} procedures. Try: CALL custom.kgp.help()"
     print_result(done, as_json, done.note or count)

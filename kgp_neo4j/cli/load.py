@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import json_option, list_faults, print_result, say
+from kgp_neo4j.cli._output import json_option, list_faults, opened_database, print_result
 from kgp_neo4j.types.corpus import LoadReport
 
 _ACCOUNT = """\
@@ -78,9 +78,8 @@ def command(
     with the reason; the exit code is 1 where one of them should have been.
     """
     from kgp_neo4j.corpus.load.loading import load
-    from kgp_neo4j.graphdb.open import open_database
 
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         account = load(database, paths, corpus, **options)
     print_result(account, as_json, _print)
     if account.errors:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import default_option, graph_option
-from kgp_neo4j.cli._output import json_option, list_faults, print_result, say
+from kgp_neo4j.cli._output import json_option, list_faults, opened_database, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _ACCOUNT = """\
@@ -97,12 +97,11 @@ def command(
         raise click.UsageError("give either files or --from-label")
     if labels and mapping:
         raise click.UsageError("--mapping is for files")
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.gather import parse_type
     from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 
     options |= {"types": dict(map(parse_type, types)), "embed": not no_embed}
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         if labels:
             account = adopt_graph(
                 database, graph, labels=labels, name_property=name_property, **options

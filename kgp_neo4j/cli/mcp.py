@@ -3,7 +3,7 @@
 import click
 
 from kgp_neo4j.cli._options import corpus_option, graph_option
-from kgp_neo4j.cli._output import say
+from kgp_neo4j.cli._output import opened_database
 
 _EPILOG = """
 \b
@@ -26,8 +26,7 @@ def command(corpus: str | None, graph: str | None) -> None:
     A client of the Model Context Protocol starts this command itself. It only reads; messages for
     people go to standard error. It ends with its input.
     """
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.integrations.mcp import make_server
 
-    with open_database(read_only=True, echo=say) as database:
+    with opened_database(read_only=True) as database:
         make_server(database, corpus=corpus, graph=graph).run("stdio")

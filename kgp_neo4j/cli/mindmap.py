@@ -14,7 +14,7 @@ from kgp_neo4j.cli._options import (
     settings_options,
     show_option,
 )
-from kgp_neo4j.cli._output import json_option, print_result, say, write_file
+from kgp_neo4j.cli._output import json_option, opened_database, print_result, write_file
 from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
 
 _EPILOG = """
@@ -65,7 +65,6 @@ def command(
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
     from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph, read_turns
     from kgp_neo4j.show.mermaid import mind_map_mermaid
@@ -77,7 +76,7 @@ def command(
     model = opened_model(llm, chat_url)
     write = None if model is None else writer(model)
     settings = replace(mining, exploration=exploration)
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         answer = ask_graph(database, graph, asked, settings=settings, write=write)
     if html is not None:
         write_file(html, mind_map_page(answer))

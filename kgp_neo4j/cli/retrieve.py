@@ -7,7 +7,7 @@ import click
 
 from kgp_neo4j.cli._language import llm_option, opened_model
 from kgp_neo4j.cli._options import corpus_option, default_option, retriever_options
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 from kgp_neo4j.types.corpus import Method
 
 _EPILOG = """
@@ -51,12 +51,11 @@ def command(
     from kgp_neo4j.corpus.pipeline import make_retriever
     from kgp_neo4j.evaluate.questions import read_questions
     from kgp_neo4j.evaluate.runs import retrieve_questions
-    from kgp_neo4j.graphdb.open import open_database
 
     by_model = retriever["rerank"] == "llm"
     model = opened_model(llm, retriever["agent_settings"].url) if by_model else None
     asked = read_questions(questions)
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
         seconds = sorted(retrieve_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]

@@ -7,7 +7,7 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import FILE, default_option, settings_options
-from kgp_neo4j.cli._output import say
+from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.types.settings import ServeSettings
 
 _EPILOG = """
@@ -53,7 +53,6 @@ def command(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.serve.run import check_address, listen, run
     from kgp_neo4j.serve.service import Service
     from kgp_neo4j.serve.tokens import Tokens
@@ -61,7 +60,7 @@ def command(
     check_address(host, tokens)
     known = Tokens(tokens) if tokens is not None else None
     models = [opened_model(name, chat_url) for name in llm or (None,)]
-    with listen(host, port) as heard, open_database(echo=say) as database:
+    with listen(host, port) as heard, opened_database() as database:
         named = list({model.name: model for model in models if model}.values())
         service = Service(database, settings=settings, tokens=known, models=named)
         service.warm()

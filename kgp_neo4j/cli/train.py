@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._options import default_option
-from kgp_neo4j.cli._output import json_option, print_result, say
+from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
@@ -99,7 +99,6 @@ A set is a connected corpus and the questions whose supporting facts stand in it
 @json_option
 def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json: bool) -> None:
     """Train the trees by which the learned agent judges passages."""
-    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.train.scorer import train_scorer
 
     files = {}
@@ -108,7 +107,7 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json
         if not (corpus and file):
             raise click.BadParameter(f"{each!r} is not CORPUS=FILE", param_hint="--set")
         files[corpus] = Path(file)
-    with open_database(echo=say) as database:
+    with opened_database() as database:
         report = train_scorer(database, files, out, seed=seed, overwrite=overwrite)
     lines = []
     for corpus, number in report.questions.items():

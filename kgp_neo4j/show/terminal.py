@@ -234,7 +234,14 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     page = _Page()
     for notice in answer.notices:
         page.line(Text.assemble(("Note: ", "bold yellow"), notice))
-    _print_entities(page, answer)
+    page.heading("Entities of the question")
+    for entity in answer.reasoning.entities:
+        others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
+        also = f"  (or {others})" if others else ""
+        to = f"{entity.name}  {entity.score:.2f}" if entity.id else "not in the graph"
+        page.line(Text.assemble(f"  {entity.surface} → {to}", (also, "dim")))
+    if not answer.reasoning.entities:
+        page.line("  none was found in the graph")
     by = "by the model, checked" if answer.by == "model" else "composed from the evidence"
     page.heading(f"Answer ({by})")
     page.line(textwrap.indent(answer.text, "  "))
@@ -267,17 +274,6 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     evidence = len(answer.reasoning.triples)
     page.line(f"\n{carried}; {evidence} triples of evidence, {answer.seconds:.2f} s", "dim")
     page.link(answer.browser)
-
-
-def _print_entities(page: _Page, answer: MindMap) -> None:
-    page.heading("Entities of the question")
-    for entity in answer.reasoning.entities:
-        others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
-        also = f"  (or {others})" if others else ""
-        to = f"{entity.name}  {entity.score:.2f}" if entity.id else "not in the graph"
-        page.line(Text.assemble(f"  {entity.surface} → {to}", (also, "dim")))
-    if not answer.reasoning.entities:
-        page.line("  none was found in the graph")
 
 
 def tree_lines(root: TreeNode, arrow: str) -> list[Text]:

@@ -1,7 +1,5 @@
 """Fit and measure the confidence of the offline reader, on questions it was not trained on."""
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.read.choosing import SIGNALS, Choice
 from kgp_neo4j.corpus.read.reader import OfflineReader
+from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.corpus import Passage
 
 _FEWEST = 20
@@ -49,8 +48,7 @@ def is_right(text: str, answers: Sequence[str]) -> bool:
 
 def _words_of(text: str) -> list[str]:
     """Return the words of an answer without case, accents, marks and articles."""
-    plain = "".join(unicodedata.normalize("NFD", c)[0].lower()[:1] or c for c in text)
-    return [w for w in re.findall(r"\w+", plain) if w not in ("the", "a", "an")]
+    return [word for word in cut(text).keys if word not in ("the", "a", "an")]
 
 
 def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, Any]:

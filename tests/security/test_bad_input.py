@@ -19,7 +19,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.load.graph_files import read_file
-from kgp_neo4j.mindmap.load.mapping import is_encoding
+from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError, KgpError
 
 #: Texts that nobody would want: control signs, injections, deep nesting, much of one sign.
@@ -137,8 +137,10 @@ def test_a_first_line_that_is_no_record_is_an_error_or_a_row(line: bytes, tmp_pa
         assert list(read_file(path, progress))
 
 
-def test_no_name_of_an_encoding_is_an_error() -> None:
-    assert not any(map(is_encoding, ("\0", "utf-8\0", "no such", "zlib", "")))
+@pytest.mark.parametrize("name", ["\0", "utf-8\0", "no such", "zlib"])
+def test_no_name_of_an_encoding_is_an_error(name: str) -> None:
+    with pytest.raises(ValueError, match="is no encoding"):
+        TableMapping("name", aliases=ColumnMapping("other"), encoding=name)
 
 
 @pytest.mark.parametrize("text", ["*_" * 20_000, "# " * 30_000, ">" * 50_000, "1. " * 20_000])

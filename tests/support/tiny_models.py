@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 
-def _tokenizer(texts: Sequence[str]) -> Any:
-    """Return a byte-level BPE tokenizer trained on the texts."""
+def tiny_llama(folder: Path, texts: Sequence[str]) -> Path:
+    """Save a LLaMA of dimension 32 with random weights, and a byte-level BPE of the texts."""
+    import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -20,15 +20,7 @@ def _tokenizer(texts: Sequence[str]) -> Any:
         show_progress=False,
     )
     made.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>", pad_token="<pad>")
-
-
-def tiny_llama(folder: Path, texts: Sequence[str]) -> Path:
-    """Save a LLaMA of dimension 32 with random weights."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    tokenizer = _tokenizer(texts)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>", pad_token="<pad>")
     torch.manual_seed(7)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

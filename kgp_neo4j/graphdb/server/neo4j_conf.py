@@ -47,12 +47,6 @@ def machine_memory() -> int:
     return total
 
 
-def _parse_size(text: str) -> int:
-    """Return the number of bytes in `2g`, `1500m` or a plain number; 0 where it is none."""
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
-    return int(float(size[1]) * _UNITS[size[2]]) if size else 0
-
-
 def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
     """Divide memory between heap and page cache, by the machine's memory and the store's bytes.
 
@@ -62,7 +56,9 @@ def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memo
     """
     size = min(max(total * 2 // 5, 640 * MEBI), 12 * 1024 * MEBI)
     if wanted is not None:
-        size = _parse_size(wanted)
+        # As `2g`, `1500m`, or a plain number of bytes.
+        read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", wanted.strip().lower())
+        size = int(float(read[1]) * _UNITS[read[2]]) if read else 0
         if not 640 * MEBI <= size <= total:
             raise ConfigurationError(
                 f"The server can't be given {wanted}: at least 640m, and this machine has "

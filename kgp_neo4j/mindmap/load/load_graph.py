@@ -129,9 +129,11 @@ def _load(
     (begun,) = database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load=load)
     encoder = None
     if options.get("embed", True):
-        name = options.get("encoder") or begun["encoder"]
-        names = (entity.name for entity in gathered.entities.values())
-        encoder = load_encoder(name or _encoder_of_language(names))
+        names = [entity.name for entity in gathered.entities.values()]
+        chinese = sum(bool(_HAN.search(x) and not _NOT_CHINESE.search(x)) for x in names)
+        # The offline one for the language that most names are in.
+        usual = CHINESE_ENCODER if 2 * chinese > len(names) else DEFAULT_ENCODER
+        encoder = load_encoder(options.get("encoder") or begun["encoder"] or usual)
     # Each batch is committed on its own: loading again finishes a load that was interrupted.
     _write(database, "entities", gathered.entity_rows(), len(gathered.entities), graph, load)
     rows = database.read("load_kg/stored_relationships", graph=graph)
@@ -160,12 +162,6 @@ def _load(
         errors=tuple(gathered.errors),
         seconds=round(time.monotonic() - began, 3),
     )
-
-
-def _encoder_of_language(names: Iterable[str]) -> str:
-    """Return the offline encoder for names: the Chinese one where most have Han characters."""
-    chinese = [bool(_HAN.search(name) and not _NOT_CHINESE.search(name)) for name in names]
-    return CHINESE_ENCODER if 2 * sum(chinese) > len(chinese) else DEFAULT_ENCODER
 
 
 def _write(

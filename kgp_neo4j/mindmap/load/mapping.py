@@ -1,6 +1,5 @@
 """Reads the mapping file, which says how a table with one entity a row becomes triples."""
 
-import io
 import re
 from collections.abc import Collection
 from importlib import resources
@@ -67,16 +66,10 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("a column has no relation")
         if problem := problem_of("type", self.type):
             raise ValueError(f"the type is {problem}")
-        if self.encoding and not is_encoding(self.encoding):
-            raise ValueError(f"{self.encoding!r} is no encoding")
-
-
-def is_encoding(name: str) -> bool:
-    """Return whether a name is that of a text encoding."""
-    try:
-        return bool(name) and bool(io.TextIOWrapper(io.BytesIO(), name))
-    except (LookupError, ValueError):  # no such name, or a NUL character in it
-        return False
+        try:
+            " ".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError):  # no such name, or a NUL character in it
+            raise ValueError(f"{self.encoding!r} is no encoding") from None
 
 
 def built_in() -> tuple[str, ...]:
