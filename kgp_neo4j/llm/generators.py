@@ -78,26 +78,27 @@ def input_limit(model: Any) -> int:
 def load_generator(name: str) -> Generator:
     """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model.
 
-    Runs in bfloat16 on a GPU and on CPUs that have it, in float32 elsewhere. Raises ModelError when
-    the checkpoint is not found, has no safetensors weights, or is not causal.
+    Raises ModelError where it is not found, has no safetensors weights, or is not causal.
+    """
+    return Generator(*load_checkpoint(name))
+
+
+def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str]:
+    """Return the model, the tokenizer and the device; raises as `load_generator` does.
+
+    It is in bfloat16 on a GPU and, unless it is `to_train`, on CPUs that have it; else in float32.
     """
     with needs("torch", "a checkpoint", ModelError):
         import torch
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    # A model that writes waits for its weights, which are half as large in bfloat16: one of 270 M
-    # parameters writes twice as fast with AVX512-BF16, even where products are slower in it.
-    quick = device == "cuda" or getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
-    model, tokenizer = load_checkpoint(name, torch.bfloat16 if quick else torch.float32)
-    return Generator(model.to(device), tokenizer, device)
-
-
-def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
-    """Return the model in a torch `dtype` and the tokenizer; raises as `load_generator` does."""
-    with needs("torch", "a checkpoint", ModelError):
         from peft import AutoPeftModelForCausalLM
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging as chatter
     chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # A model that writes waits for its weights, which are half as large in bfloat16: one of 270 M
+    # parameters writes twice as fast with AVX512-BF16, even where products are slower in it.
+    quick = not to_train and getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
+    dtype = torch.bfloat16 if quick or device == "cuda" else torch.float32
     folder = Path(name).expanduser()
     # An absolute path, because an adapter stores the name of its base model.
     source = str(folder.absolute()) if folder.is_dir() else name
@@ -132,4 +133,4 @@ def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
             where=name,
             hint="Give a checkpoint whose tokenizer has an eos_token.",
         )
-    return model, tokenizer
+    return model.to(device), tokenizer, device

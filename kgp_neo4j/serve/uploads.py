@@ -5,8 +5,8 @@ import errno
 import json
 import os
 import unicodedata
-import uuid
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import regex
@@ -89,10 +89,11 @@ async def _received(service: Service, request: Request, name: str) -> Path:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise too_large
-    path, size = service.folder / f"incoming-{uuid.uuid4().hex}", 0
+    path, size = None, 0
     try:
         service.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with path.open("xb") as file:
+        with NamedTemporaryFile(dir=service.folder, prefix="incoming-", delete=False) as file:
+            path = Path(file.name)
             async for piece in request.stream():
                 size += len(piece)
                 if size > limit:
@@ -101,7 +102,8 @@ async def _received(service: Service, request: Request, name: str) -> Path:
         if not size:
             raise ProblemError(400, f"{name}: the file is empty")
     except BaseException as error:
-        path.unlink(missing_ok=True)
+        if path is not None:
+            path.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)

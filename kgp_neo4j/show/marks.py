@@ -61,13 +61,6 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
     return Marks(_merged(words, passage.text), _merged(sentences, passage.text))
 
 
-def marked_passages(answer: Answer) -> tuple[str, ...]:
-    """Return the passages in which an answer marks something, those that support it first."""
-    cited = answer.rests_on
-    shown = [p for p in answer.passages if p.id in cited or marks_of(answer, p)]
-    return tuple(p.id for p in sorted(shown, key=lambda p: p.id not in cited))
-
-
 def by_whom(answer: Answer) -> str:
     """Return who answered: the reader and its confidence, or the model and its usage."""
     parts = []

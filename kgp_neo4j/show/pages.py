@@ -39,15 +39,16 @@ _TEMPLATES.filters |= {
 
 def answer_page(answer: Answer) -> str:
     """Return an answer as one HTML page with everything needed to check it, and nothing to load."""
-    passages = {passage.id: passage for passage in answer.passages}
-    marked = [passages[p] for p in marks.marked_passages(answer)] or list(answer.passages[:1])
+    cited = answer.rests_on
+    found = [p for p in answer.passages if p.id in cited or marks.marks_of(answer, p)]
+    marked = sorted(found, key=lambda p: p.id not in cited) or list(answer.passages[:1])
     structural = answer.structural
     link = answer.browser or ""
     return _TEMPLATES.get_template("answer.html").render(
         title=answer.question,
         answer=answer,
         by_structure=answer.from_structure,
-        supporting=answer.rests_on,
+        supporting=cited,
         numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
         sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],
         made_by=marks.by_whom(answer),

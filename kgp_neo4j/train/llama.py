@@ -119,10 +119,7 @@ def train_llama(
 
 def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
     """Return the model with new adapters, its tokenizer and its device."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    # The weights below the adapters are frozen.
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    model, tokenizer = load_checkpoint(settings.model, dtype)
+    model, tokenizer, device = load_checkpoint(settings.model, to_train=True)
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=_RANK,
