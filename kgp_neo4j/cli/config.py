@@ -6,7 +6,6 @@ import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, print_result
 from kgp_neo4j.environment.configuration import (
-    SettingValue,
     language_settings,
     replies_folder,
     setting_lines,
@@ -47,16 +46,12 @@ def command(clear_cache: bool, as_json: bool) -> None:
     if as_json:
         echo_json({"file": str(file) if is_there else "", "settings": rows})
         return
-    _print(rows)
-    click.echo(f"\nThe file of settings: {file or 'none'}{'' if is_there else ' (not there)'}")
-
-
-def _print(rows: list[SettingValue]) -> None:
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))
     for row in rows:
         line = f"{row.name:{name}}  {_text(row.value):{value}}  {row.source} {row.where}".rstrip()
         click.echo(click.style(line, dim=True) if row.source == "default" else line)
+    click.echo(f"\nThe file of settings: {file or 'none'}{'' if is_there else ' (not there)'}")
 
 
 def _text(value: Any) -> str:

@@ -26,9 +26,8 @@ def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
         # The key is for the configured server alone.
         key = read_key(settings.key_file) if url == own else ""
         for name in _served(url, key):
-            if "embed" in name.lower():  # it writes nothing
-                continue
-            yield replace(settings, model=f"openai:{name}", url=url)
+            if "embed" not in name.lower():  # such a one writes nothing
+                yield replace(settings, model=f"openai:{name}", url=url)
     if settings.file is not None and settings.file.is_file():
         yield replace(settings, model=f"local:{settings.file}", url=None)
 
