@@ -57,7 +57,7 @@ def test_json_has_everything(database: Database, demo_corpus: str, llm: tuple[st
     assert made["settings"]["budget"] == 8
     assert made["queries"]
     assert made["notes"]
-    assert made["reading"] is None
+    assert made["reading"]["text"] == "Yusuf Arden"
 
 
 def test_a_page_a_diagram_and_a_trace(
