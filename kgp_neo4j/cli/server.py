@@ -27,6 +27,13 @@ _home = click.option(
 
 _EPILOG = """
 \b
+Examples:
+  kgp-neo4j server start
+  kgp-neo4j server use 2026
+  kgp-neo4j server status --json
+  kgp-neo4j server stop
+
+\b
 Environment:
   KGP_NEO4J_SERVER        the line of Neo4j that a new home gets, 5.26 or 2026
   KGP_NEO4J_MAVEN_MIRROR  a Maven repository to fetch the jars from

@@ -430,7 +430,9 @@ def test_a_stored_graph_is_copied_and_stays(database: Database, graph: str, tmp_
         account = adopt_graph(database, graph, **given)
         assert (account.triples, account.duplicates, account.skipped) == (2, 1, 2)
         assert account.types == {drug: 2, illness: 1}
-        assert _triples(database, graph) == {("Aspirin", "TREATS", "Fever")}
+        # Which of the two spellings the database gives first is its own affair.
+        ((head, type_, tail),) = _triples(database, graph)
+        assert (head, type_, tail.lower()) == ("Aspirin", "TREATS", "fever")
         # The copies have those labels too, and are not copied in turn.
         snapshot = _snapshot(database, graph)
         assert adopt_graph(database, graph, **given).new == 0
