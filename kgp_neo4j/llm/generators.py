@@ -91,7 +91,7 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     with needs("torch", "a checkpoint", ModelError):
         import torch
         from peft import AutoPeftModelForCausalLM
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging as chatter
     chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -117,6 +117,9 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about the libraries' own calls
+            config = None if is_adapter else AutoConfig.from_pretrained(source, **options)
+            if config is not None and config.is_encoder_decoder:
+                raise ValueError(f"no causal checkpoint but one of the type {config.model_type}")
             model = kind.from_pretrained(source, dtype=dtype, use_safetensors=True, **options)
             tokenizer = AutoTokenizer.from_pretrained(model.name_or_path, **options)
     except Exception as error:  # damaged files raise what their libraries like

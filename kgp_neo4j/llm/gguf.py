@@ -11,10 +11,12 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.llm.chat import DEFAULT_CONTEXT, ChatModel
 from kgp_neo4j.types.errors import ModelError
-from kgp_neo4j.types.language import SHOWN, Reply, ReplyOptions
+from kgp_neo4j.types.language import Reply, ReplyOptions
 
 #: Seconds between signs of life while a prompt is read, which may take minutes on a CPU.
 _SIGN_OF_LIFE = 5
+#: Passages of a prompt: some fifty tokens are read a second.
+_SHOWN = 5
 
 
 class GgufModel(ChatModel):
@@ -39,7 +41,7 @@ class GgufModel(ChatModel):
         self._ask("GET", "/health")
         context = self._ask("GET", "/props")["default_generation_settings"]["n_ctx"]
         url = f"{self._server.listening_address}/v1"
-        shown = settings.passages or SHOWN
+        shown = settings.passages or _SHOWN
         settings = replace(settings, url=url, context=context, passages=shown)
         super().__init__(self._file.name, settings, own_key=key)
 

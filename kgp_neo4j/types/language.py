@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict, Unpack
 
-#: Passages of a prompt for a model on this machine, which reads some ten of their words a second.
-SHOWN = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:
