@@ -194,13 +194,15 @@ class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
-    which passages the model is shown, and answers where the model does not, or where it is sure.
-    What both say, and the passages carry, is stated.
+    which passages the model is shown, and answers where the model does not, or where it is sure of
+    another short answer, if the model `gives_way`. What both say is stated where the passages carry
+    it, or the reader is sure.
     """
 
     model: LanguageModel
     form: Form = "short"
     offline: ReaderAnswerer = ReaderAnswerer()
+    gives_way: bool = True
 
     def answer(
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
@@ -229,19 +231,28 @@ class ModelAnswerer:
         if reply.kind != "answer":
             told = ("The offline reader answers instead.", *read.notes[len(evidence.notes) :])
             return replace(read, notes=(*notes, *told))
-        said = reply.statements[:1] if self.form == "short" else reply.statements
+        short = self.form == "short"
+        said = reply.statements[:1] if short else reply.statements
         found = read.reading is None or read.reading.kind != "none"
         if not found and all(each.judged and not each.carried for each in said):
             note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
             return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
-        agrees, note = weigh(said, read.reading, read.tier)
+        agrees = weigh(said, read.reading, read.tier)
+        sure = short and read.stated
+        if agrees is False and sure and self.gives_way:
+            note = f"The language model says otherwise: “{cut(said[0].text, 60)}”."
+            return replace(read, notes=(*read.notes, note))
+        if agrees is False:
+            how = read.probably or "nine in ten"
+            notes = (*notes, f"The offline reader reads otherwise: {read.text} ({how}).")
+        carried = all(statement.carried for statement in reply.statements)
         numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
         return replace(
             read,
             text=marked(reply.statements, numbers),
-            stated=agrees and all(statement.carried for statement in reply.statements),
+            stated=bool(agrees) and (sure or carried),
             statements=reply.statements,
-            notes=(*notes, note) if note else notes,
+            notes=notes,
         )
 
 

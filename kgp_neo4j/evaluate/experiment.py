@@ -5,14 +5,14 @@ reads the supporting facts themselves, `none` asks the model without passages.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.listing import list_passages
-from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
+from kgp_neo4j.corpus.pipeline import ModelAnswerer, Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
@@ -206,7 +206,7 @@ def answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        return make_pipeline(
+        made = make_pipeline(
             database,
             corpus,
             method=chosen.method or "bm25",  # type: ignore[arg-type]
@@ -215,6 +215,9 @@ def answering(
             agent_settings=agent if chosen.agent else None,
             model=model,
         )
+        if isinstance(made.answerer, ModelAnswerer):  # the rows are of the model's own answers
+            made.answerer = replace(made.answerer, gives_way=False)
+        return made
 
     def answered(question: GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)

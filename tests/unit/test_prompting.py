@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import neutral, plain, printable
-from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Retrieval, Step
+from kgp_neo4j.types.corpus import Answer, Form, Passage, Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.language import Reply
 
@@ -342,12 +342,12 @@ def test_without_passages_nothing_is_carried() -> None:
 # --- Who answers ----------------------------------------------------------------------------------
 
 
-def _answered(model: Scripted, question: str = _QUESTION) -> Answer:
+def _answered(model: Scripted, question: str = _QUESTION, form: Form = "long") -> Answer:
     """Return the answer of a pipeline that was given the passages."""
     paths = tuple(ReasoningPath((Step(p.id, "seed", 1.0),)) for p in _PASSAGES)
     given = SimpleNamespace(name="learned", encoder=None)
     retrieval = Retrieval(Question("", question), _PASSAGES, paths)
-    return pipeline_with(None, "mine", given, model=model, form="long").answer(retrieval)
+    return pipeline_with(None, "mine", given, model=model, form=form).answer(retrieval)
 
 
 @pytest.mark.parametrize(
@@ -401,3 +401,9 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     )
     foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
     assert (foreign.stated, len(foreign.notes)) == (False, 1)
+    # Of two short answers the one that the reader is sure of is given; a bad reason is marked.
+    other = _answered(Scripted(["Answer: French workers [3]"]), form="short")
+    assert (other.text, other.by, other.stated) == ("Kettlehaven", "reader", True)
+    assert other.notes == ("The language model says otherwise: “French workers”.",)
+    both = _answered(Scripted(["Answer: Kettlehaven [2]\nOtters sing [3]."]), form="short")
+    assert (both.stated, both.by, both.statements[-1].carried) == (True, "model", False)

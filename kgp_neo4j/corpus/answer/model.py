@@ -129,20 +129,18 @@ def passages_to_show(evidence: Answer, reading: Reading | None, most: int | None
     return [each for each in read if each in kept]
 
 
-def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) -> tuple[bool, str]:
-    """Return whether the reader reads what a model answers, and a note where it reads otherwise.
+def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) -> bool | None:
+    """Return whether the reader reads what a model answers: None where that cannot be said.
 
     A question for why or how, or in a language that it does not know, it does not answer: there it
-    agrees. A reply in another language than the passages cannot be compared. `tier` is how the
-    reader's answer would be given.
+    agrees. A reply in another language than the passages cannot be compared, nor can what the
+    reader finds improbable; `tier` is how its answer would be given.
     """
     if reading is None or reading.kind == "sentence":
-        return True, ""
+        return True
     wanted = f" {' '.join(words(reading.text))} ".casefold()
     said = [f" {' '.join(words(statement.text))} ".casefold() for statement in statements]
     if reading.text and (said[0] in wanted or any(wanted in each for each in said)):
-        return True, ""
-    if tier not in ("stated", "probable") or not all(each.judged for each in statements):
-        return False, ""
-    sure = f"probably, {100 * reading.confidence:.0f} %" if tier == "probable" else "nine in ten"
-    return False, f"The offline reader reads otherwise: {reading.text} ({sure})."
+        return True
+    probable = tier in ("stated", "probable") and all(each.judged for each in statements)
+    return False if probable else None
