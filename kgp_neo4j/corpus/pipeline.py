@@ -238,10 +238,11 @@ class ModelAnswerer:
             note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
             return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
         agrees = weigh(said, read.reading, read.tier)
-        sure = short and read.stated
-        if agrees is False and sure and self.gives_way:
-            note = f"The language model says otherwise: “{cut(said[0].text, 60)}”."
-            return replace(read, notes=(*read.notes, note))
+        sure = short and read.stated and self.gives_way
+        if sure and (agrees is False or (agrees and not said[0].carried)):
+            other = f"says otherwise: “{cut(said[0].text, 60)}”"
+            note = "says the same, for a reason that no passage carries" if agrees else other
+            return replace(read, notes=(*read.notes, f"The language model {note}."))
         if agrees is False:
             how = read.probably or "nine in ten"
             notes = (*notes, f"The offline reader reads otherwise: {read.text} ({how}).")

@@ -401,9 +401,17 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     )
     foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
     assert (foreign.stated, len(foreign.notes)) == (False, 1)
-    # Of two short answers the one that the reader is sure of is given; a bad reason is marked.
-    other = _answered(Scripted(["Answer: French workers [3]"]), form="short")
-    assert (other.text, other.by, other.stated) == ("Kettlehaven", "reader", True)
-    assert other.notes == ("The language model says otherwise: “French workers”.",)
-    both = _answered(Scripted(["Answer: Kettlehaven [2]\nOtters sing [3]."]), form="short")
+    # Of two short answers the one that the reader is sure of is given.
+    for said, told in (
+        ("Answer: French workers [3]", "says otherwise: “French workers”"),
+        (
+            "Answer: Kettlehaven [2]\nOtters sing [3].",
+            "says the same, for a reason that no passage carries",
+        ),
+    ):
+        sure = _answered(Scripted([said]), form="short")
+        assert (sure.text, sure.by, sure.stated) == ("Kettlehaven", "reader", True)
+        assert sure.notes == (f"The language model {told}.",)
+    reasons = "Answer: Kettlehaven [2]\nShe was born in Kettlehaven [2]. Otters sing [3]."
+    both = _answered(Scripted([reasons]), form="short")
     assert (both.stated, both.by, both.statements[-1].carried) == (True, "model", False)
