@@ -194,9 +194,9 @@ class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
-    which passages the model is shown, and answers where the model does not, or where it is sure of
-    another short answer, if the model `gives_way`. What both say is stated where the passages carry
-    it, or the reader is sure.
+    which passages the model is shown, and answers where the model does not, or where it is sure and
+    the model says another short answer or has no reason for it. What both say and the passages
+    carry is stated. With `gives_way` false all that the model says stays its answer.
     """
 
     model: LanguageModel
@@ -234,12 +234,13 @@ class ModelAnswerer:
         short = self.form == "short"
         said = reply.statements[:1] if short else reply.statements
         found = read.reading is None or read.reading.kind != "none"
-        if not found and all(each.judged and not each.carried for each in said):
+        unsaid = all(each.judged and not each.carried for each in said)
+        if not found and unsaid and self.gives_way:
             note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
             return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
         agrees = weigh(said, read.reading, read.tier)
         sure = short and read.stated and self.gives_way
-        if sure and (agrees is False or (agrees and not said[0].carried)):
+        if sure and (agrees is False or (agrees and unsaid)):
             other = f"says otherwise: “{cut(said[0].text, 60)}”"
             note = "says the same, for a reason that no passage carries" if agrees else other
             return replace(read, notes=(*read.notes, f"The language model {note}."))
