@@ -12,7 +12,11 @@ from graphs import load_records, rows
 from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect import embedding_graph, keyword_graph
-from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
+from kgp_neo4j.corpus.connect.embedding_graph import (
+    choose_encoder,
+    connect_nearest,
+    embed_passages,
+)
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -320,14 +324,14 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     database: Database, films: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
-    settings = SimilaritySettings(neighbours=2)
     with pytest.raises(EncoderError, match="out of memory"):
-        connect_nearest(database, films, _Failing(2), settings, {})
+        embed_passages(database, films, _Failing(2), {}, replace=False)
     assert len(database.read("connect/unembedded", corpus=films)) == 3
     assert _state(database, films)["connected"] == []
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
-    embedded = connect_nearest(database, films, encoder, settings, seconds)
+    embedded = embed_passages(database, films, encoder, seconds, replace=False)
+    connect_nearest(database, films, encoder, SimilaritySettings(neighbours=2), seconds)
     assert embedded == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=films) == []

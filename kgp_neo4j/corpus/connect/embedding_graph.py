@@ -24,6 +24,8 @@ _BATCH = 2_000
 _LARGE = 10_000
 #: From this many on, it is worth while to find the encoder's quickest network.
 _MANY = 1_000
+#: Seconds that the index of vectors may take: a million take hours where all cores are busy.
+_DAY = 86_400
 
 
 def choose_encoder(
@@ -67,36 +69,35 @@ def connect_nearest(
     seconds: dict[str, float],
     *,
     anew: bool = False,
-) -> int:
-    """Embed new passages, join passages to their nearest, and return how many were embedded.
+) -> None:
+    """Join the embedded passages to their nearest.
 
     Where few passages are new or lost a neighbour, only their edges and those to them are made, all
     where `anew` is true or the number of neighbours is another than before. `seconds` gets the
     duration of each step.
     """
     graph, space, edges = _space_of(encoder)
-    embedded = _embed(database, corpus, encoder, seconds, replace=settings.replace)
     with timed(seconds, "similarity edges"):
         (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
-        if state["indexed"]:
-            # The first time that of the vectors, which are all there now.
-            make_indexes(database, corpus)
         stored = json.loads(state["settings"]) if state["settings"] else {}
         every = anew or stored.get("neighbours") != settings.neighbours
         if every:
             database.write("connect/begin", corpus=corpus, graph=graph)
         join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
     with timed(seconds, "vector index"):
-        database.read("install/await_indexes")
+        database.read("install/await_indexes", seconds=_DAY)
     values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=graph, settings=values)
-    return embedded
 
 
-def _embed(
+def embed_passages(
     database: Database, corpus: str, encoder: Encoder, seconds: dict[str, float], *, replace: bool
 ) -> int:
-    """Embed the passages without an embedding, or all, from where a run stopped; count them."""
+    """Embed the passages without an embedding, or all, and return how many these were.
+
+    It goes on from where a run stopped. Then the server begins to make the index of a large
+    corpus's vectors, if there is none. `seconds` gets the duration of each step.
+    """
     graph, space, _ = _space_of(encoder)
     found = database.stream("connect/unembedded", corpus=corpus, property=space, replace=replace)
     # Longest first, so that a batch wastes no work on padding; the texts are read again when they
@@ -128,6 +129,9 @@ def _embed(
                     for row, vector in zip(read, vectors, strict=True)
                 ]
                 database.write("connect/embeddings", rows=rows, property=space)
+    (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
+    if state["indexed"]:
+        make_indexes(database, corpus)
     return len(ids)
 
 

@@ -8,7 +8,11 @@ from functools import partial
 from typing import TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
-from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
+from kgp_neo4j.corpus.connect.embedding_graph import (
+    choose_encoder,
+    connect_nearest,
+    embed_passages,
+)
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.environment.job import in_context
@@ -83,19 +87,25 @@ def connect(
     if "entity" in edges:
         linking = build("entities", entities)
         graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
+    if encoder:
+        # First, since the server makes the index of the vectors beside all else.
+        report["embedded"] = embed_passages(
+            database, corpus, encoder, seconds, replace=similarity.replace
+        )
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
     else:
         _make_at_once(graphs, stopped)
     if encoder:
-        report["embedded"] = connect_nearest(
-            database, corpus, encoder, similarity, seconds, anew=anew
-        )
+        connect_nearest(database, corpus, encoder, similarity, seconds, anew=anew)
     if "knn-mdr" in edges:
         mdr = settings.get("mdr") or MdrSettings()
         by_mdr = choose_encoder(database, corpus, mdr)
-        report["mdr_embedded"] = connect_nearest(database, corpus, by_mdr, mdr, seconds)
+        report["mdr_embedded"] = embed_passages(
+            database, corpus, by_mdr, seconds, replace=mdr.replace
+        )
+        connect_nearest(database, corpus, by_mdr, mdr, seconds)
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):
