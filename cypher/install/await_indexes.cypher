@@ -1,4 +1,4 @@
-// install.awaitIndexes(seconds = 3600 :: INT) :: ()
-// Waits until all indexes are online.
+// install.awaitIndexes(seconds = 86400 :: INT) :: ()
+// Waits until all indexes are online: that of a million vectors takes hours where all cores are busy.
 // mode: READ
 CALL db.awaitIndexes($seconds)

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -50,7 +51,8 @@ def _page(chromium: Browser, address: str, **options: object) -> Page:
 
     def keep(told: ConsoleMessage) -> None:
         # The corpus that stands first may be another test's, which deletes it just then.
-        if "/documents?" not in told.location["url"]:
+        url = told.location["url"]
+        if "/documents?" not in url or urlencode({"corpus": _LOADED}) in url:
             console.append(told.text)
 
     page.on("console", keep)

@@ -24,8 +24,6 @@ _BATCH = 2_000
 _LARGE = 10_000
 #: From this many on, it is worth while to find the encoder's quickest network.
 _MANY = 1_000
-#: Seconds that the index of vectors may take: a million take hours where all cores are busy.
-_DAY = 86_400
 
 
 def choose_encoder(
@@ -85,7 +83,7 @@ def connect_nearest(
             database.write("connect/begin", corpus=corpus, graph=graph)
         join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
     with timed(seconds, "vector index"):
-        database.read("install/await_indexes", seconds=_DAY)
+        database.read("install/await_indexes")
     values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=graph, settings=values)
 
