@@ -333,5 +333,5 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     embedded = embed_passages(database, films, encoder, seconds, replace=False)
     connect_nearest(database, films, encoder, SimilaritySettings(neighbours=2), seconds)
     assert embedded == len(encoder.texts) == 3
-    assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
+    assert set(seconds) == {"embed", "write embeddings", "similarity edges"}
     assert database.read("connect/unembedded", corpus=films) == []

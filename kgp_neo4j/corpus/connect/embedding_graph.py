@@ -82,8 +82,6 @@ def connect_nearest(
         if every:
             database.write("connect/begin", corpus=corpus, graph=graph)
         join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
-    with timed(seconds, "vector index"):
-        database.read("install/await_indexes")
     values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=graph, settings=values)
 

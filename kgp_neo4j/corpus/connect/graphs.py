@@ -88,17 +88,17 @@ def connect(
         linking = build("entities", entities)
         graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
     if encoder:
-        # First, since the server makes the index of the vectors beside all else.
+        # First: the server makes the index of the vectors beside all else, and writes these edges
+        # several times as fast while the database is small enough to be in its memory.
         report["embedded"] = embed_passages(
             database, corpus, encoder, seconds, replace=similarity.replace
         )
+        connect_nearest(database, corpus, encoder, similarity, seconds, anew=anew)
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
     else:
         _make_at_once(graphs, stopped)
-    if encoder:
-        connect_nearest(database, corpus, encoder, similarity, seconds, anew=anew)
     if "knn-mdr" in edges:
         mdr = settings.get("mdr") or MdrSettings()
         by_mdr = choose_encoder(database, corpus, mdr)
@@ -106,6 +106,8 @@ def connect(
             database, corpus, by_mdr, seconds, replace=mdr.replace
         )
         connect_nearest(database, corpus, by_mdr, mdr, seconds)
+    with timed(seconds, "vector index"):
+        database.read("install/await_indexes")
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):

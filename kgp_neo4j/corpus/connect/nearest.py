@@ -16,7 +16,7 @@ Places: TypeAlias = NDArray[np.int64]
 _DEPTH = 10
 #: Cosines that are held at once, passages of which only the nearest one is looked at first, those
 #: whose edges are written in one transaction, and those whose vectors are read at once.
-_MOST_COSINES, _GROUP, _WRITTEN, _READ = 1 << 24, 64, 500, 5000
+_MOST_COSINES, _GROUP, _WRITTEN, _READ = 1 << 25, 64, 500, 5000
 #: Most cosines that are made of all passages with all. Else space is cut into cells, and each
 #: passage compared to those that have its own cell among their `_CELLS_NEAR` nearest.
 _ALL_COSINES, _CELLS, _CELLS_NEAR = 10**10, 1024, 64
@@ -76,14 +76,17 @@ def _nearest(
     others = vectors if among is None else vectors[among]
     groups = -(-len(others) // _GROUP)
     size = max(1, _MOST_COSINES // max(1, groups * _GROUP))
+    table = np.empty((min(size, at.size), _GROUP * groups), np.float32)
     for start in range(0, at.size, size):
         of = at[start : start + size]
-        cosines = np.full((of.size, groups * _GROUP), -2, np.float32)
+        cosines = table[: of.size]
         np.matmul(vectors[of], others.T, out=cosines[:, : len(others)])
+        cosines[:, len(others) :] = -2
         own = of if among is None else np.searchsorted(among, of)
         cosines[np.arange(of.size), own] = -2  # no passage is a neighbour of its own
-        best = _first(cosines.reshape(of.size, groups, _GROUP).max(axis=2), min(most, groups))
-        places = (best[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(of.size, -1)
+        # A group's passages lie far apart, since maxima of whole rows are found fastest.
+        best = _first(cosines.reshape(of.size, _GROUP, groups).max(axis=1), min(most, groups))
+        places = (best[:, :, None] + groups * np.arange(_GROUP)).reshape(of.size, -1)
         found = np.take_along_axis(cosines, places, 1)
         chosen = _first(found, most)
         places = np.take_along_axis(places, chosen, 1)
