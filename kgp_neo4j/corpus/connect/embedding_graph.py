@@ -3,10 +3,15 @@
 import dataclasses
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import timed
 from kgp_neo4j.corpus.connect.nearest import join_nearest
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
+from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_encoder
@@ -113,18 +118,28 @@ def embed_passages(
         with timed(seconds, "embed"):
             read = database.read("connect/texts", ids=ids[:: len(ids) // 16][:16])
             encoder = choose_network(encoder, [(row["title"], row["text"]) for row in read])
-    with bar("embed", len(ids), "passages") as progress:
+
+    def write(read: Sequence[Row], vectors: NDArray[np.float32]) -> None:
+        with timed(seconds, "write embeddings"):
+            rows = [
+                {"id": row["id"], "vector": vector.tolist()}
+                for row, vector in zip(read, vectors, strict=True)
+            ]
+            database.write("connect/embeddings", rows=rows, property=space)
+
+    # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
+    with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
+        writing = None
         for start in range(0, len(ids), _BATCH):
             with timed(seconds, "embed"):
                 read = database.read("connect/texts", ids=ids[start : start + _BATCH])
                 texts = [(row["title"], row["text"]) for row in read]
                 vectors = encode_kept(encoder, texts, progress.update)
-            with timed(seconds, "write embeddings"):
-                rows = [
-                    {"id": row["id"], "vector": vector.tolist()}
-                    for row, vector in zip(read, vectors, strict=True)
-                ]
-                database.write("connect/embeddings", rows=rows, property=space)
+            if writing:
+                writing.result()
+            writing = beside.submit(in_context(write), read, vectors)
+        if writing:
+            writing.result()
     (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
     if state["indexed"]:
         make_indexes(database, corpus)
