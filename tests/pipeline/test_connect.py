@@ -16,6 +16,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     choose_encoder,
     connect_nearest,
     embed_passages,
+    finish_nearest,
 )
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
@@ -331,7 +332,10 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
     embedded = embed_passages(database, films, encoder, seconds, replace=False)
-    connect_nearest(database, films, encoder, SimilaritySettings(neighbours=2), seconds)
+    settings = SimilaritySettings(neighbours=2)
+    connect_nearest(database, films, encoder, settings, seconds)
+    assert _state(database, films)["connected"] == []  # its index may not be asked yet
+    finish_nearest(database, films, encoder, settings, seconds)
     assert embedded == len(encoder.texts) == 3
-    assert set(seconds) == {"embed", "write embeddings", "similarity edges"}
+    assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=films) == []

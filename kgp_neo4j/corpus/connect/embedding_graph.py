@@ -76,8 +76,8 @@ def connect_nearest(
     """Join the embedded passages to their nearest.
 
     Where few passages are new or lost a neighbour, only their edges and those to them are made, all
-    where `anew` is true or the number of neighbours is another than before. `seconds` gets the
-    duration of each step.
+    where `anew` is true or the number of neighbours is another than before. The graph counts as
+    made after `finish_nearest`. `seconds` gets the duration of each step.
     """
     graph, space, edges = _space_of(encoder)
     with timed(seconds, "similarity edges"):
@@ -87,6 +87,22 @@ def connect_nearest(
         if every:
             database.write("connect/begin", corpus=corpus, graph=graph)
         join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
+
+
+def finish_nearest(
+    database: Database,
+    corpus: str,
+    encoder: Encoder,
+    settings: SimilaritySettings | MdrSettings,
+    seconds: dict[str, float],
+) -> None:
+    """Wait until the embeddings' index can be asked, and let the graph count as made.
+
+    `seconds` gets the duration.
+    """
+    with timed(seconds, "vector index"):
+        database.read("install/await_indexes")
+    graph, _, _ = _space_of(encoder)
     values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=graph, settings=values)
 

@@ -12,6 +12,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     choose_encoder,
     connect_nearest,
     embed_passages,
+    finish_nearest,
 )
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
@@ -106,8 +107,9 @@ def connect(
             database, corpus, by_mdr, seconds, replace=mdr.replace
         )
         connect_nearest(database, corpus, by_mdr, mdr, seconds)
-    with timed(seconds, "vector index"):
-        database.read("install/await_indexes")
+        finish_nearest(database, corpus, by_mdr, mdr, seconds)
+    if encoder:
+        finish_nearest(database, corpus, encoder, similarity, seconds)
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):
