@@ -87,6 +87,9 @@ def connect_nearest(
         if every:
             database.write("connect/begin", corpus=corpus, graph=graph)
         join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
+        if state["indexed"]:
+            # The first time that of the vectors, which the server makes beside what comes next.
+            make_indexes(database, corpus)
 
 
 def finish_nearest(
@@ -112,8 +115,7 @@ def embed_passages(
 ) -> int:
     """Embed the passages without an embedding, or all, and return how many these were.
 
-    It goes on from where a run stopped. Then the server begins to make the index of a large
-    corpus's vectors, if there is none. `seconds` gets the duration of each step.
+    It goes on from where a run stopped. `seconds` gets the duration of each step.
     """
     graph, space, _ = _space_of(encoder)
     found = database.stream("connect/unembedded", corpus=corpus, property=space, replace=replace)
@@ -156,9 +158,6 @@ def embed_passages(
             writing = beside.submit(in_context(write), read, vectors)
         if writing:
             writing.result()
-    (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
-    if state["indexed"]:
-        make_indexes(database, corpus)
     return len(ids)
 
 

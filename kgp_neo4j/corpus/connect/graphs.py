@@ -89,8 +89,8 @@ def connect(
         linking = build("entities", entities)
         graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
     if encoder:
-        # First: the server makes the index of the vectors beside all else, and writes these edges
-        # several times as fast while the database is small enough to be in its memory.
+        # First, while the database is small: the search needs both cores, and the index of the
+        # vectors is made on the one that is idle in most of what comes after.
         report["embedded"] = embed_passages(
             database, corpus, encoder, seconds, replace=similarity.replace
         )
