@@ -96,13 +96,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No settings of the user's, and no replies from an earlier run."""
+    """No settings and no home of the user's, and no replies from an earlier run."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("KGP_NEO4J_LLM")]:
             patch.delenv(name)
         for name in ("COLUMNS", "LINES"):  # a worker has them, of no terminal
             patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("KGP_NEO4J_HOME", str(tmp_path_factory.mktemp("user") / "home"))
         patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
         patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
         yield
@@ -308,3 +309,14 @@ def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Ite
     load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
     yield name
     delete_graph(database, name)
+
+
+@pytest.fixture(autouse=True)
+def _tell():
+    import os
+    was = {str(p) for p in __import__("pathlib").Path(os.environ["KGP_NEO4J_HOME"]).rglob("*")}
+    yield
+    now = {str(p) for p in __import__("pathlib").Path(os.environ["KGP_NEO4J_HOME"]).rglob("*")} if "KGP_NEO4J_HOME" in os.environ else was
+    if now - was:
+        with open("/tmp/who.log", "a") as f:
+            print(os.environ.get("PYTEST_CURRENT_TEST"), sorted(now - was)[:6], file=f)

@@ -194,9 +194,10 @@ class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
-    which passages the model is shown, and answers where the model does not, or where it is sure and
-    the model says another short answer or has no reason for it. What both say and the passages
-    carry is stated. With `gives_way` false all that the model says stays its answer.
+    which passages the model is shown, and answers where the model does not, where no passage carries
+    what the model says and its own answer is probable, or where it is sure and the model says
+    another short answer. What both say and the passages carry is stated. With `gives_way` false all
+    that the model says stays its answer.
     """
 
     model: LanguageModel
@@ -233,17 +234,22 @@ class ModelAnswerer:
             return replace(read, notes=(*notes, *told))
         short = self.form == "short"
         said = reply.statements[:1] if short else reply.statements
-        found = read.reading is None or read.reading.kind != "none"
-        unsaid = all(each.judged and not each.carried for each in said)
-        if not found and unsaid and self.gives_way:
-            note = f"The language model says “{cut(said[0].text, 60)}”, which no passage carries."
+        kind = read.reading.kind if read.reading else ""
+        unsaid = self.gives_way and all(each.judged and not each.carried for each in said)
+        words = f"“{cut(said[0].text, 60)}”"
+        if unsaid and kind == "none":
+            note = f"The language model says {words}, which no passage carries."
             return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
         agrees = weigh(said, read.reading, read.tier)
         sure = short and read.stated and self.gives_way
-        if sure and (agrees is False or (agrees and unsaid)):
-            other = f"says otherwise: “{cut(said[0].text, 60)}”"
-            note = "says the same, for a reason that no passage carries" if agrees else other
-            return replace(read, notes=(*read.notes, f"The language model {note}."))
+        # A sentence that stands for an answer to why or how is no rival of the model's.
+        if unsaid and read.tier in ("stated", "probable") and kind not in ("", "sentence"):
+            how = "the same, for a reason that" if agrees else f"{words}, which"
+            note = f"The language model says {how} no passage carries."
+            return replace(read, notes=(*read.notes, note))
+        if sure and agrees is False:
+            note = f"The language model says otherwise: {words}."
+            return replace(read, notes=(*read.notes, note))
         if agrees is False:
             how = read.probably or "nine in ten"
             notes = (*notes, f"The offline reader reads otherwise: {read.text} ({how}).")

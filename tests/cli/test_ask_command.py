@@ -15,8 +15,6 @@ from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.answer.traces import remove, traces
 from kgp_neo4j.graphdb.database import Database
 
-pytestmark = pytest.mark.newest
-
 _QUESTION = "Who designed the Hesk Bridge?"
 _REPLY = (
     "Answer: Yusuf Arden [1]\n"

@@ -16,8 +16,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
-pytestmark = pytest.mark.newest
-
 _FIRST = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
 _LAST = ("Marsh", "North", "Oakes", "Pike", "Quill", "Reed", "Stone", "Thorn", "Vale", "Wells")
 #: Ten of each first name, who keep to themselves.
@@ -79,6 +77,7 @@ def _same_as_a_first_run(
     assert len(near & wanted) >= 0.98 * len(wanted)
 
 
+@pytest.mark.newest
 def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
 ) -> None:

@@ -18,8 +18,6 @@ from kgp_neo4j.graphdb.install import make_schema
 from kgp_neo4j.graphdb.server import jars, supervise
 from kgp_neo4j.graphdb.server.lines import line_of
 
-pytestmark = pytest.mark.newest
-
 _NEAREST = """
 MATCH (p:Passage {corpus: $c})-[s:SIMILAR_ST]->(q)
 RETURN p.text AS passage, q.text AS near, s.score AS score
@@ -58,6 +56,7 @@ def opened(bare: Connection) -> Iterator[Database]:
         yield made
 
 
+@pytest.mark.newest
 @pytest.mark.slow
 def test_a_corpus_is_loaded_connected_asked_and_deleted(
     opened: Database, demo: Corpus, monkeypatch: pytest.MonkeyPatch
@@ -92,6 +91,7 @@ def test_a_corpus_is_loaded_connected_asked_and_deleted(
     assert not rows(opened, "MATCH (p:Passage {corpus: 'small'}) RETURN p")
 
 
+@pytest.mark.newest
 def test_a_graph_is_explored(opened: Database, database: Database, demo_graph: str) -> None:
     with KnowledgeGraph("ailments", database=opened) as graph:
         graph.load([GRAPH / "ailments.tsv"], types={"has_symptom": ("Disease", "Symptom")})

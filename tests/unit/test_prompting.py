@@ -399,6 +399,9 @@ def test_what_reader_and_model_say_is_weighed() -> None:
         "",
         ("The language model says “Otters sing.”, which no passage carries.",),
     )
+    unsaid = _answered(Scripted(["Otters sing [3]."]))
+    assert (unsaid.text, unsaid.by) == ("Kettlehaven", "reader")
+    assert unsaid.notes == nowhere.notes
     foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
     assert (foreign.stated, len(foreign.notes)) == (False, 1)
     # Of two short answers the one that the reader is sure of is given.
