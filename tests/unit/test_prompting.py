@@ -1,5 +1,6 @@
 """Prompts, replies and citations: what is asked, how a reply is read, and what carries a claim."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -7,7 +8,7 @@ from asking import pipeline_with
 from scripted_model import Scripted
 
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
-from kgp_neo4j.corpus.answer.model import answer_with_model
+from kgp_neo4j.corpus.answer.model import answer_with_model, weigh
 from kgp_neo4j.corpus.answer.prompt import passage_block, prompt_for
 from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
 from kgp_neo4j.corpus.read.reader import load_reader
@@ -391,6 +392,8 @@ def test_a_model_that_finds_nothing_leaves_the_text_empty() -> None:
 def test_what_reader_and_model_say_is_weighed() -> None:
     both = _answered(Scripted(["She was born in Kettlehaven [2]."]))
     assert (both.stated, both.by, both.notes) == (True, "model", ())
+    unsure = replace(both.reading, confidence=0.5)
+    assert weigh(both.statements, unsure, "probable") is None
     other = _answered(Scripted(["The quarry employed French workers [3]."]))
     assert (other.stated, other.statements[0].carried) == (False, True)
     assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)

@@ -32,6 +32,9 @@ _NOTES = {
 #: How far the log odds of a passage may be below the best one's for a short prompt to show it: of
 #: dev questions with all their supporting facts read, 97 in 100 keep them, in 3 to 4.5 passages.
 _APART = 6
+#: The reader's confidence from which on a model that says the same makes an answer sure: of 21 such
+#: answers to dev questions 20 were right, of ten below 4 (Qwen2.5-Coder-1.5B).
+_AGREED = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +137,14 @@ def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) 
 
     A question for why or how, or in a language that it does not know, it does not answer: there it
     agrees. A reply in another language than the passages cannot be compared, nor can what the
-    reader finds improbable; `tier` is how its answer would be given.
+    reader finds improbable; `tier` is how its answer would be given. That a model says the same
+    makes it likelier, but not sure.
     """
     if reading is None or reading.kind == "sentence":
         return True
     wanted = f" {' '.join(words(reading.text))} ".casefold()
     said = [f" {' '.join(words(statement.text))} ".casefold() for statement in statements]
     if reading.text and (said[0] in wanted or any(wanted in each for each in said)):
-        return True
+        return True if reading.confidence >= _AGREED else None
     probable = tier in ("stated", "probable") and all(each.judged for each in statements)
     return False if probable else None
