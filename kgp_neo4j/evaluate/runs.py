@@ -36,6 +36,7 @@ def answer_questions(
     with out.open("w", encoding="utf-8") as file, bar("answering", len(questions)) as progress:
         for row in done.values():
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.flush()  # the next line may be minutes away
         for question in questions:
             if question.id not in done:
                 began = time.perf_counter()
