@@ -309,14 +309,3 @@ def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Ite
     load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
     yield name
     delete_graph(database, name)
-
-
-@pytest.fixture(autouse=True)
-def _tell():
-    import os
-    was = {str(p) for p in __import__("pathlib").Path(os.environ["KGP_NEO4J_HOME"]).rglob("*")}
-    yield
-    now = {str(p) for p in __import__("pathlib").Path(os.environ["KGP_NEO4J_HOME"]).rglob("*")} if "KGP_NEO4J_HOME" in os.environ else was
-    if now - was:
-        with open("/tmp/who.log", "a") as f:
-            print(os.environ.get("PYTEST_CURRENT_TEST"), sorted(now - was)[:6], file=f)
