@@ -242,14 +242,14 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     data = experiment.GraphDataset(name, graph, tuple(questions))
     size = asked.budget or MiningSettings().size
     result = experiment.describe_graph_questions(data, size, "their own")
+    if asked.runs_methods:
+        known = experiment.GRAPH_METHODS
+        within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
+        has_model = asked.model is not None
+        names = check_methods(asked.methods, within=within, model=has_model, known=known)
+        say(f"{plan(names, len(questions), model=has_model)}; runs are kept in {asked.out}")
     with opened_database() as database:
         if asked.runs_methods:
-            known = experiment.GRAPH_METHODS
-            within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
-            has_model = asked.model is not None
-            names = check_methods(asked.methods, within=within, model=has_model, known=known)
-            planned = plan(names, len(questions), model=has_model)
-            say(f"{planned}; runs are kept in {asked.out}")
             result = experiment.run_graph_methods(
                 database, data, names, asked.out, budget=size, model=asked.model, echo=say
             )

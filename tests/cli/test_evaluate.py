@@ -181,7 +181,7 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
     assert "--table mindmap-2: mindmap, mindmap-paper, kg-retriever" in listed
     asked = [{"input": "I feel tired.", "output": "Pale tide."}]
     over = (str(write_lines(tmp_path / "dialogues.jsonl", *asked)), "--graph", "g")
-    out = ("--out", str(tmp_path / "out"))
+    out, home = ("--out", str(tmp_path / "out")), tmp_path / "home"
     for arguments, code, message in (
         ((), 2, "DATASET"),
         (("demo", "--methods", "magic"), 1, "there is no method 'magic'"),
@@ -194,7 +194,9 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         ((*over, "--methods", "kgp"), 1, "there is no method 'kgp'"),
         ((*over, "--methods", "model-alone"), 1, "--llm NAME"),
     ):
-        assert message in refuses("evaluate", *arguments, *out, code=code)
+        done = refuses("evaluate", *arguments, *out, code=code, KGP_NEO4J_HOME=str(home))
+        assert message in done
+    assert not home.exists()  # no server was started for that
 
 
 # --- Published files ------------------------------------------------------------------------------
