@@ -194,10 +194,10 @@ class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
-    which passages the model is shown, and answers where the model does not, where no passage carries
-    what the model says and its own answer is probable, or where it is sure and the model says
-    another short answer. What both say and the passages carry is stated. With `gives_way` false all
-    that the model says stays its answer.
+    which passages the model is shown, and answers where the model does not, where no passage
+    carries what the model says and its own answer is probable, or where it is sure and the model
+    says another short answer. What both say and the passages carry is stated. With `gives_way`
+    false all that the model says stays its answer.
     """
 
     model: LanguageModel
