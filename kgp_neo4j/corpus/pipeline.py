@@ -196,14 +196,13 @@ class ModelAnswerer:
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
     which passages the model is shown, and answers where the model does not, where no passage
     carries what the model says and its own answer is probable, or where it is sure and the model
-    says another short answer. What both say and the passages carry is stated. With `gives_way`
-    false all that the model says stays its answer.
+    says another short answer; what the model said is then `overruled`. What both say and the
+    passages carry is stated.
     """
 
     model: LanguageModel
     form: Form = "short"
     offline: ReaderAnswerer = ReaderAnswerer()
-    gives_way: bool = True
 
     def answer(
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
@@ -235,21 +234,23 @@ class ModelAnswerer:
         short = self.form == "short"
         said = reply.statements[:1] if short else reply.statements
         kind = read.reading.kind if read.reading else ""
-        unsaid = self.gives_way and all(each.judged and not each.carried for each in said)
+        unsaid = all(each.judged and not each.carried for each in said)
         words = f"“{cut(said[0].text, 60)}”"
         if unsaid and kind == "none":
             note = f"The language model says {words}, which no passage carries."
-            return replace(evidence, sentences=read.sentences, notes=(*evidence.notes, note))
+            silent = replace(evidence, sentences=read.sentences, overruled=reply.statements)
+            return replace(silent, notes=(*evidence.notes, note))
         agrees = weigh(said, read.reading, read.tier)
-        sure = short and read.stated and self.gives_way
+        sure = short and read.stated
+        other = ""
         # A sentence that stands for an answer to why or how is no rival of the model's.
         if unsaid and read.tier in ("stated", "probable") and kind not in ("", "sentence"):
             how = "the same, for a reason that" if agrees else f"{words}, which"
-            note = f"The language model says {how} no passage carries."
-            return replace(read, notes=(*read.notes, note))
-        if sure and agrees is False:
-            note = f"The language model says otherwise: {words}."
-            return replace(read, notes=(*read.notes, note))
+            other = f"The language model says {how} no passage carries."
+        elif sure and agrees is False:
+            other = f"The language model says otherwise: {words}."
+        if other:
+            return replace(read, overruled=reply.statements, notes=(*read.notes, other))
         if agrees is False:
             how = read.probably or "nine in ten"
             notes = (*notes, f"The offline reader reads otherwise: {read.text} ({how}).")

@@ -5,14 +5,14 @@ reads the supporting facts themselves, `none` asks the model without passages.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.listing import list_passages
-from kgp_neo4j.corpus.pipeline import ModelAnswerer, Pipeline, make_pipeline
+from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
@@ -141,6 +141,7 @@ _TITLES = {
     f"recall@{CUTS[-1]}": "R@{cut}",
     f"all@{CUTS[-1]}": "SF-EM@{cut}",
     "precision@5": "P@5",
+    "given": "F1 given",
     **{name: name for name in ("by model", "carried", "silent", "stated")},
 }
 
@@ -162,10 +163,12 @@ def describe_questions(
     return Result(
         f"{len(data.questions)} questions of {data.name}; corpus: {data.made_of}; budget "
         f"{budget} passages; answers: {by}{walk}",
-        "EM and F1 are SQuAD's, in per cent; Struct-EM is the share of questions about pages and "
-        "tables that got the values asked for and no others; R, P and SF-EM count supporting facts "
-        "among the first passages; `silent` is the share of questions without an answer that got "
-        "none; `stated`, where the answers are not known, the share that got a sure one.",
+        "EM and F1 are SQuAD's, in per cent, of a language model's own answers where there is one; "
+        "`F1 given` is of what `ask` gives, the model's or the reader's; Struct-EM is the share of "
+        "questions about pages and tables that got the values asked for and no others; R, P and "
+        "SF-EM count supporting facts among the first passages; `silent` is the share of questions "
+        "without an answer that got none; `stated`, where the answers are not known, the share "
+        "that got a sure one.",
         {name: title.format(cut=cut) for name, title in _TITLES.items()},
         "kgp",
         ("F1", "Struct-EM", "silent", "stated"),
@@ -206,7 +209,7 @@ def answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        made = make_pipeline(
+        return make_pipeline(
             database,
             corpus,
             method=chosen.method or "bm25",  # type: ignore[arg-type]
@@ -215,9 +218,6 @@ def answering(
             agent_settings=agent if chosen.agent else None,
             model=model,
         )
-        if isinstance(made.answerer, ModelAnswerer):  # the rows are of the model's own answers
-            made.answerer = replace(made.answerer, gives_way=False)
-        return made
 
     def answered(question: GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)
@@ -250,7 +250,10 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     usage = answer.usage
     if usage is None and pipeline.meter:  # it has that of an answer from given passages
         usage = pipeline.meter.take_usage()
-    return _row(text, answer.passages, answer.statements, usage) | about | {"stated": answer.stated}
+    if usage and usage.calls:
+        about["given"] = answer.statements[0].text if answer.statements else text
+    said = answer.statements or answer.overruled
+    return _row(text, answer.passages, said, usage) | about | {"stated": answer.stated}
 
 
 def _row(

@@ -26,7 +26,8 @@ _SIGNS = re.compile(r"[^\W_]+")
 #: Words from which on a value is a page's text, and the share of them that must be there.
 _TEXT_WORDS, _TEXT_SHARE = 50, 0.95
 
-#: A line of a run: `id`; if known `retrieved`, `answer`, `values`, `found`, `stated`, `seconds`.
+#: A line of a run: `id`; if known `retrieved`, `answer`, `values`, `found`, `stated`, `seconds`; of
+#: a language model's answer also `given` (what `ask` says), `by`, `carried`, `calls`.
 Row = Mapping[str, Any]
 
 
@@ -69,6 +70,8 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
         measures["stated"] = float(bool(answer) and not unsure)
     elif gold.answers:
         measures["EM"], measures["F1"] = exact_match(answer, gold.answers), f1(answer, gold.answers)
+        if "given" in row:
+            measures["given"] = f1(str(row["given"]), gold.answers)
     else:
         measures["silent"] = float(bool(row) and (not answer or unsure))
     if row.get("calls") and "by" in row:

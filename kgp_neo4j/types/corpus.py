@@ -441,10 +441,11 @@ class Answer:
     `structural` is the answer from pages and tables, where the question was not about content
     alone. `stated` is true where `text` is given as the answer without more ado; `tier` says how it
     is given where it is false. `reading` is what the offline reader found, `statements` are the
-    sentences of a language model's answer with their citations checked, and `usage` is what the
-    model's calls took. `notes` are warnings for the user: passages left out of a prompt, a reply
-    cut off or refused. `queries` can be run again in Browser; `trace` is the id of the traversal
-    stored in the graph. `settings` are those of the retrieval, by name.
+    sentences of a language model's answer with their citations checked, `overruled` those that the
+    reader's answer was given instead of, and `usage` is what the model's calls took. `notes` are
+    warnings for the user: passages left out of a prompt, a reply cut off or refused. `queries` can
+    be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
+    those of the retrieval, by name.
     """
 
     question: str
@@ -461,6 +462,7 @@ class Answer:
     structural: StructuralAnswer | None = None
     reading: Reading | None = None
     statements: tuple[Statement, ...] = ()
+    overruled: tuple[Statement, ...] = ()
     usage: Usage | None = None
     notes: tuple[str, ...] = ()
     queries: tuple[ShownQuery, ...] = ()
