@@ -394,6 +394,7 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     assert (both.stated, both.by, both.notes) == (True, "model", ())
     unsure = replace(both.reading, confidence=0.5)
     assert weigh(both.statements, unsure, "probable") is None
+    assert weigh(both.statements, None, "none") is None
     other = _answered(Scripted(["The quarry employed French workers [3]."]))
     assert (other.stated, other.statements[0].carried) == (False, True)
     assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)
@@ -404,6 +405,7 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     )
     unsaid = _answered(Scripted(["Otters sing [3]."]))
     assert (unsaid.text, unsaid.by) == ("Kettlehaven", "reader")
+    assert [statement.text for statement in unsaid.overruled] == ["Otters sing."]
     assert unsaid.notes == nowhere.notes
     foreign = _answered(Scripted(["Isobel Tarn wurde dort geboren [2]."]))
     assert (foreign.stated, len(foreign.notes)) == (False, 1)

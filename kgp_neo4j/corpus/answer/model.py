@@ -135,13 +135,13 @@ def passages_to_show(evidence: Answer, reading: Reading | None, most: int | None
 def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) -> bool | None:
     """Return whether the reader reads what a model answers: None where that cannot be said.
 
-    A question for why or how, or in a language that it does not know, it does not answer: there it
-    agrees. A reply in another language than the passages cannot be compared, nor can what the
-    reader finds improbable; `tier` is how its answer would be given. That a model says the same
-    makes it likelier, but not sure.
+    It cannot where the reader does not answer (a question for why or how, or in a language that it
+    does not know), where the reply is in another language than the passages, or where it finds its
+    answer improbable; `tier` is how that would be given. That a model says the same makes it
+    likelier, but not sure.
     """
     if reading is None or reading.kind == "sentence":
-        return True
+        return None
     wanted = f" {' '.join(words(reading.text))} ".casefold()
     said = [f" {' '.join(words(statement.text))} ".casefold() for statement in statements]
     if reading.text and (said[0] in wanted or any(wanted in each for each in said)):
