@@ -182,6 +182,11 @@ class ReaderAnswerer:
         reader = self._loaded() if self._knows_language(evidence) else None
         return getattr(reader, "likeliest", None)
 
+    def doubts(self, read: Answer, said: str) -> bool:
+        """Return whether the reader is sure of its answer, or finds it far likelier than `said`."""
+        doubts = getattr(self._loaded(), "doubts", lambda *_: False)
+        return read.stated or doubts(read.question, read.passages, read.paths, said)
+
     def _loaded(self) -> Reader:
         from kgp_neo4j.corpus.read.reader import load_reader
 
@@ -195,9 +200,9 @@ class ModelAnswerer:
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
     which passages the model is shown, and answers where the model does not, where no passage
-    carries what the model says and its own answer is probable, or where it is sure and the model
-    says another short answer; what the model said is then `overruled`. What both say and the
-    passages carry is stated.
+    carries what the model says and its own answer is probable, or where the model says another
+    short answer and it is sure, or finds that one far less likely; what the model said is then
+    `overruled`. What both say and the passages carry is stated.
     """
 
     model: LanguageModel
@@ -241,13 +246,12 @@ class ModelAnswerer:
             silent = replace(evidence, sentences=read.sentences, overruled=reply.statements)
             return replace(silent, notes=(*evidence.notes, note))
         agrees = weigh(said, read.reading, read.tier)
-        sure = short and read.stated
         other = ""
         # A sentence that stands for an answer to why or how is no rival of the model's.
         if unsaid and read.tier in ("stated", "probable") and kind not in ("", "sentence"):
             how = "the same, for a reason that" if agrees else f"{words}, which"
             other = f"The language model says {how} no passage carries."
-        elif sure and agrees is False:
+        elif short and agrees is False and self.offline.doubts(read, said[0].text):
             other = f"The language model says otherwise: {words}."
         if other:
             return replace(read, overruled=reply.statements, notes=(*read.notes, other))
@@ -259,7 +263,7 @@ class ModelAnswerer:
         return replace(
             read,
             text=marked(reply.statements, numbers),
-            stated=bool(agrees) and (sure or carried),
+            stated=bool(agrees) and (carried or (short and read.stated)),
             statements=reply.statements,
             notes=notes,
         )

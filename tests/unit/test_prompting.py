@@ -420,6 +420,13 @@ def test_what_reader_and_model_say_is_weighed() -> None:
         sure = _answered(Scripted([said]), form="short")
         assert (sure.text, sure.by, sure.stated) == ("Kettlehaven", "reader", True)
         assert sure.notes == (f"The language model {told}.",)
+    # Of one that it is not sure of it says how much likelier it is than the model's.
+    for question, by in (
+        ("Where was the bridge's designer from?", "reader"),
+        ("Who built the bridge?", "model"),
+    ):
+        rival = _answered(Scripted(["Answer: French workers [3]"]), question, form="short")
+        assert (rival.by, rival.tier, len(rival.notes)) == (by, "probable", 1)
     reasons = "Answer: Kettlehaven [2]\nShe was born in Kettlehaven [2]. Otters sing [3]."
     both = _answered(Scripted([reasons]), form="short")
     assert (both.stated, both.by, both.statements[-1].carried) == (True, "model", False)
