@@ -124,7 +124,7 @@ class OfflineReader:
         if self._judge is None or read.kind == "none":
             return False
         words = re.compile(re.escape(said), re.IGNORECASE)
-        places = [
+        places: list[tuple[tuple[str, int, int], ...]] = [
             ((passage.id, *found.span()),)
             for passage in selected
             for found in islice(words.finditer(passage.text), 2)
