@@ -404,8 +404,10 @@ class Pipeline:
         decision = reading.decision
         if type_ in ("structural", "both"):
             decision = TypeDecision(type_, by="option")
-        elif write is not None and (type_ == "model" or decision.type != "content"):
-            # Where the words already say that it is about content, a model is not asked.
+        elif write is not None and (
+            type_ == "model" or (decision.type != "content" and not reading.by_words.sure)
+        ):
+            # Where the words say that it is about content, or answer it, a model is not asked.
             reading.ask(write)
             decision = reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None

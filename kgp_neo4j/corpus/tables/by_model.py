@@ -108,7 +108,7 @@ def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
         for places in (choice.rows, choice.columns)
     )
     look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
-    return decision, resolve(context.library, _references(context, choice), look, by_model=True)
+    return decision, resolve(context.library, _references(context, choice), look)
 
 
 def _references(context: Context, choice: _Choice) -> References:

@@ -70,8 +70,7 @@ class Context:
 
     `pages` and `tables` have an entry for each one named, in the question's order; where no
     document was `named`, one for each document that has it. `missing` lists what does not exist,
-    `notes` how a reference was resolved, `doubt` why a table is ambiguous. `by_model` is true where
-    a language model chose the look-up.
+    `notes` how a reference was resolved, `doubt` why a table is ambiguous.
     """
 
     library: Library
@@ -79,7 +78,6 @@ class Context:
     look_up: LookUp
     documents: tuple[DocumentOutline, ...]
     named: bool
-    by_model: bool = False
     pages: list[tuple[DocumentOutline, tuple[int, ...]]] = field(default_factory=list)
     tables: list[TableOutline] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

@@ -8,6 +8,7 @@ its Markdown). Here a question is first read as one of a few look-ups; most need
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from kgp_neo4j.corpus.tables import pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
@@ -52,6 +53,11 @@ class Reading:
         self._asked = False
         self.decision = _decided(self._context)
 
+    @cached_property
+    def by_words(self) -> StructuralAnswer:
+        """The answer by the question's words alone; where it is sure, no model need choose."""
+        return _answered(self._context, None)
+
     def ask(self, write: Write) -> None:
         """Let a language model choose the look-up and the type of the question."""
         self._asked = True
@@ -65,14 +71,15 @@ class Reading:
     def answer(self, write: Write | None = None) -> StructuralAnswer:
         """Answer from pages and tables, by read-only queries that are shown.
 
-        The model's look-up answers; if that gives nothing, the words' one. A model that `write`
-        asks with a prompt chooses a look-up unless it did before, and answers from fetched pages
-        and tables what no look-up does; without one such questions stay unsure.
+        A model that `write` asks with a prompt chooses a look-up where the words give no sure
+        answer, unless it did before, and answers from fetched pages and tables what no look-up
+        does; without one such questions stay unsure. If its look-up gives nothing, the words' one
+        answers.
         """
-        if write is not None and not self._asked and self._context.documents:
+        if write and not self._asked and not self.by_words.sure and self._context.documents:
             self.ask(write)
         context = self._chosen or self._context
-        result = _answered(context, write)
+        result = _answered(context, write) if write else self.by_words
         if self._chosen is not None and not (result.found and result.sure):
             other = _answered(self._context, write)
             if not result.text or (other.found and other.sure):
@@ -92,7 +99,7 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
     if context.doubt and context.references.tables:
         return unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
-        whole = not context.by_model and (look.kind, look.part) in _WHOLE
+        whole = (look.kind, look.part) in _WHOLE
         if write and result.markdown and (whole or not result.sure):
             return answered_by_model(context, write, result) or result
         return result

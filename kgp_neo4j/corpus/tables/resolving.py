@@ -17,14 +17,10 @@ _MOST_NAMED, _MOST_LABELS = 12, 50
 _MOST_SEARCHED, _MOST_PHRASES = 60, 400
 
 
-def resolve(
-    library: Library, references: References, look_up: LookUp, *, by_model: bool = False
-) -> Context:
+def resolve(library: Library, references: References, look_up: LookUp) -> Context:
     """Find the documents, pages and tables that the question refers to."""
     named = tuple({document.id: document for document in references.documents}.values())
-    context = Context(
-        library, references, look_up, named or library.documents, bool(named), by_model
-    )
+    context = Context(library, references, look_up, named or library.documents, bool(named))
     for at, page in enumerate(references.pages):
         _page(context, page, _scope(context, f"PAGEREF{at}"))
     for at, table in enumerate(references.tables):
