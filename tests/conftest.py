@@ -187,21 +187,6 @@ def database(connection: Connection, shared: Path) -> Iterator[Database]:
         yield made
 
 
-@pytest.fixture
-def other_server(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
-    """A server whose installation a test may change: beside other workers a second one."""
-    if _WORKER is None:
-        yield database
-        install(database)
-        return
-    home = shared / "changing" / "home"
-    with locked(home.with_name("in use"), "Another worker changes the procedures", print):
-        made = server.start(Folders(folders.cache, home), memory="1g", echo=print)
-        with Database(made) as own:
-            install(own)
-            yield own
-
-
 def _fresh_corpus(database: Database) -> Iterator[str]:
     name = f"test {uuid.uuid4().hex[:12]}"
     yield name
