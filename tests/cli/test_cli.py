@@ -210,12 +210,6 @@ def test_a_completion_script_is_printed(shell: str) -> None:
     assert "_KGP_NEO4J_COMPLETE" in prints(_KGP_NEO4J_COMPLETE=f"{shell}_source")
 
 
-def test_version_is_printed() -> None:
-    from importlib import metadata
-
-    assert metadata.version("kgp-neo4j") in prints("--version")
-
-
 def test_an_interrupt_leaves_with_130() -> None:
     # A server that takes the connection and never says a word: the command waits for it.
     with socket.create_server(("127.0.0.1", 0)) as silent:
