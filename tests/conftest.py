@@ -6,6 +6,7 @@ import threading
 import uuid
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from chat_server import ChatServer
@@ -58,21 +59,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: (item.path not in alone, item.path not in slow))
 
 
+#: The lock that this worker's test runs under, while it is held; a row of `alone` tests keeps it.
+_RUNNING: list[IO[str]] = []
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Run a test marked `alone` while the other workers wait; the others side by side."""
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Run tests marked `alone` while the other workers wait, a row of them at once."""
     if _WORKER is None:
         return (yield)
     import fcntl
 
     run: Path = item.config._tmp_path_factory.getbasetemp().parent  # type: ignore[attr-defined]
-    how = fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH
-    with (run / "running").open("w") as running:
+    alone, next_alone = (each and each.get_closest_marker("alone") for each in (item, nextitem))
+    if not _RUNNING:
         # Who waits for the others holds the door, so that none of them begins another test.
         with (run / "door").open("w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
-            fcntl.flock(running, how)
+            _RUNNING.append((run / "running").open("w"))
+            fcntl.flock(_RUNNING[0], fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    try:
         return (yield)
+    finally:
+        if not (alone and next_alone):
+            _RUNNING.pop().close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -185,21 +197,6 @@ def database(connection: Connection, shared: Path) -> Iterator[Database]:
         with locked(shared / "installing", "Another worker is installing", print):
             install(made)
         yield made
-
-
-@pytest.fixture
-def other_server(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
-    """A server whose installation a test may change: beside other workers a second one."""
-    if _WORKER is None:
-        yield database
-        install(database)
-        return
-    home = shared / "changing" / "home"
-    with locked(home.with_name("in use"), "Another worker changes the procedures", print):
-        made = server.start(Folders(folders.cache, home), memory="1g", echo=print)
-        with Database(made) as own:
-            install(own)
-            yield own
 
 
 def _fresh_corpus(database: Database) -> Iterator[str]:

@@ -5,7 +5,7 @@ import shlex
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, opened_database, print_result
-from kgp_neo4j.types.corpus import CorpusSummary, Document
+from kgp_neo4j.types.corpus import CorpusSummary
 from kgp_neo4j.types.mindmap import GraphSummary
 
 _EPILOG = """
@@ -35,7 +35,9 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
 
     with opened_database() as database:
         if documents is not None:
-            print_result(list_documents(database, documents), as_json, _print_documents)
+            listed = list_documents(database, documents)
+            lines = (f"{each.id}  {each.title}  ({', '.join(each.sources)})" for each in listed)
+            print_result(listed, as_json, "\n".join(lines))
             return
         summaries = [] if only_graphs else corpora(database)
         known = graphs(database)
@@ -52,11 +54,6 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
         _print_graphs(known)
     elif only_graphs:
         click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
-
-
-def _print_documents(documents: list[Document]) -> None:
-    for document in documents:
-        click.echo(f"{document.id}  {document.title}  ({', '.join(document.sources)})")
 
 
 def _print_graphs(graphs: list[GraphSummary]) -> None:

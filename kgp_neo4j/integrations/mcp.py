@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.question import LONGEST_QUESTION
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
@@ -42,18 +42,6 @@ def describe_passages(found: Retrieval | Answer, limit: int) -> list[dict[str, A
         {**known, "source": PurePath(text.source).name, "text": text.text}
         for text, known in islice(described(found), limit)
     ]
-
-
-def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
-    """Return a passage with its neighbours, the heaviest edges first: edge types and reasons."""
-    return parts(passage, "id", "title", "name") | {
-        "neighbours": [
-            {name: row["neighbour"][name] for name in ("id", "title", "text")}
-            | {"edge": row["edge"].type, "weight": round(row["score"], 4), "reason": row["reason"]}
-            for row in rows
-            if "id" in row["neighbour"]  # it may have been deleted since it was found
-        ],
-    }
 
 
 # --- The server ---
@@ -267,7 +255,7 @@ class _Tools:
         }
 
     def _passages_round(self, names: list[str], corpus: str, limit: int) -> dict[str, Any]:
-        """Return the passages of these ids or titles, each with its neighbours."""
+        """Return the passages of these ids or titles, each with its neighbours, heaviest first."""
         name = self._named(corpus).name
         found: dict[str, Passage] = {}
         unknown: list[str] = []
@@ -286,11 +274,19 @@ class _Tools:
                 f"the corpus {name!r} has no passage or document named {', '.join(names)}",
                 hint="Give the id of a passage as `retrieve` returns it, or a document's title.",
             )
-        near = "procedures/passage_neighbours"
-        passages = [
-            describe_neighbours(each, self._database.read(near, passage=each.id, limit=limit))
-            for each in found.values()
-        ]
+        passages = []
+        for passage in found.values():
+            near = self._database.read(
+                "procedures/passage_neighbours", passage=passage.id, limit=limit
+            )
+            neighbours = [
+                {key: row["neighbour"][key] for key in ("id", "title", "text")}
+                | {"edge": row["edge"].type, "weight": round(row["score"], 4)}
+                | {"reason": row["reason"]}
+                for row in near
+                if "id" in row["neighbour"]  # it may have been deleted since it was found
+            ]
+            passages.append(parts(passage, "id", "title", "name") | {"neighbours": neighbours})
         return {"unknown": unknown, "kind": "passages", "passages": passages}
 
     def _named(self, corpus: str | None) -> Corpus:

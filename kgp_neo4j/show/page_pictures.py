@@ -62,11 +62,8 @@ class _Order:
 
     def places(self, text: str) -> list[range]:
         """Return where some letters are, only as whole words if they are anywhere."""
-        places: list[range] = []
-        at = self.text.find(text)
-        while at >= 0:
-            places.append(range(at, at + len(text)))
-            at = self.text.find(text, at + 1)
+        found = regex.finditer(regex.escape(text), self.text, overlapped=True)
+        places = [range(*each.span()) for each in found]
         whole = [p for p in places if {p[0] - 1, p[-1]} <= self._ends]
         return whole or places
 

@@ -34,6 +34,15 @@ class Usage:
     estimated: bool = False
 
 
+class ReplyOptions(TypedDict, total=False):
+    """The options of a reply, as `LanguageModel.reply` describes them."""
+
+    tokens: int
+    grammar: str
+    schema: Mapping[str, Any] | None
+    on_text: Callable[[str], None] | None
+
+
 class LanguageModel(Protocol):
     """A model that writes text: a chat server, a local model, or a scripted one in a test."""
 
@@ -49,17 +58,10 @@ class LanguageModel(Protocol):
         """The number of passages that a prompt should have at most, None for all that fit."""
         ...
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        grammar: str = "",
-        schema: Mapping[str, Any] | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
-        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
+        """Return the reply to one prompt; `task` is the system prompt.
+
+        `tokens` is the reply's limit, 1024 where it is not given.
 
         Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
         others pay them no heed. `on_text` is called with each piece of the reply while it is
@@ -71,15 +73,6 @@ class LanguageModel(Protocol):
     def count(self, text: str) -> int:
         """Return the number of tokens of a text, or an upper bound."""
         ...
-
-
-class ReplyOptions(TypedDict, total=False):
-    """The options of a reply, as `LanguageModel.reply` describes them."""
-
-    tokens: int
-    grammar: str
-    schema: Mapping[str, Any] | None
-    on_text: Callable[[str], None] | None
 
 
 class Write(Protocol):

@@ -79,6 +79,8 @@ class _Workplace:
         self._prefix = f"test docs {folder.name}"
         self._folder = folder.name
         self._ready: set[str] = set()
+        #: The commands that were run.
+        self.run: set[str] = set()
         shutil.copytree(DOCUMENTS, folder / "notes")
         shutil.copytree(GRAPH, folder / "kgp_neo4j" / "demo" / "graph")
         write_file(folder / "notes" / "monday.md", f"# Monday\n\n{_TEXT}")
@@ -201,6 +203,9 @@ def test_every_command_runs(path: Path, workplace: _Workplace, database: Databas
         if _NOT_RUN.search(line):
             _parse(arguments)
             continue
+        if line in workplace.run:  # on another page
+            continue
+        workplace.run.add(line)
         for option in ("--corpus", "--documents"):
             if option in arguments:
                 at = arguments.index(option) + 1

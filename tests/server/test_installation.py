@@ -88,20 +88,20 @@ def test_a_call_ends_with_its_time(database: Database, demo_graph: str) -> None:
     ("layout", "said"), [(LAYOUT + 1, "a newer kgp-neo4j"), (LAYOUT - 1, "an earlier kgp-neo4j")]
 )
 def test_a_database_of_another_layout_is_left_alone(
-    other_server: Database, monkeypatch: pytest.MonkeyPatch, layout: int, said: str
+    database: Database, monkeypatch: pytest.MonkeyPatch, layout: int, said: str
 ) -> None:
-    for name, value in environment(other_server.connection).items():
+    for name, value in environment(database.connection).items():
         monkeypatch.setenv(name, value)
-    (before,) = other_server.read("install/state")
+    (before,) = database.read("install/state")
     other = before | {"layout": layout, "version": "99.0"}
-    other_server.write("install/remember", **other)
+    database.write("install/remember", **other)
     try:
         for read_only in (False, True):
             with pytest.raises(DatabaseError, match=rf"{said} \(99.0\) made the database"):
                 open_database(read_only=read_only)
-        assert other_server.read("install/state") == [other]
+        assert database.read("install/state") == [other]
     finally:
-        other_server.write("install/remember", **before)
+        database.write("install/remember", **before)
 
 
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)

@@ -30,7 +30,7 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import archive, jars, java, logs, password, process
+from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.artifacts import load_lock
@@ -422,6 +422,7 @@ def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
     with Mirror(source / "maven") as mirror:
         threading.Thread(target=mirror.serve_forever, daemon=True).start()
         monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
+        monkeypatch.setattr(fetch, "_MORE", 0.01)
         yield Cache(tmp_path / "cache", mirror)
         mirror.shutdown()
 

@@ -120,13 +120,8 @@ def completion(
 ) -> dict[str, Any]:
     """Return a whole reply; `usage` are the tokens read and written, which not all servers tell."""
     said = {"role": "assistant", "content": text} | message
-    return {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [{"index": 0, "message": said, "finish_reason": finish}],
-    } | _usage(usage)
+    made = _made("chat.completion", {"message": said, "finish_reason": finish})
+    return made | _usage(usage)
 
 
 def stream(
@@ -154,13 +149,12 @@ def _streamed(answer: Any) -> Any:
 
 
 def _piece(delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
-    return {
-        "id": "1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "m",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-    }
+    return _made("chat.completion.chunk", {"delta": delta, "finish_reason": finish})
+
+
+def _made(kind: str, choice: dict[str, Any]) -> dict[str, Any]:
+    choices = [{"index": 0} | choice]
+    return {"id": "1", "object": kind, "created": 1, "model": "m", "choices": choices}
 
 
 def _usage(usage: tuple[int, int] | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 _THREADS = 12
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
+_MORE = 1.0  # seconds more that each further attempt waits for
 _PIECE = 64 * 1024  # bytes; a cut connection loses one at most
 _MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
 
@@ -85,8 +86,8 @@ class _Fetcher:
         why = "no Maven repository is set"
         with disk_errors(part, "The jar could not be written"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            for attempt in range(4):  # with a second more between them each time
-                self.stop.wait(attempt)
+            for attempt in range(4):
+                self.stop.wait(attempt * _MORE)
                 for repository in self._repositories:
                     if self.stop.is_set():
                         return
