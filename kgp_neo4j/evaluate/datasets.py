@@ -11,6 +11,7 @@ from kgp_neo4j.corpus.load.loading import language_of, load
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import SETTINGS, prepare
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
 from kgp_neo4j.graphdb.database import Database
@@ -67,7 +68,7 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
     all questions. Of a published file, the contexts of the questions that are drawn make the
     corpus, as in KGP's paper; PDFs that questions name are a corpus each. `seed` draws a `sample`.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     if name == DEMO:
         path = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
         return Dataset(
