@@ -59,7 +59,12 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
         (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
         (_WHO, "In 1994?", "Who designed the Hesk Bridge in 1994?"),
         # More of the same.
-        (_WHO, "Why?", "Why: Who designed the Hesk Bridge (Yusuf Arden)?"),
+        # Another part of the same.
+        (_WHO, "Why?", "Why was it that Yusuf Arden designed the Hesk Bridge?"),
+        (_WHO, "In which year?", "In which year was it that Yusuf Arden designed the Hesk Bridge?"),
+        (_WHEN, "By whom?", "By whom was the lighthouse lit?"),
+        (_WHERE, "and when?", "When was the designer of the Hesk Bridge born (Kettlehaven)?"),
+        (_SHIPS, "For whom?", "For whom: How many ships called at Kettlehaven in 1893?"),
         (_WHO, "Who else?", "Who else: Who designed the Hesk Bridge (Yusuf Arden)?"),
     ],
 )
