@@ -173,7 +173,7 @@ def test_citations_are_numbered_by_the_conversation(database: Database, demo_cor
         demo_corpus,
         "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
         "Where was Isobel Tarn born?",
-        "Answer: Kettlehaven\nBecause: Isobel Tarn was born in Kettlehaven [1].",
+        "Answer: Kettlehaven\nBecause: So sank it [8]. Isobel Tarn was born in Kettlehaven [1].",
     )
     first, second = talk.ask("Who designed the Hesk Bridge?"), talk.ask("Where was Isobel born?")
     assert [source.title for source in second.sources] == ["Isobel Tarn"]
@@ -182,6 +182,9 @@ def test_citations_are_numbered_by_the_conversation(database: Database, demo_cor
     assert talk.shown(second).text.endswith("[2]")
     assert talk.shown(second).passages == tuple(talk.sources)
     assert second.sources[0].number == 2
+    assert "[8] does not carry it" in "".join(second.answer.notes)
+    eighth = second.answer.passages[7].cited
+    assert f"“{eighth}” does not carry it" in "".join(talk.shown(second).notes)
 
 
 # --- The command ----------------------------------------------------------------------------------

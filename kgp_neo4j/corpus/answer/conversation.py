@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kgp_neo4j.corpus.answer.check import marked
+from kgp_neo4j.corpus.answer.check import recounted
 from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline
@@ -77,13 +77,18 @@ class Conversation:
         return numbers
 
     def shown(self, turn: Turn) -> Answer:
-        """Return a turn's answer, with all sources of the conversation if it has passages."""
-        answer = turn.answer
+        """Return a turn's answer, with all sources of the conversation if it has passages.
+
+        The other passages that it speaks of are named by their titles.
+        """
+        answer, numbers = turn.answer, self.numbered(())
         if not answer.passages:
             return answer
-        if answer.by == "model":
-            answer = replace(answer, text=marked(answer.statements, self.numbered(())))
-        return replace(answer, passages=tuple(self.sources))
+        marks = {
+            at: f"[{numbers[each.id]}]" if each.id in numbers else f"“{each.cited}”"
+            for at, each in enumerate(answer.passages, 1)
+        }
+        return replace(recounted(answer, marks), passages=tuple(self.sources))
 
 
 def sources(answer: Answer) -> list[Passage]:

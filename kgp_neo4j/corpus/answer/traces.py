@@ -144,14 +144,16 @@ def explain(database: Database, trace: str) -> Replay:
     shown = [p for p in shown_passages(answer.paths) if p in passages]
     if answer.type.type == "structural":
         shown = cited_parts(answer.structural)
-    notes = list(answer.notes)
+    answer = replace(answer, browser=browser_link(database.connection, shown))
     if gone:
+        from kgp_neo4j.corpus.answer.check import recounted
+
+        marks = dict.fromkeys(range(1, len(titles) + 1), "[?]")
+        there = [visit.rank for visit in ranked if visit.step.passage in passages]
+        answer = recounted(answer, marks | {rank: f"[{at}]" for at, rank in enumerate(there, 1)})
         named = ", ".join(map(repr, gone[:_LISTED])) + (", ..." if len(gone) > _LISTED else "")
-        notes.append(
-            f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since: "
-            f"{named}."
-        )
-    answer = replace(answer, browser=browser_link(database.connection, shown), notes=tuple(notes))
+        left = f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since"
+        answer = replace(answer, notes=(*answer.notes, f"{left}: {named}."))
     return Replay(
         id=key,
         asked_at=rows[0]["askedAt"],
