@@ -71,10 +71,8 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 
-@lru_cache(maxsize=8)
-def _open_once(settings: LanguageSettings, was_found: bool, key: str) -> LanguageModel | None:
-    """Return the model of a name, another one for another `key`, given as its hash."""
-    return _open(settings, was_found)
+#: By the hash of the key, too: after a refusal another key opens the model anew.
+_open_once = lru_cache(maxsize=8)(lambda settings, was_found, key: _open(settings, was_found))
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:

@@ -34,45 +34,6 @@ class Usage:
     estimated: bool = False
 
 
-class LanguageModel(Protocol):
-    """A model that writes text: a chat server, a local model, or a scripted one in a test."""
-
-    name: str
-
-    @property
-    def context(self) -> int:
-        """The number of tokens for prompt and reply together."""
-        ...
-
-    @property
-    def passages(self) -> int | None:
-        """The number of passages that a prompt should have at most, None for all that fit."""
-        ...
-
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        grammar: str = "",
-        schema: Mapping[str, Any] | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
-        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
-
-        Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
-        others pay them no heed. `on_text` is called with each piece of the reply while it is
-        written. Raises ModelError where the model cannot be used at all; a reply that is refused,
-        cut off or empty has that in `finish`.
-        """
-        ...
-
-    def count(self, text: str) -> int:
-        """Return the number of tokens of a text, or an upper bound."""
-        ...
-
-
 class ReplyOptions(TypedDict, total=False):
     """The options of a reply, as `LanguageModel.reply` describes them."""
 
@@ -82,12 +43,37 @@ class ReplyOptions(TypedDict, total=False):
     on_text: Callable[[str], None] | None
 
 
+class LanguageModel(Protocol):
+    """A model that writes text: a chat server, a local model, or a scripted one in a test."""
+
+    name: str
+
+    @property
+    def context(self) -> int:
+        """The number of tokens for prompt and reply together."""
+
+    @property
+    def passages(self) -> int | None:
+        """The number of passages that a prompt should have at most, None for all that fit."""
+
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
+        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
+
+        Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
+        others pay them no heed. `on_text` is called with each piece of the reply while it is
+        written. Raises ModelError where the model cannot be used at all; a reply that is refused,
+        cut off or empty has that in `finish`.
+        """
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text, or an upper bound."""
+
+
 class Write(Protocol):
     """A language model as a function, from a prompt to the text of its reply."""
 
     def __call__(self, prompt: str, **options: Unpack[ReplyOptions]) -> str:
         """Return the text of the reply."""
-        ...
 
 
 class ModelWrapper:

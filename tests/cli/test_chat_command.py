@@ -12,7 +12,7 @@ from scripted_model import Scripted
 from terminal import Terminal
 
 from kgp_neo4j.corpus.answer.conversation import Conversation
-from kgp_neo4j.corpus.answer.follow_up import Said, by_model, by_rules
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules, understood
 from kgp_neo4j.corpus.answer.traces import explain, remove
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.demo import SETTINGS
@@ -113,10 +113,10 @@ def test_rules_look_further_back() -> None:
 
 def test_a_model_rewrites() -> None:
     model = Scripted(["Question: Where was Yusuf Arden born?\nBecause he did."])
-    assert by_model("Where was he born?", [_WHO], model) == "Where was Yusuf Arden born?"
+    assert understood("Where was he born?", [_WHO], model) == "Where was Yusuf Arden born?"
     assert "Answer: Yusuf Arden" in model.prompts[0]
     # The first question has nothing to be resolved from.
-    assert by_model("Where was he born?", [], Scripted([])) == "Where was he born?"
+    assert understood("Where was he born?", [], Scripted([])) == "Where was he born?"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_model_rewrites() -> None:
     ],
 )
 def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
-    made = by_model("Where was he born?", [_WHO], Scripted([reply]))
+    made = understood("Where was he born?", [_WHO], Scripted([reply]))
     assert made == "Where was Yusuf Arden born?"
 
 

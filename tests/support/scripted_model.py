@@ -1,9 +1,9 @@
 """A language model whose replies a test writes down: the logic around a model, without one."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Unpack
 
-from kgp_neo4j.types.language import Reply
+from kgp_neo4j.types.language import Reply, ReplyOptions
 
 
 class Scripted:
@@ -26,16 +26,7 @@ class Scripted:
         self.tasks: list[str] = []
         self.prompts: list[str] = []
 
-    def reply(
-        self,
-        task: str,
-        prompt: str,
-        *,
-        tokens: int = 1024,
-        grammar: str = "",
-        schema: Mapping[str, Any] | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         self.tasks.append(task)
         self.prompts.append(prompt)
         said = self._next(prompt)
@@ -44,7 +35,7 @@ class Scripted:
         if not isinstance(said, Reply):
             made = (self.count(f"{task} {prompt}"), self.count(said))
             said = Reply(said, "stop" if said.strip() else "empty", *made)
-        if on_text is not None:
+        if on_text := options.get("on_text"):
             for line in said.text.splitlines(keepends=True):
                 on_text(line)
         return said

@@ -362,15 +362,14 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
 def recounted(answer: Answer, marks: Mapping[int, str]) -> Answer:
     """Return an answer with other marks for its passages' numbers: in a model's text, in notes."""
 
-    def marked_anew(text: str) -> str:
+    def anew(text: str) -> str:
         return str(_NUMBERED.sub(lambda found: marks.get(int(found[1]), found[0]), text))
 
-    statements = (replace(each, note=marked_anew(each.note)) for each in answer.statements)
     return replace(
         answer,
-        text=marked_anew(answer.text) if answer.by == "model" else answer.text,
-        statements=tuple(statements),
-        notes=tuple(map(marked_anew, answer.notes)),
+        text=anew(answer.text) if answer.by == "model" else answer.text,
+        statements=tuple(replace(each, note=anew(each.note)) for each in answer.statements),
+        notes=tuple(map(anew, answer.notes)),
     )
 
 

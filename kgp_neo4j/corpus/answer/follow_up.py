@@ -31,10 +31,7 @@ _LISTED = "|".join(_KIND_OF)
 _PRONOUN = regex.compile(
     rf"(?<!\b(?i:is|are|was|were) (?=there))\b(?:{_LISTED})\b|^(?i:{_LISTED})\b"
 )
-_PREPOSITION = (
-    r"(?:in|into|on|at|by|for|of|from|to|with|without|near|under|over|about|against|through|"
-    r"between|during|since|until|after|before)"
-)
+_PREPOSITION = r"(?:in|on|at|by|for|of|from|to|with|near|under|during|since|until|after|before)"
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _VERB = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
 _NOUNS = rf"(?:\s+(?!{_VERB}\b)\p{{L}}[\p{{L}}-]*)"
@@ -107,11 +104,6 @@ class Said:
         if kind == "person":
             return [*self.titles[:1], self.name]
         return [*self.names(), self.name, *self.titles]
-
-
-def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
-    """Return a question as the turns before it complete it: by a model's rewriting, or by rules."""
-    return by_rules(text, history) if model is None else by_model(text, history, model)
 
 
 def by_rules(question: str, history: Sequence[Said]) -> str:
@@ -197,14 +189,14 @@ def _with_other(last: Said, at: str, other: str) -> str:
     return f"{question.rstrip(' ?.!')}, of {other}?"
 
 
-def by_model(text: str, history: Sequence[Said], model: LanguageModel) -> str:
-    """Let a model rewrite a question from the conversation (one call).
+def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
+    """Return a question as the turns before it complete it: by a model (one call), or by rules.
 
-    The rules are used where its reply is unusable, or has a name or number that is not there. A
-    question too long to follow up is returned as it is. Raises ModelError for an unusable model.
+    The rules are used, too, where its reply is unusable, or has a name or number that is not there.
+    A question too long to follow up is returned as it is. Raises ModelError for an unusable model.
     """
-    if not history or len(text) > _LONGEST:
-        return text
+    if model is None or not history or len(text) > _LONGEST:
+        return by_rules(text, history)
     lines = []
     for turn in history[-_TURNS:]:
         lines += [f"Question: {plain(turn.question)}", f"Answer: {plain(turn.answer) or '(none)'}"]
