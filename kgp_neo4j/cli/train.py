@@ -10,7 +10,6 @@ from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
-
 _EPILOG = """
 \b
 Examples:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
@@ -50,7 +51,7 @@ def _models(url: str, key: str) -> list[str]:
     import requests  # takes time
 
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    asked = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
+    asked: dict[str, Any] = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
     with requests.Session() as session:
         session.trust_env = url != OLLAMA  # no proxy leads to this machine
         try:

@@ -25,7 +25,6 @@ from kgp_neo4j.environment.configuration import (
     settings_file,
     variable_of,
 )
-from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.llm.call import find_model
 from kgp_neo4j.mindmap.load.mapping import read_mapping
@@ -219,7 +218,7 @@ def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, 
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("use", [Folders.from_environment, load_reader, read_mapping, expanded])
+@pytest.mark.parametrize("use", [Folders.from_environment, load_reader, read_mapping])
 def test_the_home_of_nobody_is_said(use: Callable[[Any], object]) -> None:
     with pytest.raises(InputError, match=r"^~nobody-at-all/x: its ~ names"):
         use("~nobody-at-all/x")
