@@ -122,6 +122,8 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments; return its exit code."""
+    if sys.stdin is None:  # it was closed: nothing comes from it
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a console cannot show ends nothing
             stream.reconfigure(errors="replace")

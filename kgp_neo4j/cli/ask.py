@@ -122,7 +122,7 @@ def command(
         raise click.UsageError("Nothing is kept of PATH...: leave --corpus and --trace out.")
     if not paths and corpus is None:
         raise click.MissingParameter(param_hint="'--corpus'", param_type="option")
-    if asked == "-" and not (asked := sys.stdin.read().strip() if sys.stdin else ""):
+    if asked == "-" and not (asked := sys.stdin.read().strip()):
         raise InputError("there is no question", where="standard input", hint="Pipe one in.")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.corpus.pipeline import make_pipeline

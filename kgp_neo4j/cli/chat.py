@@ -67,7 +67,7 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
 
     A person saw the errors, so that they count only where a script asks.
     """
-    person = sys.stdin is not None and sys.stdin.isatty()
+    person = sys.stdin.isatty()
     if person:
         with contextlib.suppress(ImportError):  # on Windows the console does this itself
             import readline  # noqa: F401  # gives the prompt its history and keys
@@ -89,7 +89,7 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
 def _next(person: bool) -> str | None:
     """Return the next input, typed at a prompt or read from a pipe; None at the end."""
     if not person:
-        line = sys.stdin.readline() if sys.stdin is not None else ""
+        line = sys.stdin.readline()
         return line.strip() if line else None
     try:
         if sys.stdout.isatty():

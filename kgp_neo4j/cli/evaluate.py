@@ -229,6 +229,7 @@ def _evaluate(
 
 def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     """Answer the questions over a graph by each method, and score the runs."""
+    from kgp_neo4j.environment.files import expanded
     from kgp_neo4j.evaluate import graph_experiment as experiment
     from kgp_neo4j.evaluate.experiment import check_methods, plan
     from kgp_neo4j.evaluate.graph_questions import read_graph_questions
@@ -236,7 +237,7 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.runs import read_run
 
-    file = Path(asked.dataset).expanduser()
+    file = expanded(asked.dataset)
     questions = draw(read_graph_questions(file), asked.sample, asked.seed)
     name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
     data = experiment.GraphDataset(name, graph, tuple(questions))

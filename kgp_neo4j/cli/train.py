@@ -10,7 +10,6 @@ from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
-
 _EPILOG = """
 \b
 Examples:
@@ -161,12 +160,13 @@ def reader(
 ) -> None:
     """Train the reader that answers without a language model."""
     from kgp_neo4j.corpus.read.reader import SHIPPED
+    from kgp_neo4j.environment.files import expanded
     from kgp_neo4j.train.reader import ReaderSettings, train_reader
 
     # What is not given has the default of the settings.
     options = {name: value for name, value in given.items() if value is not None}
     if further is not None:
-        options["further"] = Path(further).expanduser() if further else SHIPPED
+        options["further"] = expanded(further) if further else SHIPPED
         options.setdefault("rate", 1e-4)
     report = train_reader(files, out, ReaderSettings(**options), overwrite=overwrite)
     lines = [

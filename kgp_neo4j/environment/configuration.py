@@ -16,11 +16,11 @@ import msgspec
 import platformdirs
 
 from kgp_neo4j.environment.addresses import checked_url, shown_url
-from kgp_neo4j.environment.files import read_toml
+from kgp_neo4j.environment.files import expanded, read_toml
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
-from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 _MOST = 10**9
 _SWITCH = {"on": True, "off": False, "true": True, "false": False}
@@ -134,8 +134,8 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
         if (is_cache or is_switch) and (isinstance(value, bool) or text.lower() in _SWITCH):
             return value if isinstance(value, bool) else _SWITCH[text.lower()]
         if "Path" in str(declared.type) and text:
-            with suppress(RuntimeError):  # the home folder of an unknown user
-                return folder / Path(text).expanduser()
+            with suppress(InputError):  # the home folder of an unknown user
+                return folder / expanded(text)
         elif text and not is_switch and (text in choices or not choices):
             return text
     raise ConfigurationError(
@@ -174,7 +174,7 @@ def settings_file() -> Path | None:
     if named is None:
         folder = platformdirs.user_config_dir("kgp-neo4j", appauthor=False)
         return Path(folder) / "config.toml"
-    path = Path(named).expanduser()
+    path = expanded(named)
     if not named.strip() or path == Path(os.devnull):
         return None
     if not path.is_file():

@@ -48,7 +48,7 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
     seen: set[str] = set()
     for path in paths:
         try:
-            for member in _named(Path(path).expanduser(), inputs):
+            for member in _named(expanded(path), inputs):
                 reason = unread_reason(member)
                 if not is_storable(str(member)):
                     reason = reason or "the file's name is not valid Unicode"
@@ -61,8 +61,7 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
                     inputs.files.append(absolute(member))
         except InputError as error:
             inputs.errors.append(error)
-        except (OSError, RuntimeError, ValueError) as error:
-            # Too long, an unknown user, no permission.
+        except (OSError, ValueError) as error:  # too long, no permission
             reason = f"cannot be looked up ({error})"
             inputs.errors.append(InputError(reason, where=shown(Path(path))))
     return inputs
@@ -129,6 +128,14 @@ def _members(path: Path, inputs: InputFiles) -> list[Path]:
             else:
                 members.append(member)
     return sorted(members, key=Path.as_posix)
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with its `~` resolved; raises InputError where that is no home folder."""
+    try:
+        return Path(path).expanduser()
+    except (RuntimeError, ValueError) as error:
+        raise InputError("its ~ names no home folder", where=shown(Path(path))) from error
 
 
 def absolute(path: Path) -> Path:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from platformdirs import user_cache_dir, user_data_dir
 
 from kgp_neo4j.environment.addresses import checked_bolt
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ConfigurationError
 
 _APP = "kgp-neo4j"
@@ -62,7 +63,7 @@ class Folders:
         """Return `home` or the environment's folders, else the platform's default ones."""
         cache = os.environ.get("KGP_NEO4J_CACHE") or user_cache_dir(_APP, appauthor=False)
         chosen = home or os.environ.get("KGP_NEO4J_HOME") or user_data_dir(_APP, appauthor=False)
-        return cls(Path(cache).expanduser().absolute(), Path(chosen).expanduser().absolute())
+        return cls(expanded(cache).absolute(), expanded(chosen).absolute())
 
 
 def connection_from_environment() -> Connection | None:

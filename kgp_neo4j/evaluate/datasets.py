@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -10,7 +9,8 @@ from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.loading import language_of, load
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
-from kgp_neo4j.demo import SETTINGS, prepare
+from kgp_neo4j.demo import DOCUMENTS, SETTINGS, prepare
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
 from kgp_neo4j.graphdb.database import Database
@@ -67,9 +67,9 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
     all questions. Of a published file, the contexts of the questions that are drawn make the
     corpus, as in KGP's paper; PDFs that questions name are a corpus each. `seed` draws a `sample`.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     if name == DEMO:
-        path = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
+        path = DOCUMENTS.with_name("questions.jsonl")
         return Dataset(
             DEMO,
             tuple(draw(read_gold(path), sample, seed)),

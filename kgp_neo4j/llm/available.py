@@ -1,7 +1,12 @@
 """Finds the language models that are there: of the configured server, of Ollama, in a file."""
 
+import json
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
@@ -11,8 +16,8 @@ OLLAMA = "http://127.0.0.1:11434/v1"
 HOW_TO_GET_ONE = (
     "Start Ollama or another server (llm.url), or set llm.file to a GGUF file: docs/models.md."
 )
-#: Seconds that a server has to say what it has.
-_PATIENCE = 2.0
+#: Seconds that a server may be silent, seconds in which it has to say what it has, and bytes.
+_SILENT, _WHOLE, _MOST = 2.0, 4.0, 1 << 20
 
 
 def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
@@ -34,15 +39,24 @@ def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
 
 def _served(url: str, key: str) -> list[str]:
     """Return the models that a server of the OpenAI protocol has; none where it does not say."""
+    told = SimpleQueue[list[str]]()
+    # One that sends a byte now and then is never silent, and is left alone.
+    threading.Thread(target=lambda: told.put(_models(url, key)), daemon=True).start()
+    with suppress(Empty):
+        return told.get(timeout=_WHOLE)
+    return []
+
+
+def _models(url: str, key: str) -> list[str]:
     import requests  # takes time
 
     headers = {"authorization": f"Bearer {key}"} if key else {}
+    asked: dict[str, Any] = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
     with requests.Session() as session:
         session.trust_env = url != OLLAMA  # no proxy leads to this machine
         try:
-            told = session.get(
-                f"{url}/models", headers=headers, timeout=_PATIENCE, allow_redirects=False
-            ).json()
+            answer = session.get(f"{url}/models", headers=headers, **asked)
+            told = json.loads(answer.raw.read(_MOST, decode_content=True))
             return [str(each["id"]) for each in told["data"]]
-        except (requests.RequestException, ValueError, KeyError, TypeError):
+        except Exception:  # nobody is there, or what is sent is no list of models
             return []

@@ -4,6 +4,7 @@ A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf
 runs), `auto` (the first that is there), or `none`.
 """
 
+import hashlib
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Unpack
 
+from kgp_neo4j.environment.addresses import read_key
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
 from kgp_neo4j.llm.available import OLLAMA, available
 from kgp_neo4j.llm.cache import CachedModel, reply_cache
@@ -69,14 +71,19 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 
-_open_once = lru_cache(maxsize=8)(_open)
+#: By the hash of the key, too: after a refusal another key opens the model anew.
+_open_once = lru_cache(maxsize=8)(lambda settings, was_found, key: _open(settings, was_found))
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
-    """Return a model; one given by name is opened once, with the configured settings."""
+    """Return a model; one given by name is opened once, with the configured settings and key."""
     if not isinstance(model, str):
         return model
-    return _open_once(*_resolved(language_settings(model=model)))
+    settings, was_found = _resolved(language_settings(model=model))
+    key = ""
+    with suppress(ConfigurationError):  # said where the key is needed
+        key = hashlib.sha256(read_key(settings.key_file).encode()).hexdigest()
+    return _open_once(settings, was_found, key)
 
 
 def writer(model: LanguageModel) -> Write:

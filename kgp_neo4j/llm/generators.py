@@ -6,10 +6,10 @@ Only safetensors weights are read, and no code of a checkpoint is run.
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ModelError, first_line
 
 #: Most tokens of a prompt, as in KGP's fine-tuning.
@@ -99,7 +99,7 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     # parameters writes twice as fast with AVX512-BF16, even where products are slower in it.
     quick = not to_train and getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
     dtype = torch.bfloat16 if quick or device == "cuda" else torch.float32
-    folder = Path(name).expanduser()
+    folder = expanded(name)
     # An absolute path, because an adapter stores the name of its base model.
     source = str(folder.absolute()) if folder.is_dir() else name
     is_adapter = (folder / "adapter_config.json").is_file()

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.llm.chat import DEFAULT_CONTEXT, ChatModel
 from kgp_neo4j.types.errors import ModelError
@@ -30,7 +31,7 @@ class GgufModel(ChatModel):
     _KNOWS_GRAMMARS = True
 
     def __init__(self, file: str, settings: LanguageSettings) -> None:
-        self._file = Path(file).expanduser()
+        self._file = expanded(file)
         import requests  # takes time
 
         self._session, key = requests.Session(), secrets.token_urlsafe(32)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.extras import is_installed, needs
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
 from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -78,7 +79,7 @@ def load_model(name: str, *, precise: bool = False) -> Any:
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as chatter
-    source = str(Path(_default_folder() if name == DEFAULT_ENCODER else name).expanduser())
+    source = str(expanded(_default_folder() if name == DEFAULT_ENCODER else name))
     local = Path(source).is_dir()
     quick = not precise and _native_bfloat16()
     try:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ModelError
 
 #: Leaves of a tree at most, so that a set of them fits into 16 bits.
@@ -83,7 +84,7 @@ def load_scorer(folder: str | None = None) -> tuple[Trees, Trees]:
 
     Raises ModelError where there are none.
     """
-    place = Path(folder).expanduser() if folder else Path(__file__).with_name("learned")
+    place = expanded(folder) if folder else Path(__file__).with_name("learned")
     file = place / "scorer.json"
     try:
         value = msgspec.json.decode(file.read_bytes())

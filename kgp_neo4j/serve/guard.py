@@ -108,7 +108,7 @@ class Guard:
         if self._tokens is None and _name_of(host) not in LOOPBACK:
             raise ProblemError(421, "the service answers under the name localhost alone")
         origin = headers.get("origin")
-        foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+        foreign = origin is not None and origin.partition("://")[2].lower() != host.lower()
         if scope["method"] not in ("GET", "HEAD") and (
             foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         ):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
 _SETTINGS_FILE = "kgp-training.json"
@@ -94,4 +95,4 @@ def digest(examples: Iterable[object]) -> str:
 
 def named(model: str) -> str:
     """Return a model's name for cards and settings, which must not tell a local path."""
-    return Path(model).name if Path(model).expanduser().is_dir() else model
+    return Path(model).name if expanded(model).is_dir() else model

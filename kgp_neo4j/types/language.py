@@ -51,28 +51,22 @@ class LanguageModel(Protocol):
     @property
     def context(self) -> int:
         """The number of tokens for prompt and reply together."""
-        ...
 
     @property
     def passages(self) -> int | None:
         """The number of passages that a prompt should have at most, None for all that fit."""
-        ...
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
-        """Return the reply to one prompt; `task` is the system prompt.
-
-        `tokens` is the reply's limit, 1024 where it is not given.
+        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
 
         Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
         others pay them no heed. `on_text` is called with each piece of the reply while it is
         written. Raises ModelError where the model cannot be used at all; a reply that is refused,
         cut off or empty has that in `finish`.
         """
-        ...
 
     def count(self, text: str) -> int:
         """Return the number of tokens of a text, or an upper bound."""
-        ...
 
 
 class Write(Protocol):
@@ -80,7 +74,6 @@ class Write(Protocol):
 
     def __call__(self, prompt: str, **options: Unpack[ReplyOptions]) -> str:
         """Return the text of the reply."""
-        ...
 
 
 class ModelWrapper:

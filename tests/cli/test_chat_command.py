@@ -12,7 +12,7 @@ from scripted_model import Scripted
 from terminal import Terminal
 
 from kgp_neo4j.corpus.answer.conversation import Conversation
-from kgp_neo4j.corpus.answer.follow_up import Said, by_model, by_rules
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules, understood
 from kgp_neo4j.corpus.answer.traces import explain, remove
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.demo import SETTINGS
@@ -59,7 +59,12 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
         (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
         (_WHO, "In 1994?", "Who designed the Hesk Bridge in 1994?"),
         # More of the same.
-        (_WHO, "Why?", "Why: Who designed the Hesk Bridge (Yusuf Arden)?"),
+        # Another part of the same.
+        (_WHO, "Why?", "Why was it that Yusuf Arden designed the Hesk Bridge?"),
+        (_WHO, "In which year?", "In which year was it that Yusuf Arden designed the Hesk Bridge?"),
+        (_WHEN, "By whom?", "By whom was the lighthouse lit?"),
+        (_WHERE, "and when?", "When was the designer of the Hesk Bridge born (Kettlehaven)?"),
+        (_SHIPS, "For whom?", "For whom: How many ships called at Kettlehaven in 1893?"),
         (_WHO, "Who else?", "Who else: Who designed the Hesk Bridge (Yusuf Arden)?"),
     ],
 )
@@ -108,10 +113,10 @@ def test_rules_look_further_back() -> None:
 
 def test_a_model_rewrites() -> None:
     model = Scripted(["Question: Where was Yusuf Arden born?\nBecause he did."])
-    assert by_model("Where was he born?", [_WHO], model) == "Where was Yusuf Arden born?"
+    assert understood("Where was he born?", [_WHO], model) == "Where was Yusuf Arden born?"
     assert "Answer: Yusuf Arden" in model.prompts[0]
     # The first question has nothing to be resolved from.
-    assert by_model("Where was he born?", [], Scripted([])) == "Where was he born?"
+    assert understood("Where was he born?", [], Scripted([])) == "Where was he born?"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_a_model_rewrites() -> None:
     ],
 )
 def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
-    made = by_model("Where was he born?", [_WHO], Scripted([reply]))
+    made = understood("Where was he born?", [_WHO], Scripted([reply]))
     assert made == "Where was Yusuf Arden born?"
 
 
@@ -168,7 +173,7 @@ def test_citations_are_numbered_by_the_conversation(database: Database, demo_cor
         demo_corpus,
         "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
         "Where was Isobel Tarn born?",
-        "Answer: Kettlehaven\nBecause: Isobel Tarn was born in Kettlehaven [1].",
+        "Answer: Kettlehaven\nBecause: So sank it [8]. Isobel Tarn was born in Kettlehaven [1].",
     )
     first, second = talk.ask("Who designed the Hesk Bridge?"), talk.ask("Where was Isobel born?")
     assert [source.title for source in second.sources] == ["Isobel Tarn"]
@@ -177,6 +182,9 @@ def test_citations_are_numbered_by_the_conversation(database: Database, demo_cor
     assert talk.shown(second).text.endswith("[2]")
     assert talk.shown(second).passages == tuple(talk.sources)
     assert second.sources[0].number == 2
+    assert "[8] does not carry it" in "".join(second.answer.notes)
+    eighth = second.answer.passages[7].cited
+    assert f"“{eighth}” does not carry it" in "".join(talk.shown(second).notes)
 
 
 # --- The command ----------------------------------------------------------------------------------

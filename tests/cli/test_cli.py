@@ -278,3 +278,9 @@ def test_a_closed_pipe_ends_it_silently(connection: Connection) -> None:
     with begin("doctor", "--json", **environment(connection)) as process:
         process.stdout.close()
         assert process.stderr.read() == ""
+
+
+def test_a_closed_input_is_an_empty_one() -> None:
+    command = [sys.executable, "-m", "kgp_neo4j.cli", "delete", "--corpus", "x"]
+    done = subprocess.run(command, preexec_fn=lambda: os.close(0), capture_output=True, text=True)
+    assert "no terminal to ask on" in done.stderr

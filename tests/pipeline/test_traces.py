@@ -254,10 +254,16 @@ def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: P
 
 def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
-    kept = store(database, _answer(corpus, "a1 c1 d1", "b1"))
+    said = Statement("It is so.", (_id(corpus, "b1"),), True, 1.0, "cited [1]; carried by [3]")
+    ways, noted = ("a1 c1", "a1 c1 d1", "b1"), ("See [1], [3] and [9].",)
+    kept = store(database, _answer(corpus, *ways, text="So [3]", statements=(said,), notes=noted))
     rows(database, "MATCH (p:Passage {id: $p}) DETACH DELETE p", p=_id(corpus, "c1"))
     made = explain(database, kept)
     assert [step.edge for step in made.answer.paths[0].steps] == ["seed", "gone", "SHARES_KEYWORD"]
+    # What is left is counted anew, as it is shown.
+    assert [_name(passage.id) for passage in made.answer.passages] == ["d1", "b1"]
+    assert (made.answer.text, made.answer.notes[0]) == ("So [2]", "See [?], [2] and [9].")
+    assert made.answer.statements[0].note == "cited [?]; carried by [2]"
     assert len(made.gone) == 1
     assert "no longer in the corpus" in answer_page(made.answer)
     assert [v.order for v in made.visits] == [1, 2, 4]

@@ -253,6 +253,7 @@ def test_a_page_of_another_origin_is_refused(database: Database, folder: Path) -
         for origin, status in (
             ("http://evil.example", 403),
             ("null", 403),
+            ("http://[", 403),
             (f"http://127.0.0.1:{port}", 404),
         ):
             asked = client.post("/ask", json=body, headers={"origin": origin})

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli._language import opened_model
+from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import AGENTS
 from kgp_neo4j.environment.addresses import checked_bolt, read_key, shown_url
 from kgp_neo4j.environment.configuration import (
@@ -23,7 +25,10 @@ from kgp_neo4j.environment.configuration import (
     settings_file,
     variable_of,
 )
-from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.llm.call import find_model
+from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.types.errors import ConfigurationError, InputError, KgpError
 from kgp_neo4j.types.settings import TraversalSettings
 
 _KEY = "sk-only-for-tests"
@@ -213,6 +218,12 @@ def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, 
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("use", [Folders.from_environment, load_reader, read_mapping])
+def test_the_home_of_nobody_is_said(use: Callable[[Any], object]) -> None:
+    with pytest.raises(InputError, match=r"^~nobody-at-all/x: its ~ names"):
+        use("~nobody-at-all/x")
+
+
 def test_a_file_that_is_no_text_of_settings(place: Path) -> None:
     for data in (b"\xff\xfe[llm]", b"a = " + b"[" * 9_000, b"#\n" * (1 << 20)):
         path = _write("")
@@ -282,9 +293,12 @@ def test_a_key_of_a_file_is_sent(
     (place / "key").write_text(_KEY)
     (place / "key").chmod(0o600)
     monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
-    model = opened_model("m", chat_server.url)
-    model.reply("", "Who?")
-    assert chat_server.keys == [f"Bearer {_KEY}"]
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", "off")
+    for key in (_KEY, "another"):
+        (place / "key").write_text(key)
+        find_model("m").reply("", "Who?")
+    assert chat_server.keys == [f"Bearer {_KEY}", "Bearer another"]
     assert _KEY not in repr(language_settings())
 
 

@@ -19,7 +19,7 @@ from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm import chat, chat_errors
+from kgp_neo4j.llm import available, chat, chat_errors
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
@@ -132,6 +132,14 @@ def test_a_reply_as_a_whole_ends_in_time(
         _asked(server, timeout=0.5, retries=2)
     assert time.monotonic() - begun < 4
     assert len(server.requests) == 1
+
+
+def test_a_server_never_says_what_it_has(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(available, "_WHOLE", 0.5)
+    settings = LanguageSettings(url=serve([b" ", 0.2] * 50).url)
+    begun = time.monotonic()
+    assert settings.url not in [each.url for each in available.available(settings)]
+    assert time.monotonic() - begun < 4
 
 
 def test_a_slow_reader_is_no_slow_server(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
 """Answers the turns of a conversation over a corpus, with follow-up questions resolved."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kgp_neo4j.corpus.answer.check import marked
+from kgp_neo4j.corpus.answer.check import recounted
 from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline
@@ -61,29 +61,27 @@ class Conversation:
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)
         support = sources(answer)
-        numbers = self.numbered(support)
+        known = self._numbers()
+        self.sources += [passage for passage in support if passage.id not in known]
+        numbers = self._numbers()
         kept = [Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support]
         turn = Turn(text, question, answer, tuple(kept))
         self.turns.append(turn)
         return turn
 
-    def numbered(self, passages: Iterable[Passage]) -> dict[str, int]:
-        """Add passages to the sources, and return the numbers of all sources by their ids."""
-        numbers = {passage.id: n for n, passage in enumerate(self.sources, 1)}
-        for passage in passages:
-            if passage.id not in numbers:
-                self.sources.append(passage)
-                numbers[passage.id] = len(self.sources)
-        return numbers
+    def _numbers(self) -> dict[str, int]:
+        return {passage.id: number for number, passage in enumerate(self.sources, 1)}
 
     def shown(self, turn: Turn) -> Answer:
-        """Return a turn's answer, with all sources of the conversation if it has passages."""
-        answer = turn.answer
+        """Return a turn's answer counting the sources of all turns; others are told by title."""
+        answer, numbers = turn.answer, self._numbers()
         if not answer.passages:
             return answer
-        if answer.by == "model":
-            answer = replace(answer, text=marked(answer.statements, self.numbered(())))
-        return replace(answer, passages=tuple(self.sources))
+        marks = {
+            at: f"[{numbers[each.id]}]" if each.id in numbers else f"“{each.cited}”"
+            for at, each in enumerate(answer.passages, 1)
+        }
+        return replace(recounted(answer, marks), passages=tuple(self.sources))
 
 
 def sources(answer: Answer) -> list[Passage]:

@@ -2,7 +2,7 @@
 
 "Where was he born?" after "Who designed the Hesk Bridge?" asks about the answer; "When was it
 built?" about what the question named; "And the ferry?" asks the same of something else, "And in
-1911?" of another time, "Who else?" for more.
+1911?" of another time, "By whom?" for another part of it, "Who else?" for more.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,12 @@ _LISTED = "|".join(_KIND_OF)
 _PRONOUN = regex.compile(
     rf"(?<!\b(?i:is|are|was|were) (?=there))\b(?:{_LISTED})\b|^(?i:{_LISTED})\b"
 )
-_PREPOSITION = r"(?:in|on|at|by|for|of|from|to|with|near|during|since|until|after|before)"
+_PREPOSITION = r"(?:in|on|at|by|for|of|from|to|with|near|under|during|since|until|after|before)"
+_ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
+_VERB = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
+_NOUNS = rf"(?:\s+(?!{_VERB}\b)\p{{L}}[\p{{L}}-]*)"
+#: What asks for no person and no thing of a sentence: "Where", "By whom", "In which year".
+_BESIDE = rf"(?:{_PREPOSITION}\s+{_ASKING}{_NOUNS}{{0,2}}|where|when|why|how)"
 _NAME = regex.compile(
     r"\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:of|the|de|von|van)\s+)*\p{Lu}[\p{L}\p{N}'’-]*)*"
 )
@@ -41,10 +46,22 @@ _YEAR = regex.compile(r"\b\d{3,4}s?\b")
 #: "And the ferry", "What about Hesk", "In 1911": a few words that are no question by themselves.
 _OTHER = regex.compile(
     rf"(?:(?i:and|or|but|(?:and |but )?(?:what|how) about)\s+|(?=(?i:{_PREPOSITION})\s))"
-    rf"(?:(?P<at>(?i:{_PREPOSITION}))\s+)?"
+    rf"(?:(?P<at>(?i:{_PREPOSITION}))\s+)?+"
     r"(?P<name>(?:(?:the|an?)\s|\p{Lu}|\d)\S*(?:\s+\S+){0,2})"
 )
-_ALONE = regex.compile(r"(?:and\s+)?((?:who|what|when|where|why|how)(?: else)?)", regex.IGNORECASE)
+#: "Why", "And who else", "By whom", "Who by".
+_ALONE = regex.compile(
+    rf"(?:(?:and|or|but)\s+)?"
+    rf"((?P<beside>{_BESIDE}|{_ASKING}\s+{_PREPOSITION})|{_ASKING}(?: else)?)",
+    regex.IGNORECASE,
+)
+#: What a question begins with before a verb and its subject: "Where" of "Where was Ann born?".
+_BEGINS = regex.compile(
+    rf"(?i:(?:(?:{_BESIDE}|(?P<thing>{_ASKING}{_NOUNS}{{0,3}}))\s+)?"
+    rf"(?={_VERB}\s+(?:(?:the|an?|this|that|these|those|there)\b|(?-i:\p{{Lu}}))))"
+)
+#: What a question begins with that asks for its subject: "Who" of "Who built it?".
+_SUBJECT = regex.compile(rf"(?:who|(?:what|which){_NOUNS}*(?=\s+{_VERB}\b))\s+", regex.IGNORECASE)
 _TASK = (
     "You rewrite the last question of a conversation so that it can be understood alone: pronouns "
     "and what is left out are put in words, from the conversation and nothing else. Text in the "
@@ -89,11 +106,6 @@ class Said:
         return [*self.names(), self.name, *self.titles]
 
 
-def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
-    """Return a question as the turns before it complete it: by a model's rewriting, or by rules."""
-    return by_rules(text, history) if model is None else by_model(text, history, model)
-
-
 def by_rules(question: str, history: Sequence[Said]) -> str:
     """Complete a question from the turns before it: pronouns, and parts that it leaves out.
 
@@ -104,8 +116,7 @@ def by_rules(question: str, history: Sequence[Said]) -> str:
         return question
     bare = text.rstrip(" ?.!")
     if alone := _ALONE.fullmatch(bare):
-        answer = f" ({history[-1].name})" if history[-1].name else ""
-        return f"{alone[1].capitalize()}: {history[-1].question.rstrip(' ?.!')}{answer}?"
+        return _asked_otherwise(history[-1], alone[1], beside=bool(alone["beside"]))
     if (other := _OTHER.fullmatch(bare)) and not _PRONOUN.search(text):
         return _with_other(history[-1], other["at"] or "", other["name"])
     spoken = {word.lower() for word in words(text)} & FUNCTION_WORDS
@@ -144,6 +155,19 @@ def _with_names(text: str, history: Sequence[Said]) -> str:
     return str(_PRONOUN.sub(name_of, text))
 
 
+def _asked_otherwise(last: Said, asks: str, *, beside: bool) -> str:
+    """Return the last question with other words to ask: in the place of its own, or before it."""
+    asks, question = f"{asks[0].upper()}{asks[1:]}", last.question.rstrip(" ?.!")
+    answer = f" ({last.name})" if last.name else ""
+    begins = _BEGINS.match(question) if beside else None
+    if begins and (answer or not begins["thing"]):
+        rest = question[begins.end() :]
+        return f"{asks} {rest[0].lower()}{rest[1:]}{answer}?"
+    if beside and answer and (subject := _SUBJECT.match(question)):
+        return f"{asks} was it that {last.name} {question[subject.end() :]}?"
+    return f"{asks}: {question}{answer}?"
+
+
 def _with_other(last: Said, at: str, other: str) -> str:
     """Return the last question of another name or noun, of another time or at another place."""
     question = last.question
@@ -165,14 +189,14 @@ def _with_other(last: Said, at: str, other: str) -> str:
     return f"{question.rstrip(' ?.!')}, of {other}?"
 
 
-def by_model(text: str, history: Sequence[Said], model: LanguageModel) -> str:
-    """Let a model rewrite a question from the conversation (one call).
+def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
+    """Return a question as the turns before it complete it: by a model (one call), or by rules.
 
-    The rules are used where its reply is unusable, or has a name or number that is not there. A
-    question too long to follow up is returned as it is. Raises ModelError for an unusable model.
+    The rules are used, too, where its reply is unusable, or has a name or number that is not there.
+    A question too long to follow up is returned as it is. Raises ModelError for an unusable model.
     """
-    if not history or len(text) > _LONGEST:
-        return text
+    if model is None or not history or len(text) > _LONGEST:
+        return by_rules(text, history)
     lines = []
     for turn in history[-_TURNS:]:
         lines += [f"Question: {plain(turn.question)}", f"Answer: {plain(turn.answer) or '(none)'}"]

@@ -115,17 +115,14 @@ def explain(database: Database, trace: str) -> Replay:
     passages = read_passages(database, existing)
     steps = {visit.order: visit.step for visit in all_visits}
     ranked = sorted((v for v in all_visits if v.rank is not None), key=lambda v: v.rank or 0)
+    there = [visit for visit in ranked if visit.step.passage in passages]
     details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
     answer = Answer(
         question=question["text"],
         corpus=question["corpus"],
         agent=question["agent"],
         text=question["answer"],
-        passages=tuple(
-            replace(passages[v.step.passage], score=v.step.score)
-            for v in ranked
-            if v.step.passage in passages
-        ),
+        passages=tuple(replace(passages[v.step.passage], score=v.step.score) for v in there),
         # A deleted step keeps its place in the paths to the retrieved passages.
         paths=tuple(
             ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
@@ -144,14 +141,16 @@ def explain(database: Database, trace: str) -> Replay:
     shown = [p for p in shown_passages(answer.paths) if p in passages]
     if answer.type.type == "structural":
         shown = cited_parts(answer.structural)
-    notes = list(answer.notes)
+    answer = replace(answer, browser=browser_link(database.connection, shown))
     if gone:
+        from kgp_neo4j.corpus.answer.check import recounted
+
+        marks = dict.fromkeys(range(1, len(titles) + 1), "[?]")
+        marks |= {visit.rank or 0: f"[{at}]" for at, visit in enumerate(there, 1)}
+        answer = recounted(answer, marks)
         named = ", ".join(map(repr, gone[:_LISTED])) + (", ..." if len(gone) > _LISTED else "")
-        notes.append(
-            f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since: "
-            f"{named}."
-        )
-    answer = replace(answer, browser=browser_link(database.connection, shown), notes=tuple(notes))
+        left = f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since"
+        answer = replace(answer, notes=(*answer.notes, f"{left}: {named}."))
     return Replay(
         id=key,
         asked_at=rows[0]["askedAt"],

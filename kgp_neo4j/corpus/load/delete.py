@@ -2,16 +2,15 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from kgp_neo4j.corpus.load.kept_files import forget_files
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.own_indexes import drop_indexes, drop_own_indexes
-from kgp_neo4j.environment.files import absolute
+from kgp_neo4j.environment.files import absolute, expanded
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.corpus import Document
-from kgp_neo4j.types.errors import CorpusError
+from kgp_neo4j.types.errors import CorpusError, InputError
 
 #: Ids that an error message lists at most.
 _LISTED = 10
@@ -87,8 +86,8 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
 def _find(database: Database, corpus: str, document: str) -> list[Row]:
     require_corpus(database, corpus)
     files: list[str] = []
-    with suppress(OSError, RuntimeError, ValueError):  # a title, not a path
-        path = absolute(Path(document).expanduser())
+    with suppress(InputError, OSError, RuntimeError, ValueError):  # a title, not a path
+        path = absolute(expanded(document))
         files = [path.as_posix(), path.resolve().as_posix()]
     rows = database.read("load/find_documents", corpus=corpus, text=document, files=files)
     # An id names one document, even where it is another one's title.

@@ -20,6 +20,7 @@ from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.models.reader.network import KINDS, Logits, Network, read_judge, read_network
 from kgp_neo4j.models.reader.spans import probabilities, spans_of
 from kgp_neo4j.models.reader.windows import Window, pieces_of, windows_of
@@ -156,7 +157,7 @@ class OfflineReader:
 @lru_cache(maxsize=2)
 def load_reader(folder: str | None = None) -> OfflineReader:
     """Load the bundled reader, or that of a folder; raises ModelError where there is none."""
-    place = Path(folder).expanduser() if folder else SHIPPED
+    place = expanded(folder) if folder else SHIPPED
     network, card = read_network(place)
     try:
         return OfflineReader(network, card, read_judge(place))

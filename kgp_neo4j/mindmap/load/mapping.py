@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from kgp_neo4j.environment.files import read_toml
+from kgp_neo4j.environment.files import expanded, read_toml
 from kgp_neo4j.mindmap.load.graph_names import problem_of
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -85,7 +85,7 @@ def read_mapping(source: str | Path, missing: Collection[str] = ()) -> TableMapp
     name = str(source)
     own = _FOLDER.joinpath(f"{name}.toml") if name in built_in() else None
     try:
-        _, values = read_toml(own or Path(source).expanduser(), _HINT)
+        _, values = read_toml(own or expanded(source), _HINT)
         mapping = msgspec.convert(values, TableMapping)
         added = [missing] if isinstance(missing, str) else missing
         return msgspec.structs.replace(mapping, missing=(*mapping.missing, *added))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import regex
 
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.text.words import STOP_WORDS, cut, fold
 from kgp_neo4j.types.errors import InputError
 
@@ -90,7 +91,7 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
     """
     hint = "Each line is an alias, a tab, and the title of a document, in UTF-8."
     try:
-        lines = Path(path).expanduser().read_text(encoding="utf-8-sig").split("\n")
+        lines = expanded(path).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"it cannot be read ({error})", where=str(path), hint=hint) from error
     aliases: dict[str, list[str]] = defaultdict(list)
