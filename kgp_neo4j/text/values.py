@@ -23,13 +23,25 @@ _UNITS = re.compile(
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
 #: Numbers that only a decimal comma explains, only a point, or either; those below a thousand.
-_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,(?!\d{3}\b)\d+|0,\d+")
-_POINT = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+")
+#: Blanks and apostrophes part thousands in both; four small parts are an address in a network.
+_SPACED = r"\d{1,3}(?:[\s'’]\d{3})+"
+_ADDRESS = r"(?!(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$)"
+_COMMA = re.compile(
+    rf"(?:\d{{1,3}}(?:\.\d{{3}})+|{_SPACED}),\d+|{_ADDRESS}\d{{1,3}}(?:\.\d{{3}}){{2,}}"
+    r"|\d+,(?!\d{3}\b)\d+|0,\d+"
+)
+_POINT = re.compile(
+    rf"(?:\d{{1,3}}(?:,\d{{3}})+|{_SPACED})\.\d+|\d{{1,3}}(?:,\d{{3}}){{2,}}"
+    r"|\d+\.(?!\d{3}\b)\d+|0\.\d+"
+)
+_WITH_COMMA = re.compile(rf"{_ADDRESS}(?:\d{{1,3}}(?:[.\s'’]\d{{3}})+|\d+)(?:,\d+)?")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _WHOLE = re.compile(r"\d{1,3}")
 #: So much less must a column's greatest number be of its least one in the notation that is chosen.
 _CLEARLY = 10
-_FIRST_NUMBER = re.compile(r"\W*?[-+−–]?(?P<number>\d[\d.,]*\d|\d)(?=\D{0,9}$)")
+_FIRST_NUMBER = re.compile(
+    rf"\W*?[-+−–]?(?P<number>{_SPACED}(?:[.,]\d+)?|\d[\d.,]*\d|\d)(?=\D{{0,9}}$)"
+)
 #: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
 #: Marks of footnotes after a number: 48,278[1], 12*.
@@ -59,6 +71,8 @@ _DATES = (
     re.compile(rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"),
     re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}"),
 )
+#: A date whose day or month comes first.
+_SLASHED = re.compile(r"^\s*(\d{1,2})/(\d{1,2})/(\d{2}(?:\d{2})?)\s*$")
 #: The second part of a span of years: 1887-1905, 1982/83, 1998 – present.
 _SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", re.I)
 
@@ -84,18 +98,33 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
 
     A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
     two thousand. Where nothing tells, 2.350 beside whole numbers is read so that the column's
-    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear.
+    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear. A "/"
+    follows where days stand before months: where 25/03/2024 stands, 05/03/2024 is in March.
     """
+    columns = list(map(list, columns))
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
     told = [
         {mark for mark, form in ((",", _COMMA), (".", _POINT)) if any(map(form.fullmatch, numbers))}
         for numbers in held
     ]
     table: set[str] = set().union(*told)
-    return [
+    marks = [
         next(iter(own or table)) if len(own or table) == 1 else "." if own else _alike(numbers)
         for numbers, own in zip(held, told, strict=True)
     ]
+    orders = [{mark for text in texts if (mark := _order(text)) is not None} for texts in columns]
+    every: set[str] = set().union(*orders)
+    return [
+        mark + "/" if (own or every) == {"/"} else mark
+        for mark, own in zip(marks, orders, strict=True)
+    ]
+
+
+def _order(text: str) -> str | None:
+    """Return "/" for a date whose first part can only be the day, "" for the month, else None."""
+    found = _SLASHED.match(text)
+    first, second = (int(found[1]) > 12, int(found[2]) > 12) if found else (False, False)
+    return None if first == second else "/" if first else ""
 
 
 def is_grouped(text: str) -> bool:
@@ -123,11 +152,13 @@ def typed(text: str, notation: str = ".") -> Value:
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")
-    if notation != "." and (found := _FIRST_NUMBER.match(text)):
-        if notation == "?":
+    if "/" in notation:
+        text = _SLASHED.sub(r"\2/\1/\3", text)
+    if notation[0] != "." and (found := _FIRST_NUMBER.match(text)):
+        if notation[0] == "?":
             return Value("text")
-        plain = found["number"].replace(".", "").replace(",", ".")
-        if plain.count(".") < 2 and _date(text) is None:
+        if _WITH_COMMA.fullmatch(found["number"]):
+            plain = found["number"].replace(".", "").replace(",", ".")
             text = text[: found.start("number")] + plain + text[found.end("number") :]
     if found := _PLAIN.fullmatch(text):
         number = _number(found["number"]) * _SCALES.get(found["scale"] or "", 1.0)

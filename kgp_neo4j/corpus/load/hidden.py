@@ -31,9 +31,11 @@ _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _KEY = re.compile(r"([.#]?)((?:[\w-]|\\.)+)[^\s>+~]*$")
 _BESIDE = re.compile(r"~|:(?:first|last|nth|only)")
 _SPECIFIC = re.compile(r"(?P<id>#)|(?P<part>[.\[]|:(?!:))|(?P<name>(?<![\w.#:\[-])[a-z])")
-#: What moves a text far out of the window, and what cuts all of it off.
+#: What moves a text far out of the window, and what cuts all of it off. Margins and indents centre
+#: what is wide, let parts overlap and hang first lines: they hide from half of the window on.
 _AWAY = re.compile(
-    r"(?:left|top|text-indent):-\d{3,}|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
+    r"^(?:left|top):-\d{3,}|^(?:margin-left|margin-top|text-indent):-(?:[7-9]\d\d|\d{4}|\d{3}r?em)"
+    r"|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
 )
 _WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
 #: The width of a window; tags compared with selectors, the longest selector, tags around a tag.

@@ -134,17 +134,21 @@ def _marks(data: list[tuple[str, ...]], width: int) -> list[str]:
 
 
 def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
-    """Yield what to say of each column whose numbers are not, or may not be, as in English."""
+    """Yield what to say of each column whose values are not, or may not be, as in English."""
     for table in tables:
         columns = list(zip(*_data(table), strict=True))
         names = grid.column_names(table)
         for name, mark, texts in zip(names, notations(columns), columns, strict=False):
-            if mark == "?":
+            if mark[0] == "?":
                 why = "a point may part thousands or decimals, so its numbers are kept as text"
                 yield f'column "{name}": {why}'
-            elif mark == "," and (text := next(filter(is_grouped, texts), "")):
+            elif mark[0] == "," and (text := next(filter(is_grouped, texts), "")):
                 read = f"{typed(text, mark).number:,.15g}"
                 yield f'column "{name}": points part thousands in it, so {text} is read as {read}'
+            dates = ((text, typed(text, mark).date) for text in texts if "/" in mark)
+            if found := next((d for d in dates if typed(d[0]).date not in (None, d[1])), None):
+                text, read = found
+                yield f'column "{name}": days stand before months, so {text} is read as {read}'
 
 
 def _name(table: SourceTable, order: int, numbered: bool) -> str:
