@@ -22,17 +22,15 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
-#: Numbers that only a decimal comma explains, only a point, or either; those below a thousand.
-#: Blanks and apostrophes part thousands in both; four small parts are an address in a network.
-_SPACED = r"\d{1,3}(?:[\s'’]\d{3})+"
-_ADDRESS = r"(?!(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$)"
+#: Numbers that only a decimal comma explains, only a point, or either; those below a thousand. Four
+#: parts below 300 are an address in a network.
+_ADDRESS = r"(?![12]?\d?\d(?:\.[12]\d\d){3}$)"
 _COMMA = re.compile(
-    rf"(?:\d{{1,3}}(?:\.\d{{3}})+|{_SPACED}),\d+|{_ADDRESS}\d{{1,3}}(?:\.\d{{3}}){{2,}}"
+    rf"\d{{1,3}}(?:[.\s'’]\d{{3}})+,\d+|{_ADDRESS}\d{{1,3}}(?:\.\d{{3}}){{2,}}"
     r"|\d+,(?!\d{3}\b)\d+|0,\d+"
 )
 _POINT = re.compile(
-    rf"(?:\d{{1,3}}(?:,\d{{3}})+|{_SPACED})\.\d+|\d{{1,3}}(?:,\d{{3}}){{2,}}"
-    r"|\d+\.(?!\d{3}\b)\d+|0\.\d+"
+    r"\d{1,3}(?:[,\s'’]\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+"
 )
 _WITH_COMMA = re.compile(rf"{_ADDRESS}(?:\d{{1,3}}(?:[.\s'’]\d{{3}})+|\d+)(?:,\d+)?")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
@@ -40,7 +38,7 @@ _WHOLE = re.compile(r"\d{1,3}")
 #: So much less must a column's greatest number be of its least one in the notation that is chosen.
 _CLEARLY = 10
 _FIRST_NUMBER = re.compile(
-    rf"\W*?[-+−–]?(?P<number>{_SPACED}(?:[.,]\d+)?|\d[\d.,]*\d|\d)(?=\D{{0,9}}$)"
+    r"\W*?[-+−–]?(?P<number>\d(?:[\d.,]|[\s'’](?=\d{3}))*(?<=\d))(?=\D{0,9}$)"
 )
 #: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
@@ -58,10 +56,11 @@ MONTHS = {
     for name in names.split()
 }
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_CLOCK = r"(?:[ T]\d\d?:\d\d(?::[\d.]+)?(?:Z| ?[AP]M)?)?"
 _DATES = (
-    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?:[ T]\d\d:\d\d(?::[\d.]+)?Z?)?)?"),
-    re.compile(r"(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{2}(?:\d{2})?)"),
-    re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"),
+    re.compile(rf"(?P<y>\d{{4}})-(?P<m>\d{{1,2}})(?:-(?P<d>\d{{1,2}}){_CLOCK})?"),
+    re.compile(rf"(?P<m>\d{{1,2}})/(?P<d>\d{{1,2}})/(?P<y>\d{{2}}(?:\d{{2}})?){_CLOCK}"),
+    re.compile(rf"(?P<d>\d{{1,2}})\.(?P<m>\d{{1,2}})\.(?P<y>\d{{4}}){_CLOCK}"),
     re.compile(
         rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})"
     ),
@@ -71,8 +70,9 @@ _DATES = (
     re.compile(rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"),
     re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}"),
 )
-#: A date whose day or month comes first.
-_SLASHED = re.compile(r"^\s*(\d{1,2})/(\d{1,2})/(\d{2}(?:\d{2})?)\s*$")
+#: Dates whose first part can only be the day, and only the month.
+_DAY_FIRST = re.compile(r"\s*(?:1[3-9]|[23]\d)/(?:0?\d|1[0-2])/\d\d")
+_MONTH_FIRST = re.compile(r"\s*(?:0?\d|1[0-2])/(?:1[3-9]|[23]\d)/\d\d")
 #: The second part of a span of years: 1887-1905, 1982/83, 1998 – present.
 _SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", re.I)
 
@@ -112,25 +112,15 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
         next(iter(own or table)) if len(own or table) == 1 else "." if own else _alike(numbers)
         for numbers, own in zip(held, told, strict=True)
     ]
-    orders = [{mark for text in texts if (mark := _order(text)) is not None} for texts in columns]
-    every: set[str] = set().union(*orders)
+    orders = [
+        {form for form in (_DAY_FIRST, _MONTH_FIRST) if any(map(form.match, texts))}
+        for texts in columns
+    ]
+    order: set[re.Pattern[str]] = set().union(*orders)
     return [
-        mark + "/" if (own or every) == {"/"} else mark
+        mark + "/" if (own or order) == {_DAY_FIRST} else mark
         for mark, own in zip(marks, orders, strict=True)
     ]
-
-
-def _order(text: str) -> str | None:
-    """Return "/" for a date whose first part can only be the day, "" for the month, else None."""
-    found = _SLASHED.match(text)
-    first, second = (int(found[1]) > 12, int(found[2]) > 12) if found else (False, False)
-    return None if first == second else "/" if first else ""
-
-
-def is_grouped(text: str) -> bool:
-    """Return whether a text's number has a point that may part thousands: 2.350 t."""
-    found = _FIRST_NUMBER.match(text)
-    return bool(found and _EITHER.fullmatch(found["number"]))
 
 
 def _alike(numbers: list[str]) -> str:
@@ -153,7 +143,7 @@ def typed(text: str, notation: str = ".") -> Value:
     if not text or len(text) > _LONGEST:
         return Value("text")
     if "/" in notation:
-        text = _SLASHED.sub(r"\2/\1/\3", text)
+        text = re.sub(r"^(\d{1,2})/(\d{1,2})/", r"\2/\1/", text)
     if notation[0] != "." and (found := _FIRST_NUMBER.match(text)):
         if notation[0] == "?":
             return Value("text")

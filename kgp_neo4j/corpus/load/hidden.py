@@ -19,11 +19,6 @@ _UNSHOWN = frozenset(
 )
 #: Tags that may hide something without an attribute.
 _TELLING = _UNSHOWN | {"dialog", "title", "desc"}
-#: What a page has that hides something.
-MAY_HIDE = re.compile(
-    r"hidden|style|color|<(?:dialog|svg|annotation|audio|canvas|data|iframe|no|template|video)",
-    re.I,
-)
 _FILLS = ("background-image", "background-color", "background")
 _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
