@@ -17,8 +17,6 @@ from kgp_neo4j.text.visible import is_visible
 _UNSHOWN = frozenset(
     "annotation audio canvas datalist iframe noembed noframes noscript template video".split()
 )
-#: Tags that may hide something without an attribute.
-_TELLING = _UNSHOWN | {"dialog", "title", "desc"}
 _FILLS = ("background-image", "background-color", "background")
 _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
@@ -85,9 +83,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
             while child.name in _ENDED_BY.get(state.name, ()):
                 state = state.around
             inner, own = state, styles.get(id(child), {})
-            is_plain = not (own or child.attrs or child.name in _TELLING)
-            is_gone = not is_plain and _is_gone(child, own, whole)
-            if is_gone or own:
+            if (is_gone := _is_gone(child, own, whole)) or own:
                 inner = _within(state, child, own, is_gone)
             elif child.name in _ENDED_BY or child.name in PARAGRAPHS:
                 inner = state._replace(name=child.name, around=state)

@@ -23,7 +23,7 @@ for _name in ("From", "To", "Cc"):
     _HEADERS.map_to_type(_name, UnstructuredHeader)
 _POLICY = policy.default.clone(header_factory=_HEADERS)
 _NEEDLESS = re.compile(r'"([\w ]+)"')
-_BOUNDARY = re.compile(rb"^--(\S[^\r\n\"]*)\r?\n(?=.*^--\1--)", re.MULTILINE | re.DOTALL)
+_BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re.MULTILINE | re.I)
 
 
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
@@ -62,14 +62,14 @@ def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MI
     """Return the text of a part as a page, what was assumed about it, and the files in it."""
     kind = part.get_content_type()
     if kind == "message/rfc822" and not part.get_content().keys():  # a text in a digest
-        part, kind = part.get_content(), "text/plain"
-    is_whole = part.get_content_maintype() == "multipart" and not part.is_multipart()
-    if is_whole and (found := _BOUNDARY.search(_payload(part))):  # another one than is named
-        head = f'Content-Type: {kind}; boundary="{found[1].decode("latin-1")}"\n\n'
-        part = message_from_bytes(head.encode() + _payload(part), policy=_POLICY)
-        is_whole = False
-    is_text = kind in ("text/plain", "text/html") and not part.is_attachment()
-    if is_whole or (is_text and not part.get_filename()):
+        return _contents(part.get_content(), where)
+    if part.get_content_maintype() == "multipart" and not part.is_multipart():
+        # Its parts are marked by another boundary than it names, or it has none.
+        found = _BOUNDARY.search(data := _payload(part))
+        kind = f'{kind}; boundary="{found[1].decode()}"' if found else "text/plain"
+        whole = f"Content-Type: {kind}\n\n".encode() + data
+        return _contents(message_from_bytes(whole, policy=_POLICY), where)
+    if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
         text, notes = decoded(_payload(part), where, part.get_content_charset())
         return text if kind == "text/html" else f"<pre>{escape(text)}</pre>", notes, []
     if part.get_content_maintype() != "multipart":

@@ -77,7 +77,7 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
                 "position": position,
                 **parts(part, "start", "end", "page"),
                 "section": " > ".join(part.path) or None,
-                "cjk": _is_cjk(title) or _is_cjk(text),
+                "cjk": _CJK.search(title + text) is not None,
                 # One such passage of a document is enough to find it by what it is about.
                 "raw": (is_raw and raw > 1) or None,
             }
@@ -85,17 +85,14 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
     return rows
 
 
-def _is_cjk(text: str) -> bool:
-    """Return whether a text has Chinese, Japanese or Korean characters."""
-    return not text.isascii() and _CJK.search(text) is not None
-
-
 def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
     """Return a table with its columns; `numbered` where one of the document has a number."""
     id_ = id_of(document, "table", order)
     columns = _columns(table)
     marks = notations(columns)
-    name = _name(table, order, numbered)
+    name = f"Table {table.number or order}"
+    if numbered and not table.number:
+        name = cut(table.caption, 80) or f"the table at place {order}"
     return {
         "id": id_,
         "order": order,
@@ -148,13 +145,6 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
                 why = "days stand before months" if is_date else "points part thousands"
                 shown = value.date if is_date else f"{value.number:,.15g}"
                 yield f'column "{name}": {why} in it, so {text} is read as {shown}'
-
-
-def _name(table: SourceTable, order: int, numbered: bool) -> str:
-    """Return the usual name of a table: by its number or place, beside numbers by its caption."""
-    if table.number or not numbered:
-        return f"Table {table.number or order}"
-    return cut(table.caption, 80) or f"the table at place {order}"
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
