@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₹": "INR"}
@@ -22,8 +22,8 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
-#: Numbers that only a decimal comma explains, only a point, or either; those below a thousand. Four
-#: parts below 300 are an address in a network.
+#: Numbers that only a decimal comma explains, only a point, or either. Four parts below 300 are an
+#: address in a network.
 _ADDRESS = r"(?![12]?\d?\d(?:\.[12]\d\d){3}$)"
 _COMMA = re.compile(
     rf"\d{{1,3}}(?:[.\s'’]\d{{3}})+,\d+|{_ADDRESS}\d{{1,3}}(?:\.\d{{3}}){{2,}}"
@@ -34,7 +34,6 @@ _POINT = re.compile(
 )
 _WITH_COMMA = re.compile(rf"{_ADDRESS}(?:\d{{1,3}}(?:[.\s'’]\d{{3}})+|\d+)(?:,\d+)?")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-_WHOLE = re.compile(r"\d{1,3}")
 #: So much less must a column's greatest number be of its least one in the notation that is chosen.
 _CLEARLY = 10
 _FIRST_NUMBER = re.compile(
@@ -93,7 +92,7 @@ class Value:
     unit: str = ""
 
 
-def notations(columns: Iterable[Iterable[str]]) -> list[str]:
+def notations(columns: Sequence[Sequence[str]]) -> list[str]:
     """Return how each column of a table writes its numbers: "." or "," before decimals, or "?".
 
     A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
@@ -101,7 +100,6 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
     numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear. A "/"
     follows where days stand before months: where 25/03/2024 stands, 05/03/2024 is in March.
     """
-    columns = list(map(list, columns))
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
     told = [
         {mark for mark, form in ((",", _COMMA), (".", _POINT)) if any(map(form.fullmatch, numbers))}
@@ -126,7 +124,7 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
 def _alike(numbers: list[str]) -> str:
     """Return the notation in which numbers such as 2.350 are clearly more like the whole ones."""
     grouped = [float(number) for number in numbers if _EITHER.fullmatch(number)]
-    whole = [float(number) for number in numbers if _WHOLE.fullmatch(number) and int(number)]
+    whole = [float(number) for number in numbers if number.isdecimal() and 0 < int(number) < 1000]
     if not grouped or not whole:
         return "."
 
