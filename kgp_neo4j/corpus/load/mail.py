@@ -20,7 +20,7 @@ _SHOWN = ("From", "To", "Cc", "Date")
 #: Addresses are taken as they stand: a parser of them drops what follows a semicolon.
 _HEADERS = HeaderRegistry()
 for _name in ("From", "To", "Cc"):
-    _HEADERS.map_to_type(_name, UnstructuredHeader)
+    _HEADERS.map_to_type(_name, UnstructuredHeader)  # type: ignore[arg-type]
 _POLICY = policy.default.clone(header_factory=_HEADERS)
 _NEEDLESS = re.compile(r'"([\w ]+)"')
 _BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re.MULTILINE | re.I)
