@@ -53,7 +53,7 @@ def unread_reason(path: Path) -> str:
     if not os.path.exists(path):  # noqa: PTH110 - Path's raises where it may not look
         return "a link to nothing" if path.is_symlink() else "it is not there"
     if not path.is_file():
-        return "not a file that can be read"
+        return "a pipe, a socket or a device, not a file that can be read"
     if extension(path):
         return ""
     if reason := advice(path):
@@ -88,6 +88,8 @@ def _ending(path: Path) -> str:
 
 def _is_text(path: Path) -> bool:
     """Return whether a file begins with a byte order mark, or has no control characters there."""
+    if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for, Path's may raise
+        return False
     try:
         with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
             head = file.read(4096)

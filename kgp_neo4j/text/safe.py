@@ -52,9 +52,8 @@ _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULT
 #: Tags of HTML. Those of a model's reasoning are none: in a reply they are spoken of.
 _TAG = regex.compile(
     r"</?(?!(?:seed:)?(?:think|thinking|thought|reasoning)>)[A-Za-z!][^<>]{0,2000}>"
-    r"|<!--.{0,5000}?-->",
-    regex.DOTALL,
 )
+_COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)
 _ADDRESS = regex.compile(
     r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`\])}]+|(?:javascript|vbscript|data):[^\s]+",
     regex.IGNORECASE,
@@ -70,7 +69,10 @@ def neutral(text: str, known: Container[str] = "") -> str:
     stays only where it occurs in `known`, the text of the passages: a model misled by a passage
     could send words out in an address that it makes up.
     """
-    cleaned = _REFERENCE.sub("", _TAG.sub(" ", printable(text)))
+    bare = printable(text)
+    end = bare.rfind("-->") + 3  # behind it no comment ends, and none is looked for
+    bare = _COMMENT.sub(" ", bare[:end]) + bare[end:]
+    cleaned = _REFERENCE.sub("", _TAG.sub(" ", bare))
     for _ in range(_DEEP):
         cleaned, found = _IMAGE_OR_LINK.subn(_words, cleaned)
         if not found:

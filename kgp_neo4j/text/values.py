@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₹": "INR"}
@@ -22,14 +22,23 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
-#: Numbers that only a decimal comma explains, only a point, or either; those below a thousand.
-_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,(?!\d{3}\b)\d+|0,\d+")
-_POINT = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+")
+#: Numbers that only a decimal comma explains, only a point, or either. Four parts below 300 are an
+#: address in a network.
+_ADDRESS = r"(?![12]?\d?\d(?:\.[12]\d\d){3}$)"
+_COMMA = re.compile(
+    rf"\d{{1,3}}(?:[.\s'’]\d{{3}})+,\d+|{_ADDRESS}\d{{1,3}}(?:\.\d{{3}}){{2,}}"
+    r"|\d+,(?!\d{3}\b)\d+|0,\d+"
+)
+_POINT = re.compile(
+    r"\d{1,3}(?:[,\s'’]\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.(?!\d{3}\b)\d+|0\.\d+"
+)
+_WITH_COMMA = re.compile(rf"{_ADDRESS}(?:\d{{1,3}}(?:[.\s'’]\d{{3}})+|\d+)(?:,\d+)?")
 _EITHER = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-_WHOLE = re.compile(r"\d{1,3}")
 #: So much less must a column's greatest number be of its least one in the notation that is chosen.
 _CLEARLY = 10
-_FIRST_NUMBER = re.compile(r"\W*?[-+−–]?(?P<number>\d[\d.,]*\d|\d)(?=\D{0,9}$)")
+_FIRST_NUMBER = re.compile(
+    r"\W*?[-+−–]?(?P<number>\d(?:[\d.,]|[\s'’](?=\d{3}))*(?<=\d))(?=\D{0,9}$)"
+)
 #: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
 #: Marks of footnotes after a number: 48,278[1], 12*.
@@ -46,10 +55,11 @@ MONTHS = {
     for name in names.split()
 }
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_CLOCK = r"(?:[ T]\d\d?:\d\d(?::[\d.]+)?(?:Z| ?[AP]M)?)?"
 _DATES = (
-    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?:[ T]\d\d:\d\d(?::[\d.]+)?Z?)?)?"),
-    re.compile(r"(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{2}(?:\d{2})?)"),
-    re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"),
+    re.compile(rf"(?P<y>\d{{4}})-(?P<m>\d{{1,2}})(?:-(?P<d>\d{{1,2}}){_CLOCK})?"),
+    re.compile(rf"(?P<m>\d{{1,2}})/(?P<d>\d{{1,2}})/(?P<y>\d{{2}}(?:\d{{2}})?){_CLOCK}"),
+    re.compile(rf"(?P<d>\d{{1,2}})\.(?P<m>\d{{1,2}})\.(?P<y>\d{{4}}){_CLOCK}"),
     re.compile(
         rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})"
     ),
@@ -59,6 +69,9 @@ _DATES = (
     re.compile(rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"),
     re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}"),
 )
+#: Dates whose first part can only be the day, and only the month.
+_DAY_FIRST = re.compile(r"\s*(?:1[3-9]|[23]\d)/(?:0?\d|1[0-2])/\d\d")
+_MONTH_FIRST = re.compile(r"\s*(?:0?\d|1[0-2])/(?:1[3-9]|[23]\d)/\d\d")
 #: The second part of a span of years: 1887-1905, 1982/83, 1998 – present.
 _SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", re.I)
 
@@ -79,12 +92,13 @@ class Value:
     unit: str = ""
 
 
-def notations(columns: Iterable[Iterable[str]]) -> list[str]:
+def notations(columns: Sequence[Sequence[str]]) -> list[str]:
     """Return how each column of a table writes its numbers: "." or "," before decimals, or "?".
 
     A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
     two thousand. Where nothing tells, 2.350 beside whole numbers is read so that the column's
-    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear.
+    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear. A "/"
+    follows where days stand before months: where 25/03/2024 stands, 05/03/2024 is in March.
     """
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
     told = [
@@ -92,22 +106,25 @@ def notations(columns: Iterable[Iterable[str]]) -> list[str]:
         for numbers in held
     ]
     table: set[str] = set().union(*told)
-    return [
+    marks = [
         next(iter(own or table)) if len(own or table) == 1 else "." if own else _alike(numbers)
         for numbers, own in zip(held, told, strict=True)
     ]
-
-
-def is_grouped(text: str) -> bool:
-    """Return whether a text's number has a point that may part thousands: 2.350 t."""
-    found = _FIRST_NUMBER.match(text)
-    return bool(found and _EITHER.fullmatch(found["number"]))
+    orders = [
+        {form for form in (_DAY_FIRST, _MONTH_FIRST) if any(map(form.match, texts))}
+        for texts in columns
+    ]
+    order: set[re.Pattern[str]] = set().union(*orders)
+    return [
+        mark + "/" if (own or order) == {_DAY_FIRST} else mark
+        for mark, own in zip(marks, orders, strict=True)
+    ]
 
 
 def _alike(numbers: list[str]) -> str:
     """Return the notation in which numbers such as 2.350 are clearly more like the whole ones."""
     grouped = [float(number) for number in numbers if _EITHER.fullmatch(number)]
-    whole = [float(number) for number in numbers if _WHOLE.fullmatch(number) and int(number)]
+    whole = [float(number) for number in numbers if number.isdecimal() and 0 < int(number) < 1000]
     if not grouped or not whole:
         return "."
 
@@ -123,11 +140,13 @@ def typed(text: str, notation: str = ".") -> Value:
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")
-    if notation != "." and (found := _FIRST_NUMBER.match(text)):
-        if notation == "?":
+    if "/" in notation:
+        text = re.sub(r"^(\d{1,2})/(\d{1,2})/", r"\2/\1/", text)
+    if notation[0] != "." and (found := _FIRST_NUMBER.match(text)):
+        if notation[0] == "?":
             return Value("text")
-        plain = found["number"].replace(".", "").replace(",", ".")
-        if plain.count(".") < 2 and _date(text) is None:
+        if _WITH_COMMA.fullmatch(found["number"]):
+            plain = found["number"].replace(".", "").replace(",", ".")
             text = text[: found.start("number")] + plain + text[found.end("number") :]
     if found := _PLAIN.fullmatch(text):
         number = _number(found["number"]) * _SCALES.get(found["scale"] or "", 1.0)

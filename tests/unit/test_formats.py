@@ -84,6 +84,8 @@ _TABS = "<style>.tab, #x > i{display:none} .tab.on{display:block}</style>"
         ("<style>.sr{clip:rect(0, 0, 0, 0)} .off{left:-9999px}</style><p class=sr>a<p class=off>b"
          "<p style='text-indent:-999em'>c<p style='margin-left:-20px;clip:rect(0,9px,9px,0)'>d",
          "d", 3),
+        ("<p style='margin-left:-150px'>a<p style='margin-left:180pt;text-indent:-180pt'>b"
+         "<p style='margin-left:-100%'>c<p style='margin-left:-9999px'>d", "a b c", 1),
         ("<style><!-- .h{display:none} @media (width>=48rem){.w\\:h{display:block}} @media (width "
          "<9em){p{display:none}} --></style><p class='h w:h'>a<p class=h>b</p>", "a", 1),
         ("<body background=a.gif><p style='color:white'>a</p><p style='background-image:linear-"
@@ -421,10 +423,11 @@ def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
         (top / link).symlink_to(target)
     (top / "b" / "back").symlink_to(top / "b")
     os.mkfifo(top / "pipe.txt")
+    os.mkfifo(top / "pipe")
     found = find([top])
     names = [path.relative_to(top).as_posix() for path in found.files]
     assert names == ["a.md", "b/b.md", "c/c.md"]
-    assert {path.name for path in found.ignored} == {"loop", "back", "again"}
+    assert {path.name for path in found.ignored} == {"loop", "back", "again", "pipe"}
     assert [Path(error.where or "").name for error in found.errors] == [
         "gone.md", "pipe.txt", "self.md",
     ]  # fmt: skip

@@ -546,6 +546,10 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
         ("{forms}--b\n\n1\n--b\n{page}<br>\n--b--", "1", []),
         ("{file}x", "", ["a.txt"]),
         ("Content-Type: text/plain; charset=iso-8859-1\n\n\x80 5", "€ 5", []),
+        ('To: "A B" <a@x>; Holm, C <c@x>\n\n1', "To: A B <a@x>; Holm, C <c@x> 1", []),
+        ("{mixed}1", "1", []),
+        ("{mixed}--c\n{page}2\n--c\n{file}x\n--c--", "2", ["a.txt"]),
+        ("Content-Type: multipart/digest; boundary=a\n\n--a\n\n1\n--a--", "1", []),
     ],
 )  # fmt: skip
 def test_a_mail_is_read_once(tmp_path: Path, mail: str, text: str, keys: list[str]) -> None:

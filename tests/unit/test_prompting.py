@@ -149,7 +149,7 @@ def test_replies_are_made_inert() -> None:
     said = (
         "\x1b[31mRed\x1b[0m <b>bold</b> [words](http://evil.example/a) ![i](http://evil.example/b) "
         "see https://evil.example/c, and https://good.example/d.\n[r]: http://evil.example/e\n"
-        "<script>alert(1)</script>\u202ereversed\u200b"
+        f"<script>alert(1)</script>\u202ereversed\u200b<!-- <b>{'x' * 6_000} -->"
     )
     made = neutral(said, "It stands at https://good.example/d.")
     assert "evil.example" not in made

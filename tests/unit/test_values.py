@@ -82,6 +82,9 @@ def test_odd_texts_do_not_fail(text: str) -> None:
         ([["1,120", "980"], ["1.234.567", "x"]], [",", ","]),
         ([["0.980", "2.350"], ["Hesk", ""]], [".", "."]),
         ([["2.350", "120"], ["Hesk, 12,5", "a"]], ["?", "."]),  # prose tells nothing
+        ([["1\u202f234,5 €"], ["12’500.25"], ["192.168.100.200"]], [",", ".", "."]),
+        ([["05/03/2024", "25/03/2024 14:30"], ["1/2/24"], ["03/25/2024"]], ["./", ".", "."]),
+        ([["05/03/2024", "25/03/2024"], ["1/2/24"], ["1/2/24"]], ["./", "./", "./"]),
     ],
 )
 def test_the_notation_is_judged_by_the_column(columns: list[list[str]], marks: list[str]) -> None:
@@ -91,5 +94,9 @@ def test_the_notation_is_judged_by_the_column(columns: list[list[str]], marks: l
 def test_a_number_is_read_in_the_notation_of_its_column() -> None:
     assert typed("2.350 t", ",") == Value("number", 2350.0, unit="t")
     assert typed("€ 1.234,50", ",") == Value("currency", 1234.5, unit="EUR")
-    assert typed("12.05.2024", ",").date == "2024-05-12"
+    assert typed("12.05.2024 9:30", ",").date == "2024-05-12"
+    assert typed("05/03/2024", "./").date == "2024-03-05"
+    assert [typed(f"1{mark}234,56", ",").number for mark in " \u00a0\u202f'’"] == [1234.56] * 5
+    addresses = ("1.2.3.4", "10.0.0.1", "192.168.100.200", "2.0.1")
+    assert {typed(text, ",").type for text in addresses} == {"text"}
     assert typed("980 t", "?") == Value("text")

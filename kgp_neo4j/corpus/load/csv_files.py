@@ -44,7 +44,10 @@ def read_values(text: str, where: str) -> SourceDocument:
     limit = csv.field_size_limit(max(len(text), 1 << 17))
     try:
         separator = named[1] if named else _separator(text)
-        escaped = '\\"' in text and _is_escaped(text, separator)
+        escaped = False
+        if '\\"' in text:  # a backslash escapes a quote where that leaves no fault
+            with suppress(csv.Error):
+                escaped = sum(1 for _ in _reader(text, separator, escaped=True, strict=True)) > 0
         records = list(_records(text, separator, escaped, where, 2 if named else 1))
     except csv.Error as error:
         raise InputError(f"not separated values ({error})", where=where) from error
@@ -133,10 +136,3 @@ def _separator(text: str) -> str:
         if wide and len(wide) >= (0.5 if lines[0] > 1 else 0.6) * len(lines):
             shares[separator] = Counter(wide).most_common(1)[0][1] / len(lines)
     return max(shares, key=lambda separator: shares[separator])
-
-
-def _is_escaped(text: str, separator: str) -> bool:
-    """Return whether a text has no fault where a backslash escapes a quote."""
-    with suppress(csv.Error):
-        return sum(1 for _ in _reader(text, separator, escaped=True, strict=True)) > 0
-    return False

@@ -17,13 +17,6 @@ from kgp_neo4j.text.visible import is_visible
 _UNSHOWN = frozenset(
     "annotation audio canvas datalist iframe noembed noframes noscript template video".split()
 )
-#: Tags that may hide something without an attribute.
-_TELLING = _UNSHOWN | {"dialog", "title", "desc"}
-#: What a page has that hides something.
-MAY_HIDE = re.compile(
-    r"hidden|style|color|<(?:dialog|svg|annotation|audio|canvas|data|iframe|no|template|video)",
-    re.I,
-)
 _FILLS = ("background-image", "background-color", "background")
 _INHERITED = ("color", "font-size", "visibility")
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
@@ -31,9 +24,11 @@ _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _KEY = re.compile(r"([.#]?)((?:[\w-]|\\.)+)[^\s>+~]*$")
 _BESIDE = re.compile(r"~|:(?:first|last|nth|only)")
 _SPECIFIC = re.compile(r"(?P<id>#)|(?P<part>[.\[]|:(?!:))|(?P<name>(?<![\w.#:\[-])[a-z])")
-#: What moves a text far out of the window, and what cuts all of it off.
+#: What moves a text far out of the window, and what cuts all of it off. Margins and indents centre
+#: what is wide, let parts overlap and hang first lines: they hide from half of the window on.
 _AWAY = re.compile(
-    r"(?:left|top|text-indent):-\d{3,}|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
+    r"^(?:left|top):-\d{3,}|^(?:margin-left|margin-top|text-indent):-(?:[7-9]\d\d|\d{4}|\d{3}r?em)"
+    r"|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
 )
 _WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
 #: The width of a window; tags compared with selectors, the longest selector, tags around a tag.
@@ -88,9 +83,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
             while child.name in _ENDED_BY.get(state.name, ()):
                 state = state.around
             inner, own = state, styles.get(id(child), {})
-            is_plain = not (own or child.attrs or child.name in _TELLING)
-            is_gone = not is_plain and _is_gone(child, own, whole)
-            if is_gone or own:
+            if (is_gone := _is_gone(child, own, whole)) or own:
                 inner = _within(state, child, own, is_gone)
             elif child.name in _ENDED_BY or child.name in PARAGRAPHS:
                 inner = state._replace(name=child.name, around=state)

@@ -12,7 +12,7 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
-from kgp_neo4j.corpus.load.hidden import MAY_HIDE, PARAGRAPHS, take_out_hidden
+from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -40,14 +40,13 @@ def read_page(markup: str, where: str) -> SourceDocument:
     try:
         page = BeautifulSoup(markup, "html.parser")
         tables: dict[int, SourceTable] = {}
-        hidden = take_out_hidden(page) if MAY_HIDE.search(markup) else 0
+        left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
             before = tag.previous_sibling
             if before and before.get_text()[-1:].isalnum() and _POWER.fullmatch(tag.get_text()):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)
-        left_out = list(hidden_parts(hidden))
         for count, tag in enumerate(page.find_all("table"), 1):
             try:
                 if table := _data_table(tag):

@@ -4,6 +4,7 @@ import re
 from codecs import BOM_UTF8
 from dataclasses import replace
 from email import message_from_bytes, policy
+from email.headerregistry import HeaderRegistry, UnstructuredHeader
 from email.message import MIMEPart
 from html import escape
 from mimetypes import guess_extension
@@ -16,6 +17,13 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
 _SHOWN = ("From", "To", "Cc", "Date")
+#: Addresses are taken as they stand: a parser of them drops what follows a semicolon.
+_HEADERS = HeaderRegistry()
+for _name in ("From", "To", "Cc"):
+    _HEADERS.map_to_type(_name, UnstructuredHeader)  # type: ignore[arg-type]
+_POLICY = policy.default.clone(header_factory=_HEADERS)
+_NEEDLESS = re.compile(r'"([\w ]+)"')
+_BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re.MULTILINE | re.I)
 
 
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
@@ -27,11 +35,12 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
         raise InputError("the file holds no text", where=where)
     above, *below = re.split(rb"(?<=\n)(?=\r?\n)", data.removeprefix(BOM_UTF8).lstrip(), maxsplit=1)
     heading, notes = decoded(above, where)
-    mail = message_from_bytes(b"".join([heading.encode(), *below]), policy=policy.default)
+    mail = message_from_bytes(b"".join([heading.encode(), *below]), policy=_POLICY)
     if not any(mail[name] for name in (*_SHOWN, "Subject", "Received", "Message-ID")):
         raise InputError("this is no mail", where=where, hint="Rename it to what it is.")
     subject = plain(str(mail["Subject"] or ""))
-    lines = [f"{name}: {plain(str(mail[name]))}" for name in _SHOWN if mail[name]]
+    told = {name: _NEEDLESS.sub(r"\1", plain(str(mail[name]))) for name in _SHOWN if mail[name]}
+    lines = [f"{name}: {value}" for name, value in told.items()]
     head = f"<h1>{escape(subject)}</h1><p>{'<br>'.join(map(escape, lines))}</p>"
     text, more, parts = _contents(mail, where)
     files: dict[str, bytes] = {}
@@ -52,6 +61,14 @@ def _payload(part: MIMEPart) -> bytes:
 def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MIMEPart]]:
     """Return the text of a part as a page, what was assumed about it, and the files in it."""
     kind = part.get_content_type()
+    if kind == "message/rfc822" and not part.get_content().keys():  # a text in a digest
+        return _contents(part.get_content(), where)
+    if part.get_content_maintype() == "multipart" and not part.is_multipart():
+        # Its parts are marked by another boundary than it names, or it has none.
+        found = _BOUNDARY.search(data := _payload(part))
+        kind = f'{kind}; boundary="{found[1].decode()}"' if found else "text/plain"
+        whole = f"Content-Type: {kind}\n\n".encode() + data
+        return _contents(message_from_bytes(whole, policy=_POLICY), where)
     if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
         text, notes = decoded(_payload(part), where, part.get_content_charset())
         return text if kind == "text/html" else f"<pre>{escape(text)}</pre>", notes, []

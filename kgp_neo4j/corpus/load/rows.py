@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passag
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.prose import is_prose
 from kgp_neo4j.text.safe import cut
-from kgp_neo4j.text.values import column_type, is_grouped, notations, typed
+from kgp_neo4j.text.values import column_type, notations, typed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import SourceTable
@@ -77,7 +77,7 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
                 "position": position,
                 **parts(part, "start", "end", "page"),
                 "section": " > ".join(part.path) or None,
-                "cjk": _is_cjk(title) or _is_cjk(text),
+                "cjk": _CJK.search(title + text) is not None,
                 # One such passage of a document is enough to find it by what it is about.
                 "raw": (is_raw and raw > 1) or None,
             }
@@ -85,17 +85,14 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
     return rows
 
 
-def _is_cjk(text: str) -> bool:
-    """Return whether a text has Chinese, Japanese or Korean characters."""
-    return not text.isascii() and _CJK.search(text) is not None
-
-
 def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
     """Return a table with its columns; `numbered` where one of the document has a number."""
     id_ = id_of(document, "table", order)
-    data = _data(table)
-    marks = _marks(data, len(table.rows[0]))
-    name = _name(table, order, numbered)
+    columns = _columns(table)
+    marks = notations(columns)
+    name = f"Table {table.number or order}"
+    if numbered and not table.number:
+        name = cut(table.caption, 80) or f"the table at place {order}"
     return {
         "id": id_,
         "order": order,
@@ -104,7 +101,7 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
         "title": cut(table.caption, 80) or name,
         "markdown": grid.markdown(table, _SHOWN),
         "markdownRows": min(len(table.rows) - table.header_rows, _SHOWN),
-        "rows": len(data),
+        "rows": len(columns[0]),
         "headerRows": table.header_rows,
         "pages": sorted(set(table.row_pages)),
         "columns": [
@@ -114,51 +111,47 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
                 "header": header,
                 "title": header or f"column {at}",
                 "norm": grid.normal(header),
-                "type": column_type((row[at - 1] for row in data), marks[at - 1]),
+                "type": column_type(columns[at - 1], marks[at - 1]),
             }
             for at, header in enumerate(grid.column_names(table), 1)
         ],
     }
 
 
-def _data(table: SourceTable) -> list[tuple[str, ...]]:
-    """Return the rows below the header, without those that head others."""
+def _columns(table: SourceTable) -> list[list[str]]:
+    """Return a table's columns below the header, without the rows that head others."""
     sections = grid.section_rows(table)
     below = enumerate(table.rows[table.header_rows :], table.header_rows)
-    return [row for at, row in below if at not in sections]
-
-
-def _marks(data: list[tuple[str, ...]], width: int) -> list[str]:
-    """Return the notation of the numbers in each of `width` columns."""
-    return notations(zip(*data, strict=True)) or ["."] * width
+    data = [row for at, row in below if at not in sections]
+    return [[row[at] for row in data] for at in range(len(table.rows[0]))]
 
 
 def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
-    """Yield what to say of each column whose numbers are not, or may not be, as in English."""
+    """Yield what to say of each column whose values are not, or may not be, as in English."""
     for table in tables:
-        columns = list(zip(*_data(table), strict=True))
-        names = grid.column_names(table)
-        for name, mark, texts in zip(names, notations(columns), columns, strict=False):
-            if mark == "?":
+        columns = _columns(table)
+        for name, mark, texts in zip(
+            grid.column_names(table), notations(columns), columns, strict=True
+        ):
+            # What English reads, but otherwise.
+            read = ((text, typed(text, mark)) for text in texts if mark != "." and "," not in text)
+            others = ((t, v) for t, v in read if typed(t).type != "text" and typed(t) != v)
+            if mark[0] == "?":
                 why = "a point may part thousands or decimals, so its numbers are kept as text"
                 yield f'column "{name}": {why}'
-            elif mark == "," and (text := next(filter(is_grouped, texts), "")):
-                read = f"{typed(text, mark).number:,.15g}"
-                yield f'column "{name}": points part thousands in it, so {text} is read as {read}'
-
-
-def _name(table: SourceTable, order: int, numbered: bool) -> str:
-    """Return the usual name of a table: by its number or place, beside numbers by its caption."""
-    if table.number or not numbered:
-        return f"Table {table.number or order}"
-    return cut(table.caption, 80) or f"the table at place {order}"
+            elif found := next(others, None):
+                text, value = found
+                is_date = value.type == "date"
+                why = "days stand before months" if is_date else "points part thousands"
+                shown = value.date if is_date else f"{value.number:,.15g}"
+                yield f'column "{name}": {why} in it, so {text} is read as {shown}'
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     """Yield a table's rows and cells, as stored; `order` is from 1; heading rows have no number."""
     id_ = id_of(document, "table", order)
     sections = grid.section_rows(table)
-    marks = _marks(_data(table), len(table.rows[0]))
+    marks = notations(_columns(table))
     spans = {(s.row, s.column): s for s in table.spans}
     covered = {place for s in table.spans for place in grid.places_of(s)} - spans.keys()
     numbers = count(1 - table.header_rows)
