@@ -2,15 +2,16 @@
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.books import read_book
 from kgp_neo4j.corpus.load.contents import Blocks, given_title
+from kgp_neo4j.corpus.load.formulas import bare, linear, raised
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.odf import read_open_document
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
@@ -87,6 +88,10 @@ def _checked(data: bytes, kind: str) -> str:
 
 # --- PowerPoint ---
 
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+#: Boxes that are looked at together at most, and the least usual length of a column's texts.
+_LONGEST, _TEXT = 40, 20
+
 
 def _slides(data: bytes, where: str) -> SourceDocument:
     """Return a .pptx file, slides as pages and sections, notes last in each, charts as tables."""
@@ -123,16 +128,75 @@ def _slides(data: bytes, where: str) -> SourceDocument:
     return blocks.document(where, first, pages=pages, sections=tuple(sections))
 
 
+class _Box(NamedTuple):
+    """A shape's place, a little narrower than it is, and how many letters it has."""
+
+    top: int
+    x0: int
+    x1: int
+    size: int
+    shape: Any
+
+
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Yield shapes from top to bottom, those of a group together."""
+    """Yield shapes from top to bottom, in columns one by one, those of a group together."""
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-    shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
-    for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
+    shown = [shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']")]
+    boxes = []
+    for shape in shown:
+        left, width = shape.left or 0, shape.width or 0
+        ends = left + width // 20, left + width - width // 20
+        boxes.append(_Box(shape.top or 0, *ends, _size(shape), shape))
+    filled = _by_columns(sorted((box for box in boxes if box.size), key=lambda box: box[:2]))
+    for shape in (*(box.shape for box in boxes if not box.size), *(box.shape for box in filled)):
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             yield from _ordered(shape.shapes)
         else:
             yield shape
+
+
+def _size(shape: Any) -> int:
+    """Return how many letters a shape has; a table, a chart or a list counts as many."""
+    paragraphs = (p.iter(f"{_DRAWING}t") for p in shape._element.iter(f"{_DRAWING}p"))
+    lengths = [len(text) for p in paragraphs if (text := "".join(t.text or "" for t in p).strip())]
+    is_large = len(lengths) > 2 or shape._element.tag.endswith("}graphicFrame")
+    return sum(lengths) + 1000 * is_large
+
+
+def _by_columns(boxes: Sequence[_Box]) -> Iterator[_Box]:
+    """Yield boxes sorted from top to bottom; those in columns of texts by column.
+
+    Short texts are labels, and what is beside them belongs to them.
+    """
+    at = 0
+    while at < len(boxes):
+        end, columns = at + 1, [boxes[at : at + 1]]
+        for stop in range(at + 2, min(at + _LONGEST, len(boxes)) + 1):
+            found = _columns(boxes[at:stop])
+            if len(found) == 1 < len(columns):
+                break
+            if len(found) > 1:
+                end, columns = stop, found
+        if end > at + 1 and all(sum(b.size for b in c) >= _TEXT * len(c) for c in columns):
+            for column in columns:
+                yield from _by_columns(column)
+            at = end
+        else:
+            yield boxes[at]
+            at += 1
+
+
+def _columns(boxes: Sequence[_Box]) -> list[list[_Box]]:
+    """Return boxes in columns with gaps between them, the boxes of each from top to bottom."""
+    columns: list[list[_Box]] = []
+    end = 0
+    for box in sorted(boxes, key=lambda box: box.x0):
+        if not columns or box.x0 >= end:
+            columns.append([])
+        columns[-1].append(box)
+        end = max(end, box.x1)
+    return [sorted(column, key=lambda box: box[:2]) for column in columns]
 
 
 def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
@@ -150,8 +214,14 @@ def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
 
 
 def _text(shape: Any) -> str:
-    parts = shape.text_frame._txBody.iter("{*}p", "{*}br", "{*}t")
-    return seen("".join(p.text or "" if p.tag.endswith("}t") else "\n" for p in parts))
+    text = ""
+    for part in shape.text_frame._txBody.iter("{*}p", "{*}br", "{*}oMath", f"{_DRAWING}t"):
+        look = part.getparent().find(f"{_DRAWING}rPr")
+        above = "" if look is None else look.get("baseline", "").strip("0%")
+        name = bare(part.tag)
+        said = linear(part) if name == "oMath" else part.text or "" if name == "t" else "\n"
+        text += raised(text, said) if above > "0" else said
+    return seen(text)
 
 
 def _table(table: Any) -> SourceTable | None:
