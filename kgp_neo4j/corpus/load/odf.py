@@ -66,8 +66,9 @@ class _Package:
             return "<br>" if node.tag == "line-break" else " " * min(_count(node, "c"), 100)
         inner = [escape(node.text or "")]
         for child in node:
-            part, is_raised = self.markup(child), child.get("style-name") in self._raised
-            part = raised("".join(inner[-2:]), part) if is_raised else part
+            part = self.markup(child)
+            if child.get("style-name") in self._raised:
+                part = raised("".join(inner[-2:]), part)
             inner += (part, escape(child.tail or ""))
         if node.tag == "note":
             note = "".join(inner[2:]).replace("<p>", "", 1)
@@ -101,8 +102,7 @@ def _bare(data: bytes) -> Element:
     root = ElementTree.fromstring(data)
     for node in root.iter():
         # A picture's title is no text that is shown, unlike a text's.
-        node.tag = node.tag.replace("svg-compatible:1.0}title", "}desc")
-        node.tag = bare(node.tag)
+        node.tag = bare(node.tag.replace("svg-compatible:1.0}title", "}desc"))
         node.attrib = {bare(name): value for name, value in node.attrib.items()}
     return root
 

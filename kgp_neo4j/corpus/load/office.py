@@ -2,10 +2,10 @@
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -89,8 +89,8 @@ def _checked(data: bytes, kind: str) -> str:
 # --- PowerPoint ---
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-#: Boxes that are looked at together at most, and the least usual length of a column's texts.
-_LONGEST, _TEXT = 40, 20
+#: The least usual length of the texts of a column.
+_TEXT = 20
 
 
 def _slides(data: bytes, where: str) -> SourceDocument:
@@ -118,7 +118,7 @@ def _slides(data: bytes, where: str) -> SourceDocument:
             blocks.add(seen(notes.text))
         if blocks.length > starts[-1]:
             sections.append(SourceSection(named or f"slide {at}", 1, starts[-1]))
-        elif shapes:
+        elif len(slide.shapes):
             blocks.left_out.append(f"page {at}: only pictures, no text")
         first = named if at == 1 else first
     text = blocks.text
@@ -129,73 +129,58 @@ def _slides(data: bytes, where: str) -> SourceDocument:
 
 
 class _Box(NamedTuple):
-    """A shape's place, a little narrower than it is, and how many letters it has."""
+    """A shape with its place, a little narrower than it is, and how many letters it has."""
 
     top: int
-    x0: int
-    x1: int
+    left: int
+    right: float
     size: int
     shape: Any
 
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Yield shapes from top to bottom, in columns one by one, those of a group together."""
+    """Yield the shapes that have a text from top to bottom, those in columns by column.
+
+    Short texts are labels, and go with what is beside them.
+    """
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-    shown = [shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']")]
-    boxes = []
-    for shape in shown:
-        left, width = shape.left or 0, shape.width or 0
-        ends = left + width // 20, left + width - width // 20
-        boxes.append(_Box(shape.top or 0, *ends, _size(shape), shape))
-    filled = _by_columns(sorted((box for box in boxes if box.size), key=lambda box: box[:2]))
-    for shape in (*(box.shape for box in boxes if not box.size), *(box.shape for box in filled)):
-        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
-            yield from _ordered(shape.shapes)
-        else:
-            yield shape
+    shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
+    bands: list[list[_Box]] = [[]]
+    for box in sorted((box for box in map(_box, shown) if box.size), key=lambda box: box[:2]):
+        band = bands[-1]
+        if len(_columns([*band, box])) == 1:
+            if len(_columns(band)) > 1:
+                bands.append([])
+            elif len(_columns([*band[-1:], box])) > 1:  # the first row of columns
+                bands.append([band.pop()])
+        bands[-1].append(box)
+    for band in bands:
+        columns = _columns(band)
+        is_text = all(sum(box.size for box in column) >= _TEXT * len(column) for column in columns)
+        for box in chain(*columns) if is_text else band:
+            is_group = box.shape.shape_type == MSO_SHAPE_TYPE.GROUP
+            yield from _ordered(box.shape.shapes) if is_group else [box.shape]
 
 
-def _size(shape: Any) -> int:
-    """Return how many letters a shape has; a table, a chart or a list counts as many."""
+def _box(shape: Any) -> _Box:
     paragraphs = (p.iter(f"{_DRAWING}t") for p in shape._element.iter(f"{_DRAWING}p"))
     lengths = [len(text) for p in paragraphs if (text := "".join(t.text or "" for t in p).strip())]
-    is_large = len(lengths) > 2 or shape._element.tag.endswith("}graphicFrame")
-    return sum(lengths) + 1000 * is_large
+    # A list, a table or a chart is no label.
+    is_large = len(lengths) > 2 or any(True for _ in shape._element.iter("{*}graphicFrame"))
+    left = shape.left or 0
+    size = sum(lengths) + _TEXT * 10 * is_large
+    return _Box(shape.top or 0, left, left + 0.9 * (shape.width or 0), size, shape)
 
 
-def _by_columns(boxes: Sequence[_Box]) -> Iterator[_Box]:
-    """Yield boxes sorted from top to bottom; those in columns of texts by column.
-
-    Short texts are labels, and what is beside them belongs to them.
-    """
-    at = 0
-    while at < len(boxes):
-        end, columns = at + 1, [boxes[at : at + 1]]
-        for stop in range(at + 2, min(at + _LONGEST, len(boxes)) + 1):
-            found = _columns(boxes[at:stop])
-            if len(found) == 1 < len(columns):
-                break
-            if len(found) > 1:
-                end, columns = stop, found
-        if end > at + 1 and all(sum(b.size for b in c) >= _TEXT * len(c) for c in columns):
-            for column in columns:
-                yield from _by_columns(column)
-            at = end
-        else:
-            yield boxes[at]
-            at += 1
-
-
-def _columns(boxes: Sequence[_Box]) -> list[list[_Box]]:
+def _columns(boxes: Iterable[_Box]) -> list[list[_Box]]:
     """Return boxes in columns with gaps between them, the boxes of each from top to bottom."""
-    columns: list[list[_Box]] = []
-    end = 0
-    for box in sorted(boxes, key=lambda box: box.x0):
-        if not columns or box.x0 >= end:
+    columns, end = list[list[_Box]](), 0.0
+    for box in sorted(boxes, key=lambda box: box.left):
+        if not columns or box.left >= end:
             columns.append([])
         columns[-1].append(box)
-        end = max(end, box.x1)
+        end = max(end, box.right)
     return [sorted(column, key=lambda box: box[:2]) for column in columns]
 
 

@@ -137,7 +137,6 @@ class _Text:
         fills = (look.find(f"{{*}}{kind}") for kind in ("shd", "highlight"))
         return is_bare and is_white and style not in self._filled and not any(map(_fills, fills))
 
-
     def _sign(self, font: str, character: str) -> str:
         """Return the character that one of a font for symbols shows, boxes as crossed or empty."""
         code = ord(character)
