@@ -23,7 +23,7 @@ def linear(node: Any) -> str:
     if name == "t":
         return node.text or ""
     own = node.iterfind(f"{{*}}{name}Pr/*")
-    look = {bare(each.tag): value for each in own for value in each.attrib.values()}
+    look: dict[str, str] = {bare(each.tag): value for each in own for value in each.attrib.values()}
     parts = []
     for child in node.iterfind("*"):
         kind, part = bare(child.tag), linear(child)
