@@ -34,11 +34,11 @@ def linear(node: Any) -> str:
     text = look.get("sepChr", _BETWEEN.get(name, "")).join(parts)
     if name == "d":
         return look.get("begChr", "(") + text + look.get("endChr", ")")
+    before, last = "".join(parts[:-1]), "".join(parts[-1:])
     if name == "nary":
-        return f"{look.get('chr', '∫')}{''.join(parts[:-1])} {parts[-1]}"
+        return f"{look.get('chr', '∫')}{before} {last}"
     if name == "rad":
-        degree = f"[{parts[0]}]" if parts[0] else ""
-        return f"√{degree}{_grouped(parts[-1])}"
+        return "√" + (f"[{before}]" if before else "") + _grouped(last)
     return text + look.get("chr", "\u0302") * (name == "acc")
 
 
