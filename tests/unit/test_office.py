@@ -275,6 +275,19 @@ _PIXEL = bytes.fromhex(
 )
 
 
+@pytest.mark.parametrize(("left", "order"), [("A column of long texts", "0213"), ("Owner", "0123")])
+def test_columns_of_a_slide(tmp_path: Path, left: str, order: str) -> None:
+    from pptx import Presentation
+
+    made = Presentation()
+    shapes = made.slides.add_slide(made.slide_layouts[6]).shapes
+    for at in range(4):
+        box = shapes.add_textbox(at % 2 * 400, at // 2 * 400, 300, 300)
+        box.text_frame.text = f"{at} {left}" if at % 2 == 0 else f"{at} It is beside the other one"
+    text = read_one(tmp_path / "a.pptx", _bytes(made)).text
+    assert re.sub("[^0-9]", "", text) == order
+
+
 def test_slides(tmp_path: Path) -> None:
     document = read_one(tmp_path / "a.pptx", _bytes(_slides()))
     assert document.title == "Rain, the talk"
@@ -307,8 +320,17 @@ def test_slides(tmp_path: Path) -> None:
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
 _DRAWN = f"<c:Choice><w:drawing>{_BOX}{_BOX}</w:drawing></c:Choice><c:Fallback/>"
+_FORMULA = (
+    "<m:r><m:t>x=</m:t></m:r><m:f><m:fPr/><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den>"
+    "</m:f><m:sSup><m:e><m:t>c</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>"
+)
+_W14 = "http://schemas.microsoft.com/office/word/2010/wordml"
+_CELL = "<w:tc><w:p><w:r><w:t>A</w:t></w:r></w:p></w:tc>"
+_LATE = f"<w:tr><w:trPr><w:gridBefore w:val='1'/></w:trPr>{_CELL}</w:tr>"
+_GAPS = f"<w:tbl><w:tr>{_CELL}{_CELL}</w:tr>{_LATE}</w:tbl>"
 _FORMS = {"<p:sp>": "<AlternateContent><q><p:sp>", "</p:sp>": "</p:sp></q></AlternateContent>"}
 _MATH = {"Lowest</a:t></a:r>": "Lowest </a:t></a:r><a:m><a:t>x=2</a:t></a:m>"}
+_RAISED = '<a:r><a:rPr baseline="30000"/><a:t>'
 _DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
 
 
@@ -321,6 +343,8 @@ _DIAGRAM = {'2006/chart"><': 'x"><', "r:id": "r:dm", "c:v>": "c:t>"}
         (".pptx", {'"rId2"/>': '"rId9"/>'}, "page 4: Chart 1 cannot be read"),
         (".pptx", _DIAGRAM, "Rain\n\nMay\n\nJune\n\n1.5"),
         (".pptx", _FORMS | _MATH, "First\n\nA point\nAnother\n\nLowest x=2"),
+        (".pptx", {"<a:r><a:t>Lowest": f"<a:r><a:t>10</a:t></a:r>{_RAISED}2"}, "10^2"),
+        (".docx", {"<w:sectPr": f"{_GAPS}<w:sectPr"}, "| A | A |\n| --- | --- |\n|  | A |"),
         (".docx", {"After": "A</w:t><w:br w:type='page'/><w:t>B"}, "A\nB."),
         (".docx", {"After": "A</w:t><w:cr/><w:endnoteReference w:id='9'/><w:t>B"}, "A\nB."),
         (".docx", {"<w:r>": "<w:hyperlink r:id=''><w:r>", "</w:r>": "</w:r></w:hyperlink>"}, "er."),
@@ -355,7 +379,11 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
     for part in (
         "<w:del {}><w:r><w:delText>deleted</w:delText></w:r></w:del>",
         "<w:ins {}><w:fldSimple><w:r><w:t>inserted </w:t></w:r></w:fldSimple></w:ins>",
-        '<m:oMath xmlns:m="math"><m:r><m:t>x=2</m:t></m:r></m:oMath>',
+        f'<m:oMath xmlns:m="math">{_FORMULA}</m:oMath>',
+        f"<w:sdt {{}} xmlns:w14='{_W14}'><w:sdtPr><w14:checkbox><w14:checked w14:val='1'/>"
+        "</w14:checkbox></w:sdtPr><w:sdtContent><w:r><w:t>x</w:t></w:r></w:sdtContent></w:sdt>",
+        "<w:r {}><w:rPr><w:rFonts w:ascii='Wingdings'/></w:rPr><w:t>\uf0a8\xfe</w:t>"
+        "<w:sym w:font='Wingdings' w:char='F0FD'/></w:r>",
         f"<w:r {{}}><c:AlternateContent xmlns:c='c'>{_DRAWN}</c:AlternateContent></w:r>",
         "<w:r {}><w:rPr><w:color w:val='FFFFFF'/><w:shd w:fill='auto'/></w:rPr><w:t>w</w:t></w:r>",
     ):
@@ -365,7 +393,8 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
     cell.font.color.rgb = RGBColor(255, 255, 255)
     made.sections[0].header.paragraphs[0].text = "Top"
     document = read_one(tmp_path / "a.docx", _bytes(made))
-    assert document.text.split("\n\n") == ["seen kept inserted x=2", "boxed", "boxed", "a column"]
+    first = "seen kept inserted x=(a+b)/2c^2☒☐☒☒"
+    assert document.text.split("\n\n") == [first, "boxed", "boxed", "a column"]
     assert document.left_out == ("not read: headers", "6 hidden parts are left out")
 
 
@@ -414,6 +443,7 @@ _NAMES = " ".join(
 _STYLES = (
     '<st:style st:name="as" st:parent-style-name="no"/>'
     '<st:style st:name="no"><st:text-properties te:display="none"/></st:style>'
+    '<st:style st:name="up"><st:text-properties st:text-position="super 58%"/></st:style>'
     '<st:style st:name="off"><st:table-properties ta:display="false"/></st:style>'
     '<st:style st:name="pale"><st:text-properties st:color="#FFFFFF"/></st:style>'
 )
@@ -438,6 +468,7 @@ def test_open_document_text(tmp_path: Path) -> None:
     rows = _odf_row(_odf_cell("Town"), wide) + _odf_row(*map(_odf_cell, ("Voss", "1", "2")))
     body = f"""<of:text><te:tracked-changes><te:deletion><te:p>gone</te:p></te:deletion>
 </te:tracked-changes><te:h te:outline-level="2">Rain</te:h><te:p>One<te:s te:c="2"/>two
+10<te:span te:style-name="up">2</te:span>
 <te:title>Dues</te:title><te:hidden-text te:is-hidden="true">no</te:hidden-text>
 <te:note><te:note-citation>1</te:note-citation><te:note-body><te:p>A note.</te:p></te:note-body>
 </te:note><te:span te:style-name="as">secret</te:span><of:annotation><te:p>a comment</te:p>
@@ -446,7 +477,7 @@ def test_open_document_text(tmp_path: Path) -> None:
     assert document.title == "Dues"
     assert [(s.title, s.level) for s in document.sections] == [("Rain", 2)]
     table = markdown(document.tables[0])
-    assert document.text == f"Rain\n\nOne two Dues [1].\n\n{table}\n\n[1] A note."
+    assert document.text == f"Rain\n\nOne two 10^2 Dues [1].\n\n{table}\n\n[1] A note."
     assert document.tables[0].rows == (("Town", "mm", "mm"), ("Voss", "1", "2"))
     assert document.left_out == ("4 hidden parts are left out",)
     white = '<of:text><te:p>Seen. <te:span te:style-name="pale">white</te:span></te:p></of:text>'

@@ -11,6 +11,7 @@ from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
+from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
 from kgp_neo4j.text.visible import seen
@@ -24,8 +25,6 @@ _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _CELLS = frozenset("td th".split())
 #: The parts of a table in the order in which their rows are shown.
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
-#: A power or the mark of a note, whose digits would be those of the number before it.
-_POWER = re.compile(r"\s*[-+\u2212]?\d+\s*")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -43,7 +42,7 @@ def read_page(markup: str, where: str) -> SourceDocument:
         left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
             before = tag.previous_sibling
-            if before and before.get_text()[-1:].isalnum() and _POWER.fullmatch(tag.get_text()):
+            if before and before.get_text()[-1:].isalnum() and POWER.fullmatch(tag.get_text()):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
+from kgp_neo4j.corpus.load.formulas import bare, raised
 from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, add_sheet, too_large
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
@@ -28,7 +29,7 @@ class _Package:
 
     def __init__(self, package: ZipFile) -> None:
         self.content = _bare(package.read("content.xml"))
-        self._unseen: set[str] = set()
+        self._unseen, self._raised = set[str](), set[str]()
         self.hidden = 0
         self.notes: list[str] = []
         roots = (_bare(package.read("styles.xml")), self.content)
@@ -47,6 +48,8 @@ class _Package:
         for name, look in looks.items():
             if self.is_hidden(look) or (is_bare and look.get("color", "").lower() == "#ffffff"):
                 self._unseen.add(name)
+            if re.match("super|[1-9]", look.get("text-position", "")):
+                self._raised.add(name)
 
     def is_hidden(self, node: Element | dict[str, str]) -> bool:
         """Return whether an element says that it is hidden, or has a style that does."""
@@ -63,7 +66,10 @@ class _Package:
             return "<br>" if node.tag == "line-break" else " " * min(_count(node, "c"), 100)
         inner = [escape(node.text or "")]
         for child in node:
-            inner += (self.markup(child), escape(child.tail or ""))
+            part = self.markup(child)
+            if child.get("style-name") in self._raised:
+                part = raised("".join(inner[-2:]), part)
+            inner += (part, escape(child.tail or ""))
         if node.tag == "note":
             note = "".join(inner[2:]).replace("<p>", "", 1)
             self.notes.append(f"<p>[{inner[1]}] {note}")
@@ -96,8 +102,8 @@ def _bare(data: bytes) -> Element:
     root = ElementTree.fromstring(data)
     for node in root.iter():
         # A picture's title is no text that is shown, unlike a text's.
-        node.tag = node.tag.replace("svg-compatible:1.0}title", "}desc").rpartition("}")[2]
-        node.attrib = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
+        node.tag = bare(node.tag.replace("svg-compatible:1.0}title", "}desc"))
+        node.attrib = {bare(name): value for name, value in node.attrib.items()}
     return root
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
+from kgp_neo4j.corpus.load.formulas import bare
 from kgp_neo4j.corpus.load.grid import Rows, is_value, picked, table_of, trimmed
 from kgp_neo4j.text.values import column_type
 from kgp_neo4j.text.visible import seen
@@ -104,14 +105,14 @@ def _layout(sheet: Any) -> Layout:
     layout = Layout()
     with sheet._get_source() as file:
         for _, part in ElementTree.iterparse(file):
-            name = part.tag.rpartition("}")[2]
+            name = bare(part.tag)
             if name == "mergeCell":
                 if all(bounds := range_boundaries(part.get("ref", ""))):
                     left, top, right, bottom = bounds
                     size = (bottom - top + 1, right - left + 1)
                     layout.merged.append(Span(top - 1, left - 1, *size))
             elif name == "c":
-                values = {child.tag.rpartition("}")[2]: child.text for child in part}
+                values = {bare(child.tag): child.text for child in part}
                 layout.unsolved += "f" in values and not (values.get("v") or "").strip()
             elif name == "row" and (part.get("hidden") in _YES or part.get("ht") == "0"):
                 layout.rows.add(int(part.get("r", 0)) - 1)

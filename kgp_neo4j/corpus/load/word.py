@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
+from kgp_neo4j.corpus.load.formulas import bare, linear
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 
@@ -19,6 +20,10 @@ _BACK = re.compile(r' *<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _READ_AS = dict.fromkeys("bdo dir fldSimple hyperlink ruby rubyBase".split(), "smartTag")
 _READ_AS |= dict.fromkeys(("endnoteReference", "footnoteReference", "rt"), "proofErr")
 _READ_AS |= {"br": "br", "cr": "br", "drawing": "pict", "object": "pict", "ptab": "tab"}
+#: Check boxes, as mammoth writes them and as fonts for symbols have them.
+_CHECKED = {'<input checked="checked" type="checkbox" />': "☒", '<input type="checkbox" />': "☐"}
+_BOXES = str.maketrans("🗹🗷🗵⮽⌧☑🞎🞏🞐□⬜", "☒☒☒☒☒☒☐☐☐☐☐")
+_WIDEST = 63
 _NO_FILL = frozenset(("", "auto", "clear", "nil", "none", "white", "ffffff"))
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -47,7 +52,10 @@ def read_word(data: bytes, where: str) -> SourceDocument:
         style_map="p[style-name='Title'] => h1:fresh",
         convert_image=lambda image: [],  # pictures are not read, especially not linked ones
     )
-    document = read_page(_BACK.sub("", page.value), where)
+    markup = _BACK.sub("", page.value)
+    for box, sign in _CHECKED.items():
+        markup = markup.replace(box, sign)
+    document = read_page(markup, where)
     said = [f"not read: {', '.join(sorted(unread))}"] if unread else []
     return replace(document, left_out=(*document.left_out, *said, *hidden_parts(text.hidden)))
 
@@ -56,6 +64,9 @@ class _Text:
     """Takes out of a file's texts what is hidden, and counts it; element names are bare here."""
 
     def __init__(self, styles: bytes) -> None:
+        from mammoth.docx.dingbats import dingbats
+
+        self._signs: dict[tuple[str, int], int] = dingbats
         self.hidden = 0
         self._notes: set[str] = set()
         self._unseen: set[str] = set()
@@ -71,7 +82,7 @@ class _Text:
     def shown(self, data: bytes) -> bytes:
         """Return the XML of a text without what is hidden."""
         root = ElementTree.fromstring(data)
-        self._notes |= {f"{_bare(node.tag)}Reference{_value(node, 'id')}" for node in root}
+        self._notes |= {f"{bare(node.tag)}Reference{_value(node, 'id')}" for node in root}
         is_bare = root.find("{*}background") is None and b'behindDoc="1"' not in data
         self._take_out(root, is_bare=is_bare, is_unseen=False)
         return ElementTree.tostring(root)
@@ -79,7 +90,7 @@ class _Text:
     def _take_out(self, node: Element, *, is_bare: bool, is_unseen: bool) -> None:
         """Empty the runs in an element that are hidden; `is_bare` says that nothing is filled."""
         for child in node:
-            name = _bare(child.tag)
+            name = bare(child.tag)
             if name in ("del", "moveFrom"):
                 self.hidden += is_visible("".join(child.itertext()))
             elif name == "p":
@@ -91,10 +102,15 @@ class _Text:
                 self.hidden += is_visible("".join(child.itertext()))
                 child.clear()
             elif name == "oMath":  # mammoth reads no formulas
-                formula = "".join(child.itertext())
+                formula = linear(child)
                 child.clear()
                 child.tag = f"{_WORD}r"
                 SubElement(child, f"{_WORD}t").text = formula
+            elif name in ("sym", "t"):
+                font = _value(child, "font") or _value(node.find("{*}rPr/{*}rFonts"), "ascii")
+                text = chr(int(_value(child, "char"), 16)) if name == "sym" else child.text or ""
+                child.tag = f"{_WORD}t"
+                child.text = "".join(self._sign(font, character) for character in text)
             elif not name.endswith("Pr"):
                 if name.endswith("Reference") and name + _value(child, "id") in self._notes:
                     continue
@@ -104,8 +120,11 @@ class _Text:
                 if name in _READ_AS or "/wordprocessingml/" not in child.tag:
                     child.tag = _WORD + _READ_AS.get(name, "smartTag")
                     child.attrib.clear()
-                bare = is_bare and name not in ("tbl", "txbxContent")
-                self._take_out(child, is_bare=bare, is_unseen=is_unseen)
+                if name == "tr":  # the columns that it has no cells in
+                    child[:0] = _cells(child.find("{*}trPr/{*}gridBefore"))
+                    child[len(child) :] = _cells(child.find("{*}trPr/{*}gridAfter"))
+                bare_in = is_bare and name not in ("tbl", "txbxContent")
+                self._take_out(child, is_bare=bare_in, is_unseen=is_unseen)
 
     def _is_unseen(self, run: Element, *, is_bare: bool, is_unseen: bool) -> bool:
         look = run.find("{*}rPr")
@@ -118,18 +137,25 @@ class _Text:
         fills = (look.find(f"{{*}}{kind}") for kind in ("shd", "highlight"))
         return is_bare and is_white and style not in self._filled and not any(map(_fills, fills))
 
+    def _sign(self, font: str, character: str) -> str:
+        """Return the character that one of a font for symbols shows, boxes as crossed or empty."""
+        code = ord(character)
+        is_sign = 0xF000 <= code < 0xF100
+        known = self._signs.get((font, code - 0xF000 * is_sign))
+        return chr(known).translate(_BOXES) if known else "" if is_sign else character
+
+
+def _cells(count: Element | None) -> list[Element]:
+    return [Element(f"{_WORD}tc") for _ in range(min(int(_value(count) or 0), _WIDEST))]
+
 
 def _fills(node: Element | None) -> bool:
     return not {_value(node), _value(node, "fill").lower()} <= _NO_FILL
 
 
-def _bare(name: str) -> str:
-    return name.rpartition("}")[2]
-
-
 def _value(node: Element | None, name: str = "val") -> str:
     values = node.attrib.items() if node is not None else ()
-    return next((value for key, value in values if _bare(key) == name), "")
+    return next((value for key, value in values if bare(key) == name), "")
 
 
 def _is_on(node: Element | None) -> bool:
