@@ -275,19 +275,6 @@ _PIXEL = bytes.fromhex(
 )
 
 
-@pytest.mark.parametrize(("left", "order"), [("A column of long texts", "0213"), ("Owner", "0123")])
-def test_columns_of_a_slide(tmp_path: Path, left: str, order: str) -> None:
-    from pptx import Presentation
-
-    made = Presentation()
-    shapes = made.slides.add_slide(made.slide_layouts[6]).shapes
-    for at in range(4):
-        box = shapes.add_textbox(at % 2 * 400, at // 2 * 400, 300, 300)
-        box.text_frame.text = f"{at} {left}" if at % 2 == 0 else f"{at} It is beside the other one"
-    text = read_one(tmp_path / "a.pptx", _bytes(made)).text
-    assert re.sub("[^0-9]", "", text) == order
-
-
 def test_slides(tmp_path: Path) -> None:
     document = read_one(tmp_path / "a.pptx", _bytes(_slides()))
     assert document.title == "Rain, the talk"

@@ -5,8 +5,8 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, pairwise, zip_longest
-from typing import Any, NamedTuple
+from itertools import pairwise, zip_longest
+from typing import Any
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.books import read_book
@@ -89,8 +89,6 @@ def _checked(data: bytes, kind: str) -> str:
 # --- PowerPoint ---
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-#: The least usual length of the texts of a column.
-_TEXT = 20
 
 
 def _slides(data: bytes, where: str) -> SourceDocument:
@@ -118,7 +116,7 @@ def _slides(data: bytes, where: str) -> SourceDocument:
             blocks.add(seen(notes.text))
         if blocks.length > starts[-1]:
             sections.append(SourceSection(named or f"slide {at}", 1, starts[-1]))
-        elif len(slide.shapes):
+        elif shapes:
             blocks.left_out.append(f"page {at}: only pictures, no text")
         first = named if at == 1 else first
     text = blocks.text
@@ -128,60 +126,16 @@ def _slides(data: bytes, where: str) -> SourceDocument:
     return blocks.document(where, first, pages=pages, sections=tuple(sections))
 
 
-class _Box(NamedTuple):
-    """A shape with its place, a little narrower than it is, and how many letters it has."""
-
-    top: int
-    left: int
-    right: float
-    size: int
-    shape: Any
-
-
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Yield the shapes that have a text from top to bottom, those in columns by column.
-
-    Short texts are labels, and go with what is beside them.
-    """
+    """Yield shapes from top to bottom, those of a group together."""
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
     shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
-    bands: list[list[_Box]] = [[]]
-    for box in sorted((box for box in map(_box, shown) if box.size), key=lambda box: box[:2]):
-        band = bands[-1]
-        if len(_columns([*band, box])) == 1:
-            if len(_columns(band)) > 1:
-                bands.append([])
-            elif len(_columns([*band[-1:], box])) > 1:  # the first row of columns
-                bands.append([band.pop()])
-        bands[-1].append(box)
-    for band in bands:
-        columns = _columns(band)
-        is_text = all(sum(box.size for box in column) >= _TEXT * len(column) for column in columns)
-        for box in chain(*columns) if is_text else band:
-            is_group = box.shape.shape_type == MSO_SHAPE_TYPE.GROUP
-            yield from _ordered(box.shape.shapes) if is_group else [box.shape]
-
-
-def _box(shape: Any) -> _Box:
-    paragraphs = (p.iter(f"{_DRAWING}t") for p in shape._element.iter(f"{_DRAWING}p"))
-    lengths = [len(text) for p in paragraphs if (text := "".join(t.text or "" for t in p).strip())]
-    # A list, a table or a chart is no label.
-    is_large = len(lengths) > 2 or any(True for _ in shape._element.iter("{*}graphicFrame"))
-    left = shape.left or 0
-    size = sum(lengths) + _TEXT * 10 * is_large
-    return _Box(shape.top or 0, left, left + 0.9 * (shape.width or 0), size, shape)
-
-
-def _columns(boxes: Iterable[_Box]) -> list[list[_Box]]:
-    """Return boxes in columns with gaps between them, the boxes of each from top to bottom."""
-    columns, end = list[list[_Box]](), 0.0
-    for box in sorted(boxes, key=lambda box: box.left):
-        if not columns or box.left >= end:
-            columns.append([])
-        columns[-1].append(box)
-        end = max(end, box.right)
-    return [sorted(column, key=lambda box: box[:2]) for column in columns]
+    for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            yield from _ordered(shape.shapes)
+        else:
+            yield shape
 
 
 def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
