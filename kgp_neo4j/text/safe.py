@@ -49,8 +49,10 @@ def _hidden(character: str) -> bool:
 
 _IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
-#: Tags of HTML. Those of a model's reasoning are none: in a reply they are spoken of.
+#: Tags of HTML. Those of a model's reasoning are none: in a reply they are spoken of. Nor is a type
+#: behind another one, as in List<String>, which nothing closes.
 _TAG = regex.compile(
+    r"(?!(?<=\w)<\p{Lu}[\w, ]*>(?![^<]*</))"
     r"</?(?!(?:seed:)?(?:think|thinking|thought|reasoning)>)[A-Za-z!][^<>]{0,2000}>"
 )
 _COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)
@@ -122,11 +124,7 @@ class Stream:
 
 def is_storable(text: str) -> bool:
     """Return whether a database can store the text: an unpaired surrogate is not a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return regex.search(r"\p{Cs}", text) is None
 
 
 def cut(text: str, length: int) -> str:

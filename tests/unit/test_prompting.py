@@ -23,6 +23,7 @@ _TEXTS = (
     ("Hesk Bridge", "The Hesk Bridge replaced the ferry in 1912. It was designed by Isobel Tarn."),
     ("Isobel Tarn", "She was born in Kettlehaven, over a bakery. She did not like ponies."),
     ("Ruan Quarry", "Otters live in the quarry now. It employed 1,250 French workers."),
+    ("Sea Report", "The tide was 3.2 or 4.7 on 3.11.1990 and 1.10.1991, at 17:30 and 18:05."),
 )
 _PASSAGES = tuple(
     Passage(str(n) * 32, "d", title, 0, 0, len(text), text)
@@ -73,6 +74,7 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
         ("It is so [2, line 3].", (2,)),
         ("It is so [passage: 2].", (2,)),
         ("It is so [1—3].", (1, 2, 3)),
+        ("It is so (Passage [1], [2]).", (1, 2)),
         ("It is so.", ()),
         ("It is so (in 1912).", ()),
     ],
@@ -81,7 +83,7 @@ def test_citations_are_read_in_many_forms(said: str, cited: tuple[int, ...]) -> 
     parsed = parse_reply(said, "long")
     assert [claim.cited for claim in parsed.claims] == [cited]
     assert parsed.claims[0].text.startswith("It is so")
-    assert not {"[", "【"} & set(parsed.claims[0].text)
+    assert not any(mark in parsed.claims[0].text for mark in ("[", "【", "Passage"))
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,12 @@ def test_a_short_answer_and_its_reasons_are_told_apart(said: str) -> None:
 )
 def test_kinds_of_replies(said: str, kind: str) -> None:
     assert parse_reply(said, "long").kind == kind
+
+
+def test_numbers_of_lists_go_and_those_of_what_is_said_stay() -> None:
+    for said in ("3. Oktober 1990", "1. FC Hesk", "It returns a Map<String, Tarn>"):
+        assert [claim.text for claim in parse_reply(f"{said} [1]", "short").claims] == [said]
+    assert [c.text for c in parse_reply("1. So.\n2. <B>No</B>.", "long").claims] == ["So.", "No."]
 
 
 def test_a_reply_cut_off_loses_what_it_began_last() -> None:
@@ -199,6 +207,8 @@ def test_what_is_not_seen_goes_and_what_joins_letters_stays() -> None:
         ("Seven otters live in the quarry.", [2], "not in them: 7"),
         ("It was painted green by volunteers.", [0], "they say too little of it"),
         ("Otters swim in the quarry now.", [2], "they say “live”, not “swim”"),
+        ("The tide was 4,7 at 17.30 on 1991-10-1.", [3], ""),
+        ("The tide was 4.2 on 3.10.1990 at 18:30.", [3], "not in them: 18.30, 3.10.1990, 4.2"),
         ("It was.", [0], "it says nothing that could be compared"),
         ("It was designed by Isobel Tarn, e.g. for the ferry.", [0], ""),
         (
@@ -240,6 +250,7 @@ def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -
         ("Answer: Kettlehaven", "Kettlehaven [2]"),
         ("Answer: Kettlehaven [1]", "Kettlehaven [2]"),
         ("Answer: Paris [2]", f"Paris {MARK}"),
+        ("Answer: 2 [4]", f"2 {MARK}"),
         ("Answer: over a bakery [2]", "over a bakery [2]"),
         ("Answer: French workers [3]", "French workers [3]"),
         ("Answer: workers from France [3]", f"workers from France {MARK}"),
@@ -269,6 +280,10 @@ def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -
         (
             'Answer: "Kettlehaven, over a bakery in the high street" [2]',
             f"Kettlehaven, over a bakery in the high street {MARK}",
+        ),
+        (
+            "Isobel Tarn was born in Kettlehaven [2][3]. Otters live in the quarry [1].",
+            "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]",
         ),
         (
             "Isobel Tarn was born in Kettlehaven [99]. Otters live in the quarry.",

@@ -36,6 +36,11 @@ _SAME, _NAME_WORDS = 4, 6
 #: Letters of a stem that are compared, so that `director` and `directed` are equal.
 _STEM_LETTERS = 6
 _THOUSANDS = regex.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
+#: A number that stands as several: a decimal or a version, a time, a date.
+_PARTED = regex.compile(
+    r"(\d+(?:\.\d+){1,3}|(?<![\d,])\d+,\d\d?(?!,?\d)|\d\d?(?::\d\d){1,2}(?!\d)"
+    r"|\d{4}-\d\d?-\d\d?(?!\d))"
+)
 _NEGATES = regex.compile(
     r"\b(?:not|no|never|neither|nor|without|none|nobody|nothing|cannot|unable|failed|false|denied|"
     r"refused|unlike)\b|n['’]t\b|[不没沒未无無非]",
@@ -130,7 +135,7 @@ class Evidence:
 
     def support(self, claim: str, places: Sequence[int]) -> Support:
         """Return how well the passages at these places together support a sentence."""
-        found = self._shared(claim, places)
+        found = self.shared(claim, places)
         if not found.carried:
             return found
         # Where passages have another name, more of them do not carry the claim.
@@ -140,7 +145,7 @@ class Evidence:
             self._misnamed[claim] = note
         return Support(found.score, note)
 
-    def _shared(self, claim: str, places: Sequence[int]) -> Support:
+    def shared(self, claim: str, places: Sequence[int]) -> Support:
         """Return the support by names, numbers, words and meaning that both share."""
         wanted = _compared(claim)
         if not wanted.all:
@@ -174,12 +179,12 @@ class Evidence:
         """
         wanted, known, passage = _compared(answer), self._forms[at], self.passages[at]
         text = f"{word_run(passage.heading)}\n{word_run(passage.text)}"
-        if (short := word_run(answer)).strip() and short in text:
+        if (short := word_run(answer)).strip() and short in text and wanted.numbers <= known:
             return True
         # Function words alone ("Who") must occur literally.
         if not wanted.all or wanted.numbers - known or _missing_names(wanted, known):
             return False
-        return not wanted.words or self._shared(answer, [at]).carried
+        return not wanted.words or self.shared(answer, [at]).carried
 
     def unjudged(self, claim: str) -> str:
         """Return why a claim cannot be judged: it, or a question to it, is in another language.
@@ -221,8 +226,7 @@ class Evidence:
             for at in places
             for sentence in self._sentences[at]
         ]
-        self.embed([claim])
-        self.embed(texts)
+        self.embed([claim, *texts])
         vector = self._vectors[claim]
         return max((float(self._vectors[text] @ vector) for text in texts), default=0.0)
 
@@ -233,10 +237,10 @@ def _missing_names(wanted: _Text, known: frozenset[str]) -> set[str]:
 
 def _replaced(wanted: _Text, nearest: Sequence[_Text], known: frozenset[str]) -> str:
     """Return a note where a claim repeats a sentence except for one word or name, else nothing."""
-    said = words(wanted.text)
+    said = _words(wanted.text)
     claim_words = [word.casefold() for word in said]
     for sentence in nearest:
-        read = words(sentence.text)
+        read = _words(sentence.text)
         sentence_words = [word.casefold() for word in read]
         steps = SequenceMatcher(None, claim_words, sentence_words, autojunk=False).get_opcodes()
         for before, step, after in zip([None, *steps], steps, [*steps[1:], None], strict=False):
@@ -290,14 +294,16 @@ def _clauses(text: str) -> tuple[tuple[_Text, bool], ...]:
 @lru_cache(maxsize=512)
 def _compared(text: str) -> _Text:
     """Return the names, numbers and words of a text."""
-    joined = _THOUSANDS.sub("", text)
-    content = set(content_words(joined))
+    content = set(content_words(text))
     names, numbers, plain, forms = (set[str]() for _ in range(4))
-    for at, word in enumerate(words(joined)):
+    for at, word in enumerate(_words(text)):
         low = word.casefold()
         if (value := _number(low)) is not None:
             numbers.add(value)
-            forms |= {value, low}
+            # Of a date, a time with seconds or a version, what stands within it is told too.
+            parts = value.split(".")
+            runs = combinations(range(len(parts) + 1), 2) if len(parts) > 2 else ()
+            forms |= {value, low, *(".".join(parts[a:b]) for a, b in runs)}
         elif word.lower() in content and low != "yes":
             forms |= {low, _key(low)}
             if word[0].isupper() and (at > 0 or not _OPENING_WORD.fullmatch(low)):
@@ -305,6 +311,21 @@ def _compared(text: str) -> _Text:
             else:
                 plain.add(_key(low))
     return _Text(text, *(frozenset(x - {""}) for x in (names, numbers, plain, forms)))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; a number of several parts is one, with points between them."""
+    found: list[str] = []
+    for at, piece in enumerate(_PARTED.split(_THOUSANDS.sub("", text))):
+        parts = words(piece)
+        if at % 2:
+            if len(parts) == 2 and not parts[1].strip("0"):
+                parts = parts[:1]  # 4.0 and 9:00
+            # The year is the last part of a date.
+            year_first = len(parts) == 3 and len(parts[0]) == 4
+            parts = [".".join(parts[::-1] if year_first else parts)]
+        found += parts
+    return found
 
 
 def _number(word: str) -> str | None:
@@ -387,14 +408,14 @@ class _Check:
         evidence, cited = self.evidence, self.cited
         own = evidence.support(self.text, cited) if cited else Support(0.0, "it cites nothing")
         if cited and own.carried:
-            return self._carried(cited, own.score)
+            return self._carried(self._needed(cited), own.score)
         # Others are added to those cited, then tried alone, and in pairs.
         near = [at for at in evidence.sharing(self.text, _TRIED) if at not in cited]
         added = [(*cited, at) for at in near] if cited else []
         for places in chain(added, ((at,) for at in near), combinations(near, 2)):
             support = evidence.support(self.text, places)
             if support.carried:
-                return self._carried(places, support.score)
+                return self._carried(self._needed(places), support.score)
         if why := evidence.unjudged(self.text):
             return self._told(why, judged=False)
         if cited:
@@ -402,6 +423,15 @@ class _Check:
             return self._told(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
         nothing = "" if self.missing else "it cites nothing, and "
         return self._told(f"{nothing}no passage carries it")
+
+    def _needed(self, places: Sequence[int]) -> Sequence[int]:
+        """Return places without those that do not carry the sentence alone while the others do."""
+        shared = self.evidence.shared
+        for at in places:
+            others = [other for other in places if other != at]
+            if shared(self.text, others).carried and not shared(self.text, [at]).carried:
+                places = others
+        return places
 
     def short_answer(self, reasons: Sequence[Statement]) -> Statement:
         evidence = self.evidence

@@ -29,6 +29,8 @@ _CITATION = regex.compile(
 )
 #: "[[1]]" and "[[1], [2]]".
 _DOUBLE = regex.compile(r"\[\s?((?:\[[^\[\]\n]{1,60}\][\s,;]{0,3}){1,20})\]")
+#: What citations leave of "(Passage [1])" and "([1], [2])", and of "Passage [1]" alone.
+_LEFT = regex.compile(r"\s?\((?:passages?)? [ ,]*\)|^passages?$", regex.IGNORECASE)
 _AFTER_STOP = regex.compile(
     r"([.!?…。！？]+[\"'”’»)]*)((?:\s*" + _CITATION.pattern + r")+)", regex.IGNORECASE
 )
@@ -68,7 +70,7 @@ _REFUSES = regex.compile(
     r"i (?:do not|don['’]t) (?:feel comfortable|have (?:the )?(?:ability|information|enough)))",
     regex.IGNORECASE,
 )
-_LIST_MARK = regex.compile(r"^\s*(?:[-*+•>#]+|\d{1,2}[.)])\s+")
+_LIST_MARK = regex.compile(r"^\s*(?:[-*+•>#]+|\d{1,2}\)|(?P<number>\d{1,2})\.)\s+")
 _EMPHASIS = regex.compile(r"(\*\*|__|\*|`+)(?=\S)(.{1,400}?)(?<=\S)\1")
 _ENDS = regex.compile(r"[.!?…。！？:]['\"”’»)\]]*\s*$")
 
@@ -129,6 +131,8 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
     if form == "short":
         text = _SECOND.sub("\n", text)
     lines = [line for line in text.splitlines() if line.strip()]
+    # "3. Oktober" is no item of a list: no other line has the number before or after it.
+    listed = {int(number) for number in regex.findall(r"^ ?(\d{1,2})\. ", text, regex.MULTILINE)}
     # The first line may be the short answer, or the line after a label on a line of its own.
     due = form == "short"
     for at, line in enumerate(lines):
@@ -136,7 +140,11 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         label = _LABEL.match(line)
         short = bool(label and label["answer"]) and form == "short"
         # Without Markdown's marks of lists, headings and emphasis.
-        bare = _LIST_MARK.sub("", line[label.end() :] if label else line)
+        bare = line[label.end() :] if label else line
+        mark = _LIST_MARK.match(bare)
+        number = int(mark["number"] or 0) if mark else 0
+        if mark and (not number or listed & {number - 1, number + 1}):
+            bare = bare[mark.end() :]
         rest = str(_EMPHASIS.sub(r"\2", bare)).strip()
         if not label and due:  # a few words and no question
             said, _ = _cited(rest)
@@ -208,6 +216,6 @@ def _cited(text: str) -> tuple[str, tuple[int, ...]]:
             numbers.extend(int(n) for n in _NUMBER.findall(inside))
         return " "
 
-    bare = " ".join(_CITATION.sub(take, text).split())
+    bare = _LEFT.sub("", " ".join(_CITATION.sub(take, text).split()))
     bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", bare)
     return str(bare).strip(), tuple(dict.fromkeys(numbers))
