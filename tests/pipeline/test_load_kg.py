@@ -197,7 +197,7 @@ def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None
         load_graph(database, [empty], graph, embed=False)
     half = write_file(tmp_path / "h.csv", "head,predicate,thing\nA,to,B\n")
     with pytest.raises(
-        InputError, match=r"h\.csv:1: .* only 'head' \(head\) and 'predicate' \(rel"
+        InputError, match=r"h\.csv:1: .*'head' \(head\) and 'predicate' \(relation\)"
     ):
         load_graph(database, [half], graph, embed=False)
     page = write_file(tmp_path / "a.html", "<p>x")

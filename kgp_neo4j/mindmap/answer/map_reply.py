@@ -31,12 +31,14 @@ def parse_reply(
     `known` is the text of the question and the evidence, whose addresses may stay.
     """
     parts = _parts(_FENCE.sub("", printable(without_reasoning(text))))
-    edges = tuple(
-        MapEdge(*(plain(neutral(name, known)) for name in (e.head, e.relation, e.tail)), e.status)
-        for e in read_edges(parts.get("3", ""), entities, relations)
-    )
+    edges = []
+    for edge in read_edges(parts.get("3", ""), entities, relations):
+        names = (edge.head, edge.relation, edge.tail)
+        head, relation, tail = (plain(neutral(name, known)) for name in names)
+        edges.append(MapEdge(head, relation, tail, "model"))
     said = (neutral(parts.get(number, ""), known) for number in "12")
-    return ModelReply(text, *(each.strip().strip("*").strip() for each in said), edges)
+    answer, inference = (part.strip().strip("*").strip() for part in said)
+    return ModelReply(text, answer, inference, tuple(edges))
 
 
 def _parts(text: str) -> dict[str, str]:

@@ -123,9 +123,8 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
     try:
         while line := text.readline(_LONGEST):
             if len(line) == _LONGEST:
-                raise InputError(
-                    f"a line of {_LONGEST:,} characters or more", where=f"{shown(path)}:{number}"
-                )
+                reason = f"a line of {_LONGEST:,} characters or more"
+                raise InputError(reason, where=f"{shown(path)}:{number}")
             yield number, line.removeprefix("\ufeff") if number == 1 else line
             number += 1
     except UnicodeDecodeError as error:
@@ -180,8 +179,7 @@ def _columns(names: tuple[str, ...]) -> dict[str, str]:
     known: dict[str, str] = {}
     for name in names:
         known.setdefault(_AROUND_ID.sub(r"\1", name.strip().lower()), name)
-    families = [each for each in _FAMILIES if known.keys() >= {each[0], each[2]}]
-    family = max(families, key=lambda each: each[1] in known, default=[])
+    family = max(_FAMILIES, key=lambda x: (known.keys() >= {x[0], x[2]}, x[1] in known))
     found: dict[str, str] = {}
     for name in (*family, *known):
         if name in known and name in _MEANING:
@@ -197,11 +195,9 @@ def _is_header(fields: list[str], where: str) -> bool:
     found = _columns(tuple(fields))
     known = [f"{found[column]!r} ({column})" for column in _REQUIRED if column in found]
     if len(known) == 2:
-        raise InputError(
-            f"of the columns only {' and '.join(known)} are known",
-            where=where,
-            hint="Name them head, relation and tail; above a triple, in a line of its own.",
-        )
+        reason = f"of the columns only {' and '.join(known)} are known"
+        hint = "Name them head, relation and tail; above a triple, in a line of its own."
+        raise InputError(reason, where=where, hint=hint)
     return len(known) == 3
 
 
