@@ -196,9 +196,7 @@ def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None
     with pytest.raises(InputError, match="there is no triple to load"):
         load_graph(database, [empty], graph, embed=False)
     half = write_file(tmp_path / "h.csv", "head,predicate,thing\nA,to,B\n")
-    with pytest.raises(
-        InputError, match=r"h\.csv:1: .*'head' \(head\) and 'predicate' \(relation\)"
-    ):
+    with pytest.raises(InputError, match=r"h\.csv:1: .*'head' .* 'predicate' \(relation\)"):
         load_graph(database, [half], graph, embed=False)
     page = write_file(tmp_path / "a.html", "<p>x")
     with pytest.raises(InputError, match="holds no triples"):

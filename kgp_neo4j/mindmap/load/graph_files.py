@@ -142,10 +142,8 @@ def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[
     for fields, where in rows:
         if isinstance(fields, InputError):
             yield Value(fields, where)
-        elif not columns and (mapping or _is_header(fields, where)):
+        elif not columns and _is_header(fields, mapping, where):
             columns = [field.strip() for field in fields]
-            if mapping:
-                _check_header(columns, mapping, where)
         else:
             if not columns:
                 columns, expected = list(_REQUIRED), "head, relation and tail are expected"
@@ -154,16 +152,6 @@ def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[
             else:
                 reason = f"{len(fields)} fields where {expected.format(len(columns))}"
                 yield Value(InputError(reason, where=where, hint=None if mapping else _HINT), where)
-
-
-def _check_header(columns: list[str], mapping: TableMapping, where: str) -> None:
-    wanted = [mapping.name, *(c.column for c in (*mapping.columns, mapping.aliases) if c)]
-    if missing := [repr(column) for column in wanted if column not in columns]:
-        raise InputError(
-            f"there is no column {', '.join(missing)}",
-            where=where,
-            hint=f"The header has {', '.join(filter(None, columns))}.",
-        )
 
 
 # --- Triples ---
@@ -190,8 +178,15 @@ def _columns(names: tuple[str, ...]) -> dict[str, str]:
     return {column: known[name] for column, name in found.items()}
 
 
-def _is_header(fields: list[str], where: str) -> bool:
+def _is_header(fields: list[str], mapping: TableMapping | None, where: str) -> bool:
     """Return whether a first line names all columns; raises InputError where one is missing."""
+    if mapping:
+        names = [field.strip() for field in fields]
+        wanted = [mapping.name, *(c.column for c in (*mapping.columns, mapping.aliases) if c)]
+        if missing := [repr(column) for column in wanted if column not in names]:
+            hint = f"The header has {', '.join(filter(None, names))}."
+            raise InputError(f"there is no column {', '.join(missing)}", where=where, hint=hint)
+        return True
     found = _columns(tuple(fields))
     known = [f"{found[column]!r} ({column})" for column in _REQUIRED if column in found]
     if len(known) == 2:
