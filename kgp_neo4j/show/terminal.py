@@ -233,18 +233,18 @@ def print_mind_map(answer: MindMap, show: int) -> None:
 
     page = _Page()
     for notice in answer.notices:
-        page.line(Text.assemble(("Note: ", "bold yellow"), notice))
+        page.line(Text.assemble(("Note: ", "bold yellow"), plain(notice)))
     page.heading("Entities of the question")
     for entity in answer.reasoning.entities:
         others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
-        also = f"  (or {others})" if others else ""
-        to = f"{entity.name}  {entity.score:.2f}" if entity.id else "not in the graph"
-        page.line(Text.assemble(f"  {entity.surface} → {to}", (also, "dim")))
+        also = f"  (or {plain(others)})" if others else ""
+        to = f"{plain(entity.name)}  {entity.score:.2f}" if entity.id else "not in the graph"
+        page.line(Text.assemble(f"  {plain(entity.surface)} → {to}", (also, "dim")))
     if not answer.reasoning.entities:
         page.line("  none was found in the graph")
     by = "by the model, checked" if answer.by == "model" else "composed from the evidence"
     page.heading(f"Answer ({by})")
-    page.line(textwrap.indent(answer.text, "  "))
+    page.line(textwrap.indent(printable(answer.text), "  "))
     if answer.reasoning.asked:
         page.heading("Relation paths that the question may ask for")
         for path in answer.reasoning.asked:
@@ -264,9 +264,9 @@ def print_mind_map(answer: MindMap, show: int) -> None:
         page.heading("What the model drew instead")
         for edge in rejected[:_REJECTED]:
             mark = STATUS_MARKS[edge.status]
-            words = f"  {edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {mark}".rstrip()
-            note = f"  {edge.note}" if edge.note else ""
-            page.line(Text.assemble((words, _STATUS_STYLES.get(edge.status, "")), note))
+            words = plain(f"{edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {mark}")
+            style = _STATUS_STYLES.get(edge.status, "")
+            page.line(Text.assemble((f"  {words}", style), f"  {plain(edge.note)}".rstrip()))
     share = answer.carried
     carried = f"{share.grounded} of {share.edges} edges are carried by the graph"
     if own := share.edges - share.grounded - share.contradicted:

@@ -119,12 +119,6 @@ class RelationPath:
     restricted: str = ""
     facts: tuple[Triple, ...] = ()
 
-    def nodes_of(self, route: Sequence[Triple]) -> tuple[str, ...]:
-        """Return the names along a route, each once."""
-        ways = zip(route, self.steps, strict=True)
-        passed = [triple.tail if forward else triple.head for triple, (_, forward) in ways]
-        return tuple(dict.fromkeys((self.entity, *passed)))
-
     def end_of(self, route: Sequence[Triple]) -> tuple[str, str]:
         """Return the id and the name of the entity at a route's end."""
         last = route[-1]

@@ -98,6 +98,8 @@ def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None
     [
         ("a.txt", 'A "x"\tto\tB\r\n\r\nB\tto\tC, D'),
         ("a.csv", 'subject;object;predicate;note\n"A ""x""";B;to;1\nB;C, D;to;\n'),
+        ("a.csv", 'source,subject,predicate,object\nx,"A ""x""",to,B\nx,B,to,"C, D"\n'),
+        ("a.csv", 'n:START_ID(G),:END_ID(G){},:TYPE,start\n"A ""x""",B,to,1\nB,"C, D",to,2\n'),
         ("a.csv.gz", 'relation,x_name,y_name,x_id\nto,"A ""x""",B,1\nto,B,"C, D",2\n'),
         ("a.jsonl", '{"head": "A \\"x\\"", "relation": "to", "tail": "B"}\n["B", "to", "C, D"]\n'),
         (
@@ -193,6 +195,9 @@ def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None
     empty = write_file(tmp_path / "a.tsv", "\n")
     with pytest.raises(InputError, match="there is no triple to load"):
         load_graph(database, [empty], graph, embed=False)
+    half = write_file(tmp_path / "h.csv", "head,predicate,thing\nA,to,B\n")
+    with pytest.raises(InputError, match=r"h\.csv:1: .*'head' .* 'predicate' \(relation\)"):
+        load_graph(database, [half], graph, embed=False)
     page = write_file(tmp_path / "a.html", "<p>x")
     with pytest.raises(InputError, match="holds no triples"):
         load_graph(database, [page], graph, embed=False)

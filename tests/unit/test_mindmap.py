@@ -305,6 +305,15 @@ def test_a_grounded_reply_is_the_answer(reasoning: ReasoningGraph) -> None:
     assert answer.reply.problem == ""
 
 
+def test_a_reply_is_cleaned() -> None:
+    graph = _reasoning(("http://a.org/A", "is", "B & C", "", ""), asked=("B & C",))
+    drawn = "<http://a.org/A> -> \x1b]0;x\x07is -> B & C\x1b[31m\nB & C -> x -> [y](http://e.org)"
+    answer = _answer(graph, f"Output 1: \x1b[2JIt <b>is</b> http://e.org.\nOutput 3:\n{drawn}")
+    assert (answer.by, answer.text.split()) == ("model", ["It", "is", "(link", "removed)."])
+    edges = [(e.head, e.relation, e.tail, e.status) for e in answer.edges]
+    assert edges == [("http://a.org/A", "is", "B & C", "grounded"), ("B & C", "x", "y", "model")]
+
+
 @pytest.mark.parametrize(
     ("reply", "problem", "said"),
     [

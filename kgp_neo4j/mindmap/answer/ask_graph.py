@@ -12,7 +12,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import FORM, five_parts
+from kgp_neo4j.mindmap.answer.map_prompt import FORM, evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
@@ -172,7 +172,8 @@ def _from_model(
 ) -> MindMap:
     """Return the model's answer if its mind map passes the check, else the composed one."""
     checker = Checker(composed.reasoning)
-    reply = parse_reply(raw, checker.entities, checker.relations)
+    known = "\n".join((composed.question, *evidence_lines(composed.reasoning)))
+    reply = parse_reply(raw, checker.entities, checker.relations, known)
     if reply.edges:
         names = dict.fromkeys(name for edge in reply.edges for name in (edge.head, edge.tail))
         checker = Checker(composed.reasoning, between(list(names)))

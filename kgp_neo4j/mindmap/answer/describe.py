@@ -6,7 +6,7 @@ import regex
 
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.safe import neutral, plain
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph
 
@@ -50,6 +50,7 @@ def describe(reasoning: ReasoningGraph, question: str, write: Write) -> Reasonin
         shown = f"Question:\n{question.strip()}\n\n{kind.title()}-based evidence:\n{listed}"
         form = " ".join(rf'"{at}. " [^\n]{{1,300}} "\n"' for at in range(1, len(numbered) + 1))
         reply = write(f"{_PROMPT}\n{shown}\n\nReply:", grammar=f"root ::= {form}")
+        reply = neutral(reply, shown)
         sentences = {int(number): plain(text) for number, text in _NUMBERED.findall(reply)}
         for at, (route, each) in enumerate(numbered, 1):
             sentence = sentences.get(at, "")

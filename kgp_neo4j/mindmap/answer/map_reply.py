@@ -8,6 +8,7 @@ import regex
 
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 
 #: A line such as "Output 1:", "### **Output 3 (mind map):**" or "输出2：": any word and its number.
@@ -20,12 +21,23 @@ _FENCE = regex.compile(r"^\s*(?:```|~~~).*$", regex.MULTILINE)
 
 
 def parse_reply(
-    text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
+    text: str,
+    entities: AbstractSet[str] = frozenset(),
+    relations: AbstractSet[str] = frozenset(),
+    known: str = "",
 ) -> ModelReply:
-    """Parse a reply by its headings; nothing in it is checked, run or used as a template."""
-    parts = _parts(_FENCE.sub("", without_reasoning(text)))
-    edges = read_edges(parts.get("3", ""), entities, relations)
-    answer, inference = (parts.get(number, "").strip().strip("*").strip() for number in "12")
+    """Parse a reply by its headings, cleaned; nothing in it is checked or used as a template.
+
+    `known` is the text of the question and the evidence, whose addresses may stay.
+    """
+    parts = _parts(_FENCE.sub("", printable(without_reasoning(text))))
+    edges = []
+    for edge in read_edges(parts.get("3", ""), entities, relations):
+        names = (edge.head, edge.relation, edge.tail)
+        head, relation, tail = (plain(neutral(name, known)) for name in names)
+        edges.append(MapEdge(head, relation, tail, "model"))
+    said = (neutral(parts.get(number, ""), known) for number in "12")
+    answer, inference = (part.strip().strip("*").strip() for part in said)
     return ModelReply(text, answer, inference, tuple(edges))
 
 
@@ -71,11 +83,11 @@ class _Node:
 
 
 def _name(text: str) -> str:
-    """Return a name without marks, quotation marks, Markdown and closing punctuation."""
+    """Return a name without marks, quotes, brackets, Markdown and closing punctuation."""
     name, before = " ".join(_MARK.sub(" ", text).split()), ""
     while name != before:
         before = name
-        name = name.strip(" \"'`*“”‘’「」:：,，;；").removesuffix("。").strip()
+        name = name.strip(" \"'`*<>“”‘’「」:：,，;；").removesuffix("。").strip()
         if name.startswith("(") and name.endswith(")") and name.count("(") == 1:
             name = name[1:-1]
     return name[:_LONGEST_NAME]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import regex
 
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.language import Write
 
 _PROMPT = """Name the entities in the last question: the things that one would look up in a \
@@ -46,6 +47,6 @@ def extract(question: str, write: Write) -> list[str]:
 
 
 def _usable(values: Sequence[object]) -> list[str]:
-    texts = [value.strip().strip(".。") for value in values if isinstance(value, str)]
+    texts = [plain(value).strip(".。") for value in values if isinstance(value, str)]
     names = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _LONGEST))
     return names if len(names) <= _MOST else []

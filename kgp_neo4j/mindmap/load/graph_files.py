@@ -7,6 +7,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -25,18 +26,23 @@ ENDINGS = (*_KINDS, *(f"{kind}.gz" for kind in _KINDS))
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: Characters of a line or a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
-#: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
-_COLUMNS = {
-    "head": "head h subject subj source src from head_name x_name start entity1 node1 :start_id",
-    "relation": "relation rel r predicate pred relationship type edge label :type property",
-    "tail": "tail t object obj target dst to tail_name y_name end entity2 node2 :end_id",
-    "head_type": "head_type headtype subject_type source_type x_type h_type start_type",
-    "tail_type": "tail_type tailtype object_type target_type y_type t_type end_type",
-}
-_MEANING = {name: column for column, names in _COLUMNS.items() for name in names.split()}
+_REQUIRED = ("head", "relation", "tail")
+#: Names in lower case that belong together, in a header line or as keys of a JSON record. With
+#: `_type` behind it the name of an end is the column of its type.
+_FAMILIES = [
+    names.split()
+    for names in (
+        "head relation tail, subject predicate object, source relation target, start type end,"
+        "h r t, subj pred obj, src rel dst, from relationship to, entity1 edge entity2,"
+        "node1 label node2, head_name property tail_name, x_name relation y_name,"
+        ":start_id :type :end_id"
+    ).split(",")
+]
+_MEANING = {name: _REQUIRED[at] for names in _FAMILIES for at, name in enumerate(names)}
+#: What neo4j-admin writes around an end: `name:START_ID(Group)`.
+_AROUND_ID = re.compile(r".*(:(?:start|end)_id)(?:\(.*\))?(?:\{.*\})?", re.DOTALL)
 #: What stands for a text in JSON.
 _TEXT = (str, int, float, type(None))
-_REQUIRED = ("head", "relation", "tail")
 _HINT = (
     "A row has head, relation and tail; files with other columns begin with a line that names "
     "them, or need a mapping."
@@ -49,9 +55,7 @@ def read_file(
     """Yield the triples of a file, or with a mapping the entities and triples of a table's rows.
 
     An InputError stands for each line or record that is neither. Without a header line the three
-    columns are head, relation and tail. A header line, or a JSON record's keys, may name them in
-    any order (subject, predicate, object; source, target; x_name, y_name...), with `head_type` and
-    `tail_type` beside them; other columns are ignored.
+    columns are head, relation and tail; with one, or with a JSON record's keys, others are ignored.
     """
     kind = extension(path)
     try:
@@ -119,9 +123,8 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
     try:
         while line := text.readline(_LONGEST):
             if len(line) == _LONGEST:
-                raise InputError(
-                    f"a line of {_LONGEST:,} characters or more", where=f"{shown(path)}:{number}"
-                )
+                reason = f"a line of {_LONGEST:,} characters or more"
+                raise InputError(reason, where=f"{shown(path)}:{number}")
             yield number, line.removeprefix("\ufeff") if number == 1 else line
             number += 1
     except UnicodeDecodeError as error:
@@ -133,17 +136,14 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
 
 
 def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[Value]:
-    """Yield rows as cells by column; of columns with the same name or meaning the first counts."""
+    """Yield rows as cells by column; of columns with the same name the first counts."""
     columns: list[str] = []
     expected = "the header has {}"
     for fields, where in rows:
         if isinstance(fields, InputError):
             yield Value(fields, where)
-        elif not columns and mapping:
+        elif not columns and _is_header(fields, mapping, where):
             columns = [field.strip() for field in fields]
-            _check_header(columns, mapping, where)
-        elif not columns and set(_REQUIRED) <= set(meanings := list(map(_meaning, fields))):
-            columns = meanings
         else:
             if not columns:
                 columns, expected = list(_REQUIRED), "head, relation and tail are expected"
@@ -154,21 +154,46 @@ def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[
                 yield Value(InputError(reason, where=where, hint=None if mapping else _HINT), where)
 
 
-def _check_header(columns: list[str], mapping: TableMapping, where: str) -> None:
-    wanted = [mapping.name, *(c.column for c in (*mapping.columns, mapping.aliases) if c)]
-    if missing := [repr(column) for column in wanted if column not in columns]:
-        raise InputError(
-            f"there is no column {', '.join(missing)}",
-            where=where,
-            hint=f"The header has {', '.join(filter(None, columns))}.",
-        )
-
-
 # --- Triples ---
 
 
-def _meaning(name: object) -> str:
-    return _MEANING.get(str(name).strip().lower(), "")
+@lru_cache
+def _columns(names: tuple[str, ...]) -> dict[str, str]:
+    """Return which names are those of the head, the relation, the tail and their types.
+
+    Names that belong together go before others, so that a `source` beside subject and object is
+    none of them; else the first of a meaning counts.
+    """
+    known: dict[str, str] = {}
+    for name in names:
+        known.setdefault(_AROUND_ID.sub(r"\1", name.strip().lower()), name)
+    family = max(_FAMILIES, key=lambda x: (known.keys() >= {x[0], x[2]}, x[1] in known))
+    found: dict[str, str] = {}
+    for name in (*family, *known):
+        if name in known and name in _MEANING:
+            found.setdefault(_MEANING[name], name)
+    for end in {"head", "tail"} & found.keys():
+        of_type = f"{end}type", f"{end}_type", f"{found[end].removesuffix('_name')}_type"
+        found |= {f"{end}_type": name for name in of_type if name in known}
+    return {column: known[name] for column, name in found.items()}
+
+
+def _is_header(fields: list[str], mapping: TableMapping | None, where: str) -> bool:
+    """Return whether a first line names all columns; raises InputError where one is missing."""
+    if mapping:
+        names = [field.strip() for field in fields]
+        wanted = [mapping.name, *(c.column for c in (*mapping.columns, mapping.aliases) if c)]
+        if missing := [repr(column) for column in wanted if column not in names]:
+            hint = f"The header has {', '.join(filter(None, names))}."
+            raise InputError(f"there is no column {', '.join(missing)}", where=where, hint=hint)
+        return True
+    found = _columns(tuple(fields))
+    known = [f"{found[column]!r} ({column})" for column in _REQUIRED if column in found]
+    if len(known) == 2:
+        reason = f"of the columns only {' and '.join(known)} are known"
+        hint = "Name them head, relation and tail; above a triple, in a line of its own."
+        raise InputError(reason, where=where, hint=hint)
+    return len(known) == 3
 
 
 def _fact(record: object, where: str) -> Record:
@@ -178,10 +203,8 @@ def _fact(record: object, where: str) -> Record:
     if not isinstance(record, Mapping):
         return InputError("neither an object nor a list of three", where=where, hint=_HINT)
     parts: dict[str, str] = {}
-    for key, part in record.items():
-        column = _meaning(key)
-        if not column or column in parts:
-            continue
+    for column, key in _columns(tuple(record)).items():
+        part = record[key]
         if isinstance(part, bool) or not isinstance(part, _TEXT):
             return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
         parts[column] = "" if part is None or part != part else str(part)  # NaN, too
