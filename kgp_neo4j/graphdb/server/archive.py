@@ -8,6 +8,7 @@ nobody used it, or its end. Where the file cannot be made, starts are only slowe
 
 import contextlib
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
+from kgp_neo4j.graphdb.server.neo4j_conf import argument_file
 from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
 from kgp_neo4j.types.errors import ServerError
 
@@ -38,7 +39,7 @@ def archive_options(
     no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
     """
     archive = _archive(cache, installed, java)
-    options = class_path_option([*installed.class_path, browser])
+    options = ["-cp", os.pathsep.join(map(str, [*installed.class_path, browser]))]
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
         return [*options, f"-XX:SharedArchiveFile={archive}"]
@@ -59,7 +60,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
         f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
         "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
         "-Xmx512m",
-        *class_path_option(installed.class_path),
+        *("-cp", os.pathsep.join(map(str, installed.class_path))),
     ]
     maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail
