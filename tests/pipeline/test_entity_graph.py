@@ -82,15 +82,11 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     assert (graph["nodes"], graph["links"], graph["edges"]) == (7, 15, 2)
 
 
-def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
+def test_other_settings_leave_nothing_stale(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     load_records(database, corpus, tmp_path, *_PEOPLE)
-    first = connect(database, corpus, edges=["entity"])
-    before = (_mentions(database, corpus), _edges(database, corpus))
-    again = connect(database, corpus, edges=["entity"])
-    assert (_mentions(database, corpus), _edges(database, corpus)) == before
-    assert (again.mentions, again.entities) == (first.mentions, first.entities)
+    connect(database, corpus, edges=["entity"])
     settings = EntitySettings(phrases=False, neighbours=0)
     report = connect(database, corpus, edges=["entity"], entities=settings)
     assert (report.mentions, report.entities, report.shared_entity_edges) == (1, 0, 1)
