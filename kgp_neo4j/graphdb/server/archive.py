@@ -8,7 +8,6 @@ nobody used it, or its end. Where the file cannot be made, starts are only slowe
 
 import contextlib
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.neo4j_conf import argument_file
+from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
 from kgp_neo4j.types.errors import ServerError
 
@@ -39,7 +38,7 @@ def archive_options(
     no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
     """
     archive = _archive(cache, installed, java)
-    options = ["-cp", os.pathsep.join(map(str, [*installed.class_path, browser]))]
+    options = class_path_option([*installed.class_path, browser])
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
         return [*options, f"-XX:SharedArchiveFile={archive}"]
@@ -60,7 +59,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
         f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
         "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
         "-Xmx512m",
-        *("-cp", os.pathsep.join(map(str, installed.class_path))),
+        *class_path_option(installed.class_path),
     ]
     maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail

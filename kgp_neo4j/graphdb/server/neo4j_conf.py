@@ -1,6 +1,8 @@
 """Writes neo4j.conf and the JVM's arguments, and chooses the memory."""
 
+import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -90,6 +92,11 @@ def java_options(java: Java, memory: Memory) -> list[str]:
     if java.vector:
         options.append("--add-modules=jdk.incubator.vector")
     return options
+
+
+def class_path_option(jars: Sequence[Path]) -> list[str]:
+    """Return `-cp` and the class path."""
+    return ["-cp", os.pathsep.join(map(str, jars))]
 
 
 def argument_file(path: Path, arguments: list[str]) -> None:
