@@ -4,7 +4,7 @@ import operator
 from typing import Any
 
 import pytest
-from graphs import rows
+from graphs import rows, state_of
 from small_graphs import PASSAGES, edges, lighthouse, passages, short
 
 from kgp_neo4j.corpus.load import own_indexes
@@ -13,16 +13,12 @@ from kgp_neo4j.graphdb.database import Database
 pytestmark = pytest.mark.newest
 
 
-def _state(database: Database, corpus: str) -> dict[str, Any]:
-    return database.read("inspect/corpus", corpus=corpus)[0]
-
-
 def test_begin_and_finish(database: Database, corpus: str) -> None:
     passages(database, corpus)
     for graph in ("keywords", "similarity"):
         done = database.write("connect/finish", corpus=corpus, graph=graph, settings=f"of {graph}")
         assert done == [{"corpus": corpus}]
-    assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
+    assert state_of(database, corpus)["connected"] == ["keywords", "similarity"]
     query = "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(g) RETURN g.type AS type, g.settings AS s"
     assert sorted(rows(database, query, c=corpus), key=str) == [
         {"type": graph, "s": f"of {graph}"} for graph in ("keywords", "similarity")
@@ -30,10 +26,10 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
     (done,) = database.write("connect/begin", corpus=corpus, graph="keywords")
     assert done["corpus"] == corpus
     # It can be asked while it is made again, and is unfinished until it is made.
-    assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
-    assert _state(database, corpus)["unconnected"] == _state(database, corpus)["passages"]
+    assert state_of(database, corpus)["connected"] == ["keywords", "similarity"]
+    assert state_of(database, corpus)["unconnected"] == state_of(database, corpus)["passages"]
     database.write("connect/begin", corpus=corpus, graph="keywords", keep=False)
-    assert _state(database, corpus)["connected"] == ["similarity"]
+    assert state_of(database, corpus)["connected"] == ["similarity"]
     assert database.write("connect/begin", corpus="no such", graph="keywords") == []
     assert database.write("connect/finish", corpus="no such", graph="g", settings="") == []
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from connected import Watched, connected_graph
-from graphs import load_records, rows
+from graphs import load_records, rows, state_of
 from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect import embedding_graph, keyword_graph
@@ -43,10 +43,6 @@ def _named_edges(database: Database, corpus: str) -> set[tuple[str, str]]:
     return {(row["p"], row["q"]) for row in found}
 
 
-def _state(database: Database, corpus: str) -> dict[str, Any]:
-    return database.read("inspect/corpus", corpus=corpus)[0]
-
-
 # --- The keyword graph ----------------------------------------------------------------------------
 
 
@@ -71,8 +67,8 @@ def test_keyword_graph(database: Database, films: str, monkeypatch: pytest.Monke
         c=films,
     )
     assert frequency == []
-    assert _state(database, films)["connected"] == ["keywords"]
-    assert _state(database, films)["unconnected"] == 0
+    assert state_of(database, films)["connected"] == ["keywords"]
+    assert state_of(database, films)["unconnected"] == 0
     # In many transactions, with a keyword's links in several, it is the same.
     monkeypatch.setattr(keyword_graph, "_LINKS", 2)
     connect(database, films, edges=["tfidf"], anew=True)
@@ -97,11 +93,11 @@ def test_documents_that_go_leave_no_edges(database: Database, joined: str, tmp_p
     load_records(
         database, joined, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It.")
     )
-    assert _state(database, joined)["unconnected"] == 1
+    assert state_of(database, joined)["unconnected"] == 1
     report = connect(database, joined)
     # Only the new passage is embedded.
     assert report.embedded == 1
-    assert _state(database, joined)["unconnected"] == 0
+    assert state_of(database, joined)["unconnected"] == 0
     query = "MATCH (k:Keyword {corpus: $c, text: 'tim burton'}) RETURN k.named AS named"
     # Two others speak of him, but he has no document.
     assert rows(database, query, c=joined) == [{"named": False}]
@@ -189,7 +185,7 @@ def test_embeddings_are_unit_vectors_of_the_encoder(database: Database, films: s
     found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=films)
     assert {len(row["v"]) for row in found} == {384}
     assert all(math.isclose(math.hypot(*row["v"]), 1.0, abs_tol=1e-4) for row in found)
-    assert _state(database, films) == {
+    assert state_of(database, films) == {
         "passages": 5,
         "encoder": DEFAULT_ENCODER,
         "dimension": 384,
@@ -202,7 +198,7 @@ def test_another_encoder_and_one_that_is_not_there_harm_nothing(
     database: Database, joined: str, tiny_encoder: str, tmp_path: Path
 ) -> None:
     """The old embeddings are not given up for an encoder that cannot be had either."""
-    before, state = connected_graph(database, joined), _state(database, joined)
+    before, state = connected_graph(database, joined), state_of(database, joined)
     another = rf"{DEFAULT_ENCODER} \(dimension 384\).*\(dimension 32\).*--replace-embeddings"
     for given, said in (
         (SimilaritySettings(encoder=tiny_encoder), another),
@@ -211,7 +207,7 @@ def test_another_encoder_and_one_that_is_not_there_harm_nothing(
         with pytest.raises(EncoderError, match=said):
             connect(database, joined, edges=["knn-st"], similarity=given)
         assert connected_graph(database, joined) == before
-        assert _state(database, joined) == state
+        assert state_of(database, joined) == state
 
 
 def test_replacing_embeddings(database: Database, joined: str, tiny_encoder: str) -> None:
@@ -219,7 +215,7 @@ def test_replacing_embeddings(database: Database, joined: str, tiny_encoder: str
     report = connect(database, joined, edges=["knn-st"], similarity=given)
     assert (report.embedded, report.similarity_edges) == (5, 10)
     assert len(edges(database, joined, "SIMILAR_ST")) == 10
-    state = _state(database, joined)
+    state = state_of(database, joined)
     assert (state["encoder"], state["dimension"]) == (tiny_encoder, 32)
     found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=joined)
     assert {len(row["v"]) for row in found} == {32}
@@ -288,7 +284,7 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     with Watched(database, path) as failing, pytest.raises(DatabaseError):
         connect(failing, joined, edges=[kind], anew=True)
     # What is left can be asked, and says that it is not whole.
-    state = _state(database, joined)
+    state = state_of(database, joined)
     assert lost in state["connected"]
     assert state["unconnected"] == state["passages"] > 0
     method, agent = {
@@ -300,8 +296,8 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     assert retriever.retrieve(Question("q", "Where is the harbour?")).notes
     connect(database, joined, edges=[kind])
     assert connected_graph(database, joined) == before
-    assert sorted(_state(database, joined)["connected"]) == _ALL
-    assert _state(database, joined)["unconnected"] == 0
+    assert sorted(state_of(database, joined)["connected"]) == _ALL
+    assert state_of(database, joined)["unconnected"] == 0
 
 
 class _Failing(Encoder):
@@ -328,13 +324,13 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     with pytest.raises(EncoderError, match="out of memory"):
         embed_passages(database, films, _Failing(2), {}, replace=False)
     assert len(database.read("connect/unembedded", corpus=films)) == 3
-    assert _state(database, films)["connected"] == []
+    assert state_of(database, films)["connected"] == []
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
     embedded = embed_passages(database, films, encoder, seconds, replace=False)
     settings = SimilaritySettings(neighbours=2)
     connect_nearest(database, films, encoder, settings, seconds)
-    assert _state(database, films)["connected"] == []  # its index may not be asked yet
+    assert state_of(database, films)["connected"] == []  # its index may not be asked yet
     finish_nearest(database, films, encoder, settings, seconds)
     assert embedded == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}

@@ -17,6 +17,11 @@ def rows(database: Database, query: str, **values: Any) -> list[dict[str, Any]]:
     return [record.data() for record in found.records]
 
 
+def state_of(database: Database, corpus: str) -> dict[str, Any]:
+    """Return what `inspect/corpus` says of a corpus."""
+    return database.read("inspect/corpus", corpus=corpus)[0]
+
+
 def snapshot(database: Database, corpus: str) -> dict[str, Any]:
     """Return all nodes and relationships of a corpus under names that do not depend on it."""
     nodes = rows(

@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +148,7 @@ class EntityLinker:
 
     def read(self, text: Words) -> None:
         """Find the names in the next text, which `link` takes once all are read."""
-        self._spots.add(self.names.find(text))
+        self._spots.add([*chain.from_iterable(self.names.find(text))])
         self._present.add({self._words[word] for word in text.keys if word in self._words})
 
     def link(

@@ -68,24 +68,6 @@ Spot = tuple[int, int, int, int]
 """A form found in a text: start, end, the number of the form, and how it is written there."""
 
 
-class Spots:
-    """The spots of many texts, in 16 bytes each."""
-
-    def __init__(self) -> None:
-        self._values = array("i")
-        self._sizes = array("q")
-
-    def add(self, spots: Sequence[Spot]) -> None:
-        """Keep the spots of the next text."""
-        self._sizes.append(len(spots))
-        self._values.extend(itertools.chain.from_iterable(spots))
-
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        """Return arrays: the text of each spot, its start, end, form, and how it is written."""
-        text = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
-        return text, *np.frombuffer(self._values, np.int32).reshape(-1, 4).T
-
-
 class Runs:
     """Whole numbers, some for each of many things, in 4 bytes each."""
 
@@ -102,6 +84,16 @@ class Runs:
         sizes = np.frombuffer(self._sizes, np.int32)
         place, at = spread((np.cumsum(sizes) - sizes)[things], sizes[things])
         return place, np.frombuffer(self._values, np.int32)[at]
+
+
+class Spots(Runs):
+    """The spots of many texts, each as its four numbers."""
+
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """Return arrays: the text of each spot, its start, end, form, and how it is written."""
+        sizes = np.frombuffer(self._sizes, np.int32) // 4
+        text = np.repeat(np.arange(sizes.size), sizes)
+        return text, *np.frombuffer(self._values, np.int32).reshape(-1, 4).T
 
 
 def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
