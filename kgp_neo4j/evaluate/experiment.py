@@ -81,11 +81,9 @@ def check_methods(
 
     def option(name: str) -> str:
         """Return the option that gives a method the model that it lacks; empty where it has it."""
-        needs = known[name].needs
-        if needs == "model" and not model:
-            return "--llm NAME"
-        lacks = needs == "agent model" and name not in agent_models
-        return f"--agent-model {name}=FOLDER" if lacks else ""
+        if known[name].needs == "agent model":
+            return "" if name in agent_models else f"--agent-model {name}=FOLDER"
+        return "--llm NAME" if known[name].needs and not model else ""
 
     if not names:
         return [name for name in within if not option(name)]

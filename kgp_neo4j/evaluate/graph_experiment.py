@@ -94,7 +94,7 @@ def run_graph_methods(
         "answers": by,
     }
     rows, runs = _Rows(database, graph, budget, model), {}
-    with own_folder(out, settings):
+    with own_folder(out, settings, {}):
         echo("linking")
         linked = answer_questions(questions, rows.link, out / "linking.jsonl")
         linking = {row["id"]: row for row in linked}

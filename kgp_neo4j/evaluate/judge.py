@@ -49,13 +49,12 @@ def judge_run(
         answer = answers.get(question.id, "")
         says = (set(_WORD.findall(write(prompt).lower())) for prompt in prompts(question))
         right = bool(answer) and all(words == {"yes"} for words in says)
-        about = {"question": question.id, "judge": model.name, "answer": answer}
-        return {**about, "Acc": float(right)}
+        return {"question": question.id, "answer": answer, "Acc": float(right)}
 
     def key(question: GoldQuestion) -> str:
         return text_hash("\n".join((model.name, *prompts(question))))
 
-    with own_folder(out.parent, {}):
+    with own_folder(out.parent, {}, {}):
         rows = answer_questions(known, judged, out, key)
     measures = {key: dict(each) for key, each in run.measures.items()}
     for gold, row in zip(known, rows, strict=True):

@@ -150,8 +150,8 @@ def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
     key = _id_of(record, where, _FORM)
     told = record.get("supporting_facts")
     if "paragraphs" in record:
-        gold = [p for p in record["paragraphs"] if p["is_supporting"]]
-        facts = [Fact(str(p["title"]), str(p["paragraph_text"]).strip()) for p in gold]
+        needed = [p for p in record["paragraphs"] if p["is_supporting"]]
+        facts = [Fact(str(p["title"]), str(p["paragraph_text"]).strip()) for p in needed]
     elif told is None:
         raise InputError("the question names no supporting facts", where=where, hint=_FORM)
     else:  # copies on Hugging Face have columns in the place of pairs
@@ -165,14 +165,10 @@ def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
             if isinstance(document, InputError):
                 raise document
             contexts.append((document.title, document.text))
-    return GoldQuestion(
-        key,
-        record["question"],
-        None if given is None else tuple(str(answer) for answer in answers if answer),
-        tuple(facts),
-        str(record.get("type", "")),
-        contexts=tuple(contexts),
-    )
+    true = None if given is None else tuple(str(answer) for answer in answers if answer)
+    kind = str(record.get("type", ""))
+    gold = GoldQuestion(key, record["question"], true, tuple(facts), kind)
+    return replace(gold, contexts=tuple(contexts))
 
 
 # --- IIRC: questions nested in their passage, linked articles in a file of their own ---
@@ -213,15 +209,8 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQue
         spans = [span["text"] for span in answer.get("answer_spans") or ()]
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
         # The spans together, the value with and without its unit.
-        forms = (", ".join(spans), f"{value} {unit}".strip(), value)
-        questions.append(
-            GoldQuestion(
-                str(question["qid"]),
-                question["question"],
-                tuple(dict.fromkeys(filter(None, forms))),
-                tuple(facts),
-                answer["type"],
-                contexts=tuple(contexts),
-            )
-        )
+        forms = dict.fromkeys((", ".join(spans), f"{value} {unit}".strip(), value))
+        key, text, kind = str(question["qid"]), question["question"], answer["type"]
+        gold = GoldQuestion(key, text, tuple(filter(None, forms)), tuple(facts), kind)
+        questions.append(replace(gold, contexts=tuple(contexts)))
     return questions

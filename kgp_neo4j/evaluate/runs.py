@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -38,7 +38,7 @@ class _Line(msgspec.Struct):
     given: str | None = None
     values: list[str | float] | None = None
     carried: list[bool] | None = None
-    triples: list[tuple[Any, ...]] | None = None
+    triples: list[Annotated[list[Any], msgspec.Meta(min_length=1)]] | None = None
 
 
 def answer_questions(
@@ -106,9 +106,7 @@ def retrieve_questions(
 
 
 @contextmanager
-def own_folder(
-    out: Path, settings: Mapping[str, Any], agents: Mapping[str, str | None] | None = None
-) -> Iterator[None]:
+def own_folder(out: Path, settings: Mapping[str, Any], agents: Mapping[str, Any]) -> Iterator[None]:
     """Hold a folder of runs and keep the settings in it, and the model of each method's agent.
 
     Raises InputError where another evaluation holds it, or where its settings are others.
@@ -117,8 +115,8 @@ def own_folder(
     try:
         lock.acquire(timeout=0)
         # As it is read back: lists in the place of tuples.
-        made = {**settings, "version": version("kgp-neo4j"), "agents": agents or {}}
-        new = json.loads(json.dumps(made))
+        made_by = {"version": version("kgp-neo4j"), "agents": agents}
+        new = json.loads(json.dumps({**settings, **made_by}))
         old = json.loads(file.read_bytes()) if file.is_file() else new
         before = old.get("agents", {})
         joined = {**new, "agents": before | new["agents"]}  # further methods may come

@@ -271,11 +271,8 @@ def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_articles_beside_the_questions(connection: Connection, corpus: str, tmp_path: Path) -> None:
-    article = {
-        "title": "The ferry",
-        "body": "The ferry stopped.\n\nMoe owned it until 1950.",
-        "url": "",
-    }
+    body = "The ferry stopped.\n\nMoe owned it until 1950."
+    article = {"title": "The ferry", "body": body, "url": ""}
     other = {"title": "The bridge", "body": "A bridge replaced the ferry in 1951.", "url": ""}
     (tmp_path / "corpus.json").write_text(json.dumps([article, other]), encoding="utf-8")
     evidence = [
@@ -302,23 +299,17 @@ def test_articles_beside_the_questions(connection: Connection, corpus: str, tmp_
 
 @pytest.mark.slow
 def test_questions_beside_pdfs(connection: Connection, database: Database, tmp_path: Path) -> None:
-    file = write_lines(
-        tmp_path / "questions.jsonl",
-        *(
-            {
-                "id": n,
-                "text": text,
-                "category": "structure",
-                "pdf_url": f"https://pdfs/{name}.pdf",
-                **({} if values is None else {"values": values}),
-            }
-            for n, text, name, values in (
-                (1, "How many pages does the document have?", "held", ["3"]),
-                (2, "What does Page 1 say?", "absent", None),
-                (3, "What does page 41 say?", "held", []),
-            )
-        ),
+    asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("How many pages does the document have?", "held", {"values": ["3"]}),
+        ("What does Page 1 say?", "absent", {}),
+        ("What does page 41 say?", "held", {"values": []}),
     )
+    lines = (
+        more
+        | {"id": n, "text": text, "category": "structure", "pdf_url": f"https://pdfs/{name}.pdf"}
+        for n, (text, name, more) in enumerate(asked, 1)
+    )
+    file = write_lines(tmp_path / "questions.jsonl", *lines)
     with pytest.raises(InputError, match="none of the documents"):
         open_dataset(str(file), split="dev", sample=None, seed=0)
     shutil.copy(DOCUMENTS / "annual-report-1889.pdf", tmp_path / "held.pdf")

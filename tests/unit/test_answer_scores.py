@@ -52,7 +52,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_a_folder_is_for_one_evaluation_at_a_time_with_its_settings(tmp_path: Path) -> None:
     kept: dict[str, Any] = {"budget": (1, 2)}
     refused = pytest.raises(InputError, match="another evaluation")
-    with own_folder(tmp_path, kept, {"kgp": None}), refused, own_folder(tmp_path, kept):
+    with own_folder(tmp_path, kept, {"kgp": None}), refused, own_folder(tmp_path, kept, {}):
         pass
     with own_folder(tmp_path, kept, {"kgp-llama": "weights"}):
         pass
