@@ -7,6 +7,7 @@ reads the supporting facts themselves, `none` asks the model without passages.
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def run_methods(
     InputError where `out` has a run of other settings, or another evaluation writes there.
     """
     settings = {
+        "version": version("kgp-neo4j"),
         "dataset": dataset.name,
         "corpus": [dataset.corpus, dataset.made_of],
         "questions": {question.id: question.text for question in dataset.questions},

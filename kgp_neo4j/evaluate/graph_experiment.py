@@ -8,6 +8,7 @@ MindMap's go through its prompt and check, and a baseline's reply counts as it s
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ def run_graph_methods(
     holdings = Holdings.of(database, graph)
     by = model.name if model else "composed from the evidence"
     settings = {
+        "version": version("kgp-neo4j"),
         "dataset": dataset.name,
         "graph": graph,
         "questions": {asked.id: asked.as_asked for asked in questions},

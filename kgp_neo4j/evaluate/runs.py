@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -115,8 +114,7 @@ def own_folder(out: Path, settings: Mapping[str, Any], agents: Mapping[str, Any]
     try:
         lock.acquire(timeout=0)
         # As it is read back: lists in the place of tuples.
-        made_by = {"version": version("kgp-neo4j"), "agents": agents}
-        new = json.loads(json.dumps({**settings, **made_by}))
+        new = json.loads(json.dumps({**settings, "agents": agents}))
         old = json.loads(file.read_bytes()) if file.is_file() else new
         before = old.get("agents", {})
         joined = {**new, "agents": before | new["agents"]}  # further methods may come
