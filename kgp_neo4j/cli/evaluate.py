@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +26,6 @@ from kgp_neo4j.types.settings import (
 
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.report import Result
-    from kgp_neo4j.evaluate.scores import Run
 
 _EPILOG = """
 \b
@@ -148,6 +148,9 @@ def command(
     Each method answers every question with the same budget, by the offline reader or the language
     model. Runs and report.md are written to --out.
     """
+    from kgp_neo4j.evaluate.experiment import TABLES
+    from kgp_neo4j.evaluate.graph_experiment import GRAPH_TABLES
+
     if listed:
         _print_methods(as_json)
         return
@@ -159,6 +162,10 @@ def command(
         where = "documents: leave --graph out" if graph else "a graph: add --graph NAME"
         raise click.UsageError(f"--table {table} is of questions over {where}.")
     names = [name for name in (methods or "").split(",") if name]
+    asked_of = set(names) or (TABLES | GRAPH_TABLES).get(table or "", ())
+    named = Counter([*asked_of, *(file.stem for file in options["other"])])
+    if twice := [name for name, count in named.items() if count > 1]:
+        raise click.UsageError(f"Two runs would be named {twice[0]!r}: rename a file of --score.")
     model = opened_model(llm, chat_url)
     asked = _Evaluation(dataset, names, table, model, **options)
     if graph:
@@ -186,14 +193,12 @@ def _evaluate(
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.evaluate.scores import measure
-    from kgp_neo4j.llm.call import writer
 
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
     if corpus is not None:
         data = replace(data, corpus=corpus)
     settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
-    runs: dict[str, Run] = {}
-    names: list[str] = []
+    result = experiment.describe_questions(data, settings, (), None)
     if asked.runs_methods:
         within = experiment.TABLES[asked.table or "1"]
         has_model = asked.model is not None
@@ -205,7 +210,7 @@ def _evaluate(
         )
         say(f"{planned}; runs are kept in {asked.out}")
         with opened_database() as database:
-            runs = experiment.run_methods(
+            result = experiment.run_methods(
                 database,
                 data,
                 names,
@@ -215,16 +220,16 @@ def _evaluate(
                 agent_models=weights,
                 echo=say,
             )
-    files = {name: asked.out / f"{name}.jsonl" for name in names}
+    files = {name: asked.out / f"{name}.jsonl" for name in result.runs}
     for file in asked.other:
         files[file.stem] = file
-        runs[file.stem] = read_run(file, data.questions, measure)
+        measured = partial(measure, budget=settings.budget)
+        result.runs[file.stem] = read_run(file, data.questions, measured)
     if judge is not None:
-        for name, file in files.items():
-            judged = asked.out / "judged" / file.name
-            runs[name] = judge_run(writer(judge), data.questions, runs[name], file, judged)
-    described = experiment.describe_questions(data, settings, names, asked.model)
-    return replace(described, runs=runs)
+        for name, run in result.runs.items():
+            judged = asked.out / "judged" / f"{name}.jsonl"
+            result.runs[name] = judge_run(judge, data.questions, run, files[name], judged)
+    return result
 
 
 def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:

@@ -5,19 +5,21 @@ reads the supporting facts themselves, `none` asks the model without passages.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
-from kgp_neo4j.corpus.load.listing import list_passages
+from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.report import Result
-from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
-from kgp_neo4j.evaluate.scores import CUTS, Run, measure
+from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, read_run
+from kgp_neo4j.evaluate.scores import CUTS, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.corpus import Answer, Passage, QuestionType, Retrieval, Statement
@@ -80,11 +82,9 @@ def check_methods(
 
     def option(name: str) -> str:
         """Return the option that gives a method the model that it lacks; empty where it has it."""
-        needs = known[name].needs
-        if needs == "model" and not model:
-            return "--llm NAME"
-        lacks = needs == "agent model" and name not in agent_models
-        return f"--agent-model {name}=FOLDER" if lacks else ""
+        if known[name].needs == "agent model":
+            return "" if name in agent_models else f"--agent-model {name}=FOLDER"
+        return "--llm NAME" if known[name].needs and not model else ""
 
     if not names:
         return [name for name in within if not option(name)]
@@ -108,30 +108,42 @@ def run_methods(
     model: LanguageModel | None = None,
     agent_models: Mapping[str, AgentSettings],
     echo: Callable[[str], object] = lambda _: None,
-) -> dict[str, Run]:
-    """Answer every question by every method, and return the scored runs.
+) -> Result:
+    """Answer every question by every method, and score the runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
     stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
-    InputError where `out` has a run of other settings.
+    InputError where `out` has a run of other settings, or another evaluation writes there.
     """
     settings = {
+        "version": version("kgp-neo4j"),
         "dataset": dataset.name,
-        "corpus": dataset.made_of,
-        "questions": [question.id for question in dataset.questions],
+        "corpus": [dataset.corpus, dataset.made_of],
+        "questions": {question.id: question.text for question in dataset.questions},
+        "contexts": text_hash(repr([question.contexts for question in dataset.questions])),
         **asdict(traversal),
         "answers": model.name if model else "offline reader",
     }
-    keep_settings(out, settings)
-    dataset.prepare_all(database, mdr="kgp-mdr" in names)
+    agents = {name: getattr(agent_models.get(name), "model", None) for name in names}
     runs = {}
-    for name in names:
-        echo(f"{name}: {METHODS[name].text}")
-        file = out / f"{name}.jsonl"
-        answered = answering(database, dataset, name, traversal, model, agent_models.get(name))
-        answer_questions(dataset.questions, answered, file)
-        runs[name] = read_run(file, dataset.questions, measure)
-    return runs
+    with own_folder(out, settings, agents):
+        dataset.prepare_all(database, mdr="kgp-mdr" in names)
+        for name in names:
+            echo(f"{name}: {METHODS[name].text}")
+            file = out / f"{name}.jsonl"
+            answered = answering(database, dataset, name, traversal, model, agent_models.get(name))
+            answer_questions(dataset.questions, answered, file)
+            runs[name] = read_run(file, dataset.questions, measure)
+    dataset = replace(dataset, made_of=dataset.made_of + _lacking(database, dataset))
+    return replace(describe_questions(dataset, traversal, names, model), runs=runs)
+
+
+def _lacking(database: Database, dataset: Dataset) -> str:
+    """Return how many supporting facts are of titles that the corpus lacks; empty for none."""
+    facts = [fact for asked in dataset.questions for fact in asked.facts if not asked.contexts]
+    held = {each.title for each in list_documents(database, dataset.corpus)} if facts else ()
+    lost = sum(fact.title not in held for fact in facts)
+    return f" ({lost} of {len(facts)} supporting facts are of titles that it lacks)" if lost else ""
 
 
 #: The measures of a run in the order of the table; `{cut}` is the last cut within the budget.
@@ -250,7 +262,7 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     usage = answer.usage
     if usage is None and pipeline.meter:  # it has that of an answer from given passages
         usage = pipeline.meter.take_usage()
-    if usage and usage.calls:
+    if pipeline.meter:
         about["given"] = answer.statements[0].text if answer.statements else text
     said = answer.statements or answer.overruled
     return _row(text, answer.passages, said, usage) | about | {"stated": answer.stated}

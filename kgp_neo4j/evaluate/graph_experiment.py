@@ -8,6 +8,7 @@ MindMap's go through its prompt and check, and a baseline's reply counts as it s
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from kgp_neo4j.evaluate.experiment import Method
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
 from kgp_neo4j.evaluate.report import Result
-from kgp_neo4j.evaluate.runs import answer_questions, keep_settings, read_run
+from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
@@ -87,22 +88,23 @@ def run_graph_methods(
     holdings = Holdings.of(database, graph)
     by = model.name if model else "composed from the evidence"
     settings = {
+        "version": version("kgp-neo4j"),
         "dataset": dataset.name,
         "graph": graph,
-        "questions": [asked.id for asked in questions],
+        "questions": {asked.id: asked.as_asked for asked in questions},
         "budget": budget,
         "answers": by,
     }
-    keep_settings(out, settings)
-    rows = _Rows(database, graph, budget, model)
-    echo("linking")
-    linking = {r["id"]: r for r in answer_questions(questions, rows.link, out / "linking.jsonl")}
-    runs = {}
-    for name in names:
-        echo(f"{name}: {GRAPH_METHODS[name].text}")
-        file = out / f"{name}.jsonl"
-        answer_questions(questions, partial(rows.answered, name, linking), file)
-        runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
+    rows, runs = _Rows(database, graph, budget, model), {}
+    with own_folder(out, settings, {}):
+        echo("linking")
+        linked = answer_questions(questions, rows.link, out / "linking.jsonl")
+        linking = {row["id"]: row for row in linked}
+        for name in names:
+            echo(f"{name}: {GRAPH_METHODS[name].text}")
+            file = out / f"{name}.jsonl"
+            answer_questions(questions, partial(rows.answered, name, linking), file)
+            runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
     scored = measure_linking(linking, questions, holdings)
     return replace(describe_graph_questions(dataset, budget, by), linking=scored, runs=runs)
 

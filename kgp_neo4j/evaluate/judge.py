@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.runs import answer_questions, read_rows
+from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_rows
 from kgp_neo4j.evaluate.scores import Run
-from kgp_neo4j.types.language import Write
+from kgp_neo4j.llm.call import writer
+from kgp_neo4j.types.language import LanguageModel
 
 _TASK = (
     "Two texts answer a question. Say whether they give the same answer. Other words, other forms "
@@ -25,28 +27,36 @@ _WORD = re.compile(r"\b(yes|no)\b")
 
 
 def judge_run(
-    write: Write, questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
+    model: LanguageModel, questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
 ) -> Run:
     """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 
     A reply that says neither yes nor no, or both, is no. A verdict is written to `out` at once, and
-    kept there for the next time. An empty answer, and a question that the run lacks, is wrong
-    without being asked about.
+    kept there for the next time that this model is asked the same. An empty answer, and a question
+    that the run lacks, is wrong without being asked about.
     """
-    answers = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
+    answers = {key: row.get("answer") or "" for key, row in read_rows(file).items()}
+    write, known = writer(model), [gold for gold in questions if gold.answers]
 
-    def judged(question: GoldQuestion) -> dict[str, Any]:
+    def prompts(question: GoldQuestion) -> list[str]:
         answer, true = answers.get(question.id, ""), " / ".join(question.answers or ())
-        prompts = (
+        return [
             _TASK.format(question=question.text, first=first, second=second)
             for first, second in ((true, answer), (answer, true))
-        )
-        says = (set(_WORD.findall(write(prompt).lower())) for prompt in prompts)
-        right = bool(answer) and all(words == {"yes"} for words in says)
-        return {"answer": answer, "Acc": float(right)}
+        ]
 
-    rows = answer_questions([gold for gold in questions if gold.answers], judged, out)
+    def judged(question: GoldQuestion) -> dict[str, Any]:
+        answer = answers.get(question.id, "")
+        says = (set(_WORD.findall(write(prompt).lower())) for prompt in prompts(question))
+        right = bool(answer) and all(words == {"yes"} for words in says)
+        return {"question": question.id, "answer": answer, "Acc": float(right)}
+
+    def key(question: GoldQuestion) -> str:
+        return text_hash("\n".join((model.name, *prompts(question))))
+
+    with own_folder(out.parent, {}, {}):
+        rows = answer_questions(known, judged, out, key)
     measures = {key: dict(each) for key, each in run.measures.items()}
-    for row in rows:
-        measures[row["id"]]["Acc"] = row["Acc"]
+    for gold, row in zip(known, rows, strict=True):
+        measures[gold.id]["Acc"] = row["Acc"]
     return Run(measures, run.missing)

@@ -93,7 +93,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
     def questions(record: dict[str, Any], where: str, number: int) -> list[GoldQuestion]:
         try:
             return _questions(record, where, number, articles)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InputError("the question is not as published", where=where, hint=_FORM) from error
 
     return by_id(path, questions, _FORM)
@@ -148,30 +148,27 @@ def _questions(
 def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
     """Read a question of HotpotQA, 2WikiMultihopQA or MuSiQue."""
     key = _id_of(record, where, _FORM)
-    try:
-        if "paragraphs" in record:
-            gold = [p for p in record["paragraphs"] if p["is_supporting"]]
-            facts = [Fact(str(p["title"]), str(p["paragraph_text"]).strip()) for p in gold]
-        else:
-            facts = [Fact(t) for t in sorted({str(f[0]) for f in record["supporting_facts"]})]
-    except (IndexError, KeyError, TypeError) as error:
-        problem = "the question names no supporting facts"
-        raise InputError(problem, where=where, hint=_FORM) from error
-    answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
+    told = record.get("supporting_facts")
+    if "paragraphs" in record:
+        needed = [p for p in record["paragraphs"] if p["is_supporting"]]
+        facts = [Fact(str(p["title"]), str(p["paragraph_text"]).strip()) for p in needed]
+    elif told is None:
+        raise InputError("the question names no supporting facts", where=where, hint=_FORM)
+    else:  # copies on Hugging Face have columns in the place of pairs
+        titles = told["title"] if isinstance(told, dict) else [title for title, _ in told]
+        facts = [Fact(title) for title in sorted(set(map(str, titles)))]
+    given = record.get("answer")
+    answers = (given or "", *(record.get("answer_aliases") or ()))
     contexts = []
     if record.get("context") or record.get("paragraphs"):
         for document in documents_of_records(Path(where), [Value(record, where)]):
             if isinstance(document, InputError):
                 raise document
             contexts.append((document.title, document.text))
-    return GoldQuestion(
-        key,
-        record["question"],
-        tuple(str(answer) for answer in answers if answer),
-        tuple(facts),
-        str(record.get("type", "")),
-        contexts=tuple(contexts),
-    )
+    true = None if given is None else tuple(str(answer) for answer in answers if answer)
+    kind = str(record.get("type", ""))
+    gold = GoldQuestion(key, record["question"], true, tuple(facts), kind)
+    return replace(gold, contexts=tuple(contexts))
 
 
 # --- IIRC: questions nested in their passage, linked articles in a file of their own ---
@@ -212,15 +209,8 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQue
         spans = [span["text"] for span in answer.get("answer_spans") or ()]
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
         # The spans together, the value with and without its unit.
-        forms = (", ".join(spans), f"{value} {unit}".strip(), value)
-        questions.append(
-            GoldQuestion(
-                str(question["qid"]),
-                question["question"],
-                tuple(dict.fromkeys(filter(None, forms))),
-                tuple(facts),
-                answer["type"],
-                contexts=tuple(contexts),
-            )
-        )
+        forms = dict.fromkeys((", ".join(spans), f"{value} {unit}".strip(), value))
+        key, text, kind = str(question["qid"]), question["question"], answer["type"]
+        gold = GoldQuestion(key, text, tuple(filter(None, forms)), tuple(facts), kind)
+        questions.append(replace(gold, contexts=tuple(contexts)))
     return questions

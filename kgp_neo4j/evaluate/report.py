@@ -57,27 +57,20 @@ def report(result: Result) -> str:
     parts.append(_table("Methods", [*header, f"{by} less that of {result.ours}", "p50 s"], rows))
     if result.linking.measures:
         parts.append(_linking(result.linking))
-    groups: dict[str, list[str]] = {}
-    for key, kind in result.kinds.items():
-        if kind:
-            groups.setdefault(kind, []).append(key)
-    if groups:
-        rows = [
-            [group, str(len(ids)), *(_of_group(run, ids, result) for run in result.runs.values())]
-            for group, ids in groups.items()
-        ]
-        parts.append(_table(f"{by} by kind of question", ["kind", "questions", *result.runs], rows))
+    rows = []
+    for kind in dict.fromkeys(filter(None, result.kinds.values())):
+        ids = [key for key, each in result.kinds.items() if each == kind]
+        of_kind = [Run({key: run.measures[key] for key in ids}, ()) for run in result.runs.values()]
+        # Not one mean of different measures: those without an answer are counted by themselves.
+        for name in (each for each in result.compared if each in names):
+            counts = [sum(name in row for row in run.measures.values()) for run in of_kind]
+            cells = [_percent(run.means().get(name)) for run in of_kind]
+            if any(counts):
+                rows.append([kind, result.titles[name], str(max(counts)), *cells])
+    if rows:
+        header = ["kind", "measure", "questions", *result.runs]
+        parts.append(_table("By kind of question", header, rows))
     return "\n\n".join(parts) + "\n"
-
-
-def _of_group(run: Run, ids: Sequence[str], result: Result) -> str:
-    """Return the mean of what each question of a group is compared by."""
-    values = [
-        next(measures[name] for name in result.compared if name in measures)
-        for measures in (run.measures[key] for key in ids)
-        if any(name in measures for name in result.compared)
-    ]
-    return _percent(mean(values)) if values else ""
 
 
 def _linking(linking: Run) -> str:

@@ -2,10 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from filelock import FileLock, Timeout
 
 from kgp_neo4j.corpus.pipeline import Retriever
 from kgp_neo4j.environment.files import read_values
@@ -19,16 +23,37 @@ _Asked = TypeVar("_Asked", bound=Question)
 Answering = Callable[[_Asked], dict[str, Any]]
 
 
+class _Passage(msgspec.Struct):
+    title: str
+    text: str
+
+
+class _Line(msgspec.Struct):
+    """What is measured of a line; every value but the id may be left out."""
+
+    id: str | int
+    retrieved: list[_Passage] = []
+    answer: str | None = None
+    given: str | None = None
+    values: list[str | float] | None = None
+    carried: list[bool] | None = None
+    triples: list[Annotated[list[Any], msgspec.Meta(min_length=1)]] | None = None
+
+
 def answer_questions(
-    questions: Sequence[_Asked], answering: Answering[_Asked], out: Path
+    questions: Sequence[_Asked],
+    answering: Answering[_Asked],
+    out: Path,
+    key: Callable[[_Asked], str] = attrgetter("id"),
 ) -> list[dict[str, Any]]:
     """Answer every question and write its line at once: id, what `answering` returns, seconds.
 
-    Questions with a complete line in `out` are skipped. Every question has a line: the first
-    failure stops the run, and the lines so far stay.
+    Questions with a complete line in `out`, by the id that `key` makes, are skipped. Every question
+    has a line: the first failure stops the run, and the lines so far stay.
     """
     done: dict[str, dict[str, Any]] = {}
-    for line in out.read_text(encoding="utf-8").splitlines() if out.is_file() else ():
+    # In bytes: a line may end within a character, and texts have separators of lines of their own.
+    for line in out.read_bytes().split(b"\n") if out.is_file() else ():
         with suppress(KeyError, TypeError, ValueError):  # the line was cut short
             row = json.loads(line)
             done[str(row["id"])] = row
@@ -37,16 +62,17 @@ def answer_questions(
         for row in done.values():
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
         file.flush()  # the next line may be minutes away
-        for question in questions:
-            if question.id not in done:
+        keys = list(map(key, questions))
+        for name, question in zip(keys, questions, strict=True):
+            if name not in done:
                 began = time.perf_counter()
-                row = {"id": question.id, **answering(question)}
+                row = {"id": name, **answering(question)}
                 row.setdefault("seconds", round(time.perf_counter() - began, 6))
-                done[question.id] = row
+                done[name] = row
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 file.flush()
             progress.update()
-    return [done[question.id] for question in questions]
+    return [done[name] for name in keys]
 
 
 def retrieve_questions(
@@ -78,24 +104,35 @@ def retrieve_questions(
     return [row["seconds"] for row in rows]
 
 
-def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
-    """Write the settings of a new folder; raises InputError where it has others."""
-    file = out / "settings.json"
+@contextmanager
+def own_folder(out: Path, settings: Mapping[str, Any], agents: Mapping[str, Any]) -> Iterator[None]:
+    """Hold a folder of runs and keep the settings in it, and the model of each method's agent.
+
+    Raises InputError where another evaluation holds it, or where its settings are others.
+    """
+    lock, file, problem = FileLock(out / ".lock"), out / "settings.json", ""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not file.is_file():
-            file.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        elif json.loads(file.read_text(encoding="utf-8")) != json.loads(json.dumps(settings)):
-            raise InputError(
-                "the folder has an evaluation with other questions or settings",
-                where=str(out),
-                hint="Choose another --out, or delete the folder.",
-            )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no JSON"
-        raise InputError(
-            f"the settings cannot be kept ({reason})", where=str(file), hint="Choose another --out."
-        ) from error
+        lock.acquire(timeout=0)
+        # As it is read back: lists in the place of tuples.
+        new = json.loads(json.dumps({**settings, "agents": agents}))
+        old = json.loads(file.read_bytes()) if file.is_file() else new
+        before = old.get("agents", {})
+        joined = {**new, "agents": before | new["agents"]}  # further methods may come
+        if {**old, "agents": new["agents"] | before} == joined:
+            file.write_text(json.dumps(joined, indent=1) + "\n", encoding="utf-8")
+        else:
+            problem = "the folder has an evaluation with other questions or settings"
+    except Timeout:
+        problem = "another evaluation is writing into the folder"
+    except (AttributeError, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "they are of something else"
+        problem = f"the settings cannot be kept ({reason})"
+    try:
+        if problem:
+            raise InputError(problem, where=str(out), hint="Choose another --out.")
+        yield
+    finally:
+        lock.release()
 
 
 def read_run(
@@ -117,9 +154,14 @@ def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]
     """Return the lines of a run by their id; with `known`, other ids are refused."""
     rows: dict[str, Row] = {}
     for row, where in read_values(path, "run"):
-        if not isinstance(row, dict) or "id" not in row:
-            raise InputError("not a line of a run", where=where, hint='It needs an "id".')
-        key, retrieved = str(row["id"]), row.get("retrieved", [])
+        try:
+            key = str(msgspec.convert(row, _Line).id)
+        except msgspec.ValidationError as error:
+            raise InputError(
+                f"not a line of a run ({error})",
+                where=where,
+                hint='Give {"id": ..., "retrieved": [{"title": ..., "text": ...}], "answer": ...}.',
+            ) from error
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
         if known is not None and key not in known:
@@ -127,14 +169,6 @@ def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]
                 f"the id {key!r} is of no question here",
                 where=where,
                 hint="Score the run against the questions that it was made from.",
-            )
-        if not isinstance(retrieved, list) or not all(
-            isinstance(passage, dict) and "title" in passage for passage in retrieved
-        ):
-            raise InputError(
-                '"retrieved" is no list of passages',
-                where=where,
-                hint='Give [{"title": ..., "text": ...}, ...], best first.',
             )
         rows[key] = row
     return rows

@@ -50,10 +50,10 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
-    """Return the measures of one question, each from 0 to 1, `seconds` in seconds."""
+def measure(gold: GoldQuestion, row: Row, budget: int = CUTS[-1]) -> dict[str, float]:
+    """Return the measures of one question by `budget` passages, 0 to 1; `seconds` in seconds."""
     found = ((str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ()))
-    order = list(dict.fromkeys(found))
+    order = list(dict.fromkeys(found))[:budget]
     measures: dict[str, float] = {}
     for cut in CUTS if gold.facts else ():
         top = order[:cut]
@@ -71,11 +71,11 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
     elif gold.answers:
         measures["EM"], measures["F1"] = exact_match(answer, gold.answers), f1(answer, gold.answers)
         if "given" in row:
-            measures["given"] = f1(str(row["given"]), gold.answers)
+            measures["given"] = f1(row["given"] or "", gold.answers)
     else:
         measures["silent"] = float(bool(row) and (not answer or unsure))
-    if row.get("calls") and "by" in row:
-        measures["by model"] = float(row["by"] == "model")
+    if "given" in row:  # a model was at hand
+        measures["by model"] = float(row.get("by") == "model")
     if carried := row.get("carried"):
         measures["carried"] = mean([float(each) for each in carried])
     if isinstance(row.get("seconds"), int | float):

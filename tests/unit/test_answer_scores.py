@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kgp_neo4j.evaluate.runs import answer_questions
+from kgp_neo4j.evaluate.runs import answer_questions, own_folder
 from kgp_neo4j.evaluate.scores import exact_match, f1
 from kgp_neo4j.types.corpus import Question
-from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.types.errors import InputError, ModelError
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,24 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     def two(question: Question) -> dict[str, Any]:
         if question.id == "2":
             raise ModelError("out of reach")
-        return {"answer": f"first {question.id}"}
+        return {"answer": f"first {question.id}", "text": "a\u2028b"}
 
     with pytest.raises(ModelError):
         answer_questions(asked, two, out)
-    out.write_text(out.read_text(encoding="utf-8") + '{"id": "2", "ans', encoding="utf-8")
+    # Cut off within a character, after a text with a separator of lines.
+    out.write_bytes(out.read_bytes() + '{"id": "2", "ans": "é'.encode()[:-1])
     rows = answer_questions(asked, lambda question: {"answer": f"then {question.id}"}, out)
     assert [row["answer"] for row in rows] == ["first 0", "first 1", "then 2", "then 3"]
-    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2", "3"]
+    assert [json.loads(line)["id"] for line in out.open(encoding="utf-8")] == ["0", "1", "2", "3"]
+
+
+def test_a_folder_is_for_one_evaluation_at_a_time_with_its_settings(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {"budget": (1, 2)}
+    refused = pytest.raises(InputError, match="another evaluation")
+    with own_folder(tmp_path, kept, {"kgp": None}), refused, own_folder(tmp_path, kept, {}):
+        pass
+    with own_folder(tmp_path, kept, {"kgp-llama": "weights"}):
+        pass
+    for settings, agents in (({"budget": 3}, {}), (kept, {"kgp": "trees"})):
+        with pytest.raises(InputError, match="other q"), own_folder(tmp_path, settings, agents):
+            pass

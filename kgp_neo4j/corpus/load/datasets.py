@@ -96,7 +96,8 @@ def _paragraphs(question: dict[str, Any], where: str) -> list[tuple[str, str]]:
             paragraphs = msgspec.convert(value, list[_MusiqueParagraph])
             return [(each.title, each.paragraph_text) for each in paragraphs]
         if isinstance(value, dict):  # as in the Hugging Face copies
-            value = list(zip_longest(value["title"], value["sentences"]))
+            sentences = value["sentences" if "sentences" in value else "content"]
+            value = list(zip_longest(value["title"], sentences))
         context = msgspec.convert(value, list[tuple[str, list[str]]])
         return [(title, "".join(sentences)) for title, sentences in context]
     except (KeyError, TypeError, msgspec.ValidationError) as error:
