@@ -55,15 +55,13 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
 def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:
     """Decide for a single full stop between `before` and white space."""
     word = before.lower()
-    opens = after.lower() in _OPENERS
     if word in _LEADING:
         return False
     if word in _NUMBERED:
         return not after[:1].isdigit()
-    if word in _DOUBTFUL or _ACRONYM.fullmatch(before):
-        return opens
-    if len(before) == 1 and before.isalpha() and before.isupper():
-        return opens  # an initial: "J. Smith", but "vitamin C. The"
+    is_initial = len(before) == 1 and before.isupper()  # "J. Smith", but "vitamin C. The"
+    if is_initial or word in _DOUBTFUL or _ACRONYM.fullmatch(before):
+        return after.lower() in _OPENERS
     if word.isdigit() and len(word) <= 3:
         start = stop - len(word)
         return not (start == 0 or text[start - 1] in "\n\r")  # "1. First" numbers an item

@@ -166,8 +166,6 @@ def _boundaries(text: str) -> list[_Boundary]:
 
 def _breaks(gap: str) -> int:
     """Return the number of line ends in a run of white space; a form feed counts as two."""
-    if not gap or gap == " ":
-        return 0
     return sum(2 if end in "\f\u2029" else 1 for end in _NEWLINE.findall(gap))
 
 
