@@ -16,7 +16,7 @@ from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.formulas import bare, linear, raised
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.odf import read_open_document
-from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
+from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.word import read_word
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.text.visible import seen
@@ -26,7 +26,6 @@ from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
 _MOST_UNPACKED, _MOST_CHAPTER = 2048 * _MIB, 16 * _MIB
@@ -58,7 +57,7 @@ def _checked(data: bytes, kind: str) -> str:
         raise InputError("the file is empty")
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
-            raise InputError("the file is encrypted", hint=_UNLOCK)
+            raise InputError("the file is encrypted", hint=UNLOCK)
         if kind != ".xls":
             hint = f"Save it as {kind} with a newer program."
             raise InputError("an older format than its name says", hint=hint)
@@ -69,7 +68,7 @@ def _checked(data: bytes, kind: str) -> str:
     with ZipFile(io.BytesIO(data)) as package:
         parts, (_, main, most) = package.infolist(), _KINDS[kind]
         if any(part.flag_bits & 1 for part in parts):
-            raise InputError("the file is encrypted", hint=_UNLOCK)
+            raise InputError("the file is encrypted", hint=UNLOCK)
         if not any(part.filename.startswith(main) for part in parts):
             raise InputError(f"this is no {kind} file", hint="Its name ends as another kind's.")
         # No more of a part is ever unpacked than the size it declares.
@@ -81,7 +80,7 @@ def _checked(data: bytes, kind: str) -> str:
             part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
             manifest = "META-INF/manifest.xml" if part == "meta.xml" else part
             if manifest in package.namelist() and b"encryption-data" in package.read(manifest):
-                raise InputError("the file is encrypted", hint=_UNLOCK)
+                raise InputError("the file is encrypted", hint=UNLOCK)
             core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""
@@ -130,11 +129,9 @@ def _slides(data: bytes, where: str) -> SourceDocument:
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
     """Yield shapes from top to bottom, those of a group together."""
-    from pptx.enum.shapes import MSO_SHAPE_TYPE
-
     shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
     for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
-        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+        if hasattr(shape, "shapes"):  # a group
             yield from _ordered(shape.shapes)
         else:
             yield shape

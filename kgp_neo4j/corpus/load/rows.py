@@ -130,9 +130,8 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
     """Yield what to say of each column whose values are not, or may not be, as in English."""
     for table in tables:
         columns = _columns(table)
-        for name, mark, texts in zip(
-            grid.column_names(table), notations(columns), columns, strict=True
-        ):
+        names, marks = grid.column_names(table), notations(columns)
+        for name, mark, texts in zip(names, marks, columns, strict=True):
             # What English reads, but otherwise.
             read = ((text, typed(text, mark)) for text in texts if mark != "." and "," not in text)
             others = ((t, v) for t, v in read if typed(t).type != "text" and typed(t) != v)
