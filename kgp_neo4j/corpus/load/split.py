@@ -9,8 +9,7 @@ import sys
 from bisect import bisect_right
 from typing import NamedTuple
 
-from kgp_neo4j.text.characters import inside_grapheme
-from kgp_neo4j.text.sentence_ends import ends_sentence
+from kgp_neo4j.text.boundaries import ends_sentence, inside_grapheme
 
 #: Part of every document's fingerprint: raise it when the same text is split differently.
 VERSION = 2
