@@ -120,9 +120,8 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
 
 def _columns(table: SourceTable) -> list[list[str]]:
     """Return a table's columns below the header, without the rows that head others."""
-    sections = grid.section_rows(table)
-    below = enumerate(table.rows[table.header_rows :], table.header_rows)
-    data = [row for at, row in below if at not in sections]
+    heads = {*range(table.header_rows), *grid.section_rows(table)}
+    data = [row for at, row in enumerate(table.rows) if at not in heads]
     return [[row[at] for row in data] for at in range(len(table.rows[0]))]
 
 
