@@ -189,7 +189,7 @@ def test_data_set_paragraphs_are_documents(database: Database, corpus: str, tmp_
 
 
 def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_path: Path) -> None:
-    lines = '{"title": "A", "text": "a"}\n{"title": "B"}\n{"title": "C", "text": "c"}'
+    lines = '{"title": "A", "text": "a"}\n{"title": "B"}\nbad\n{"title": "C", "text": "c"}'
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "b.txt").write_bytes(b"")
     (tmp_path / "c.txt").write_text("good")
@@ -199,7 +199,7 @@ def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_p
     assert (account.files, account.documents, account.new) == (1, 3, 3)
     assert account.characters_in == account.characters_out == 6
     begun = [error.split(str(tmp_path))[1][:11] for error in account.errors]
-    assert begun == ["/none: ther", "/a.jsonl:2:", "/b.txt: the"]
+    assert begun == ["/none: ther", "/a.jsonl:2:", "/a.jsonl:3:", "/b.txt: the"]
     with pytest.raises(InputError, match="no such file"):
         load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus, strict=True)
     with pytest.raises(InputError, match="holds no text"):

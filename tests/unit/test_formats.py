@@ -354,12 +354,6 @@ def test_a_damaged_archive_is_an_error_after_what_could_be_read(tmp_path: Path) 
     assert "damaged" in _errors(other)[0]
 
 
-def test_good_lines_are_read_past_bad_ones(tmp_path: Path) -> None:
-    text = '{"title": "A", "text": "a"}\nbad\n{"title": "B", "text": "b"}\n'
-    readings = list(read(write_file(tmp_path / "x.jsonl", text), bar("", None)))
-    assert [type(r) for r in readings] == [SourceDocument, InputError, SourceDocument]
-
-
 def test_the_questions_of_a_passage_are_told_and_not_loaded(tmp_path: Path) -> None:
     rows = [
         {"title": "Wing", "text": "A keeper.", "links": [], "questions": [{"qid": "q1"}] * 3},

@@ -213,19 +213,10 @@ def test_captions_above_and_below(tmp_path: Path) -> None:
     assert windows[found.start : found.end].replace("\r", "") == table
 
 
-_ASCIIDOC = """= Harbour
-
-== Dues
-
-----
-== not this
-----
-"""
-
-
 def test_headings_of_asciidoc_and_restructured_text(tmp_path: Path) -> None:
-    document = read_one(tmp_path / "a.adoc", _ASCIIDOC)
-    assert (document.title, document.text) == ("Harbour", _ASCIIDOC)
+    text = "= Harbour\n\n== Dues\n\n----\n== not this\n----\n"
+    document = read_one(tmp_path / "a.adoc", text)
+    assert (document.title, document.text) == ("Harbour", text)
     assert [(s.title, s.level) for s in document.sections] == [("Harbour", 1), ("Dues", 2)]
     table = "==  ==\n1   2\n==  =="
     text = f"=====\nCoast\n=====\n\nDues\n====\n\nPilots\n------\n\n{table}\n\nEnd\n===\n"

@@ -52,6 +52,12 @@ class Blocks:
         return SourceDocument(title, self.text, where, **more)
 
 
+def counted(element: Any, name: str) -> int:
+    """Return the number that an attribute gives, 1 where there is none."""
+    value = str(element.get(name, "")).strip()
+    return int(value) if value.isdecimal() and len(value) < 13 else 1
+
+
 def hidden_parts(count: int) -> tuple[str, ...]:
     """Return what is said of hidden parts that are left out of a document, nothing for none."""
     return (f"{count:,} hidden part{' is' if count == 1 else 's are'} left out",) if count else ()

@@ -9,8 +9,7 @@ from pathlib import Path
 from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.datasets import Reading, documents_of_records
 from kgp_neo4j.corpus.load.encodings import decoded
-from kgp_neo4j.corpus.load.markdown import read_markdown
-from kgp_neo4j.corpus.load.markup import read_asciidoc, read_restructured_text
+from kgp_neo4j.corpus.load.markup import read_asciidoc, read_markdown, read_restructured_text
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
@@ -30,6 +29,8 @@ _READERS: dict[str, Callable[[str, str], SourceDocument]] = {
 }
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
+#: Dots per inch where a picture does not say; dots and pictures of a file at most.
+_USUAL, _MOST_DOTS, _MOST_PICTURES = 150, 100_000_000, 100
 #: A first line before an empty line, with text below it.
 _FIRST_LINE = re.compile(r"\s*(\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S")
 
@@ -65,9 +66,7 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
 
         document = read_pdf(path, data)
     elif kind in PICTURES:
-        from kgp_neo4j.corpus.load.pictures import read_picture
-
-        document = read_picture(path, data)
+        document = _picture(path, data)
     elif kind == ".eml":
         from kgp_neo4j.corpus.load.mail import read_mail
 
@@ -88,6 +87,41 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     for attached, content in files:
         if _is_read(path / attached):
             yield from _attached(path, attached, content)
+
+
+def _picture(path: Path, data: bytes) -> SourceDocument:
+    """Return the text recognised in a picture; each picture of a .tif file is a page.
+
+    Raises InputError for a picture that is damaged or too large, and for one without a text.
+    """
+    from PIL import Image, ImageOps, ImageSequence
+
+    from kgp_neo4j.corpus.load.pdf.document import read_pdf
+
+    where = shown(path)
+    pages = []
+    try:
+        with Image.open(BytesIO(data)) as picture:
+            frames = getattr(picture, "n_frames", 1)
+            if picture.width * picture.height * frames > _MOST_DOTS or frames > _MOST_PICTURES:
+                raise InputError("a picture too large to be read", where=where, hint="Split it.")
+            dots = float(picture.info.get("dpi", (_USUAL,))[0])
+            for frame in ImageSequence.Iterator(picture):
+                if frame.mode.startswith("I"):  # greys of 16 bits
+                    frame = frame.point(lambda grey: grey / 256).convert("L")
+                turned = ImageOps.exif_transpose(frame).convert("RGBA")
+                paper = Image.new("RGBA", turned.size, "white")
+                pages.append(Image.alpha_composite(paper, turned).convert("RGB"))
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InputError("no picture, or a damaged one", where=where) from error
+    scan = BytesIO()
+    dots = dots if 72 <= dots <= 600 else _USUAL
+    pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=dots, quality=95)
+    try:
+        return read_pdf(path, scan.getvalue())
+    except InputError as error:
+        hint = error.hint if "ocr" in str(error) else None
+        raise InputError("no text is recognised in the picture", where=where, hint=hint) from error
 
 
 def _is_read(attached: Path) -> bool:

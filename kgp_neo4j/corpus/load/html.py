@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import hidden_parts
+from kgp_neo4j.corpus.load.contents import counted, hidden_parts
 from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
@@ -225,11 +225,6 @@ def _rows(table: Tag) -> tuple[str, list[_Row]]:
     return caption.one_line(), sorted(rows, key=lambda row: row[0])
 
 
-def _count(tag: Tag, name: str) -> int:
-    value = str(tag.get(name, "")).strip()
-    return int(value) if value.isdecimal() and len(value) < 7 else 1
-
-
 def _placed(rows: Sequence[Sequence[_Cell]]) -> tuple[list[list[str]], list[Span]]:
     """Return each row's texts and the merged cells; raises InputError for too many of them."""
     grid: list[dict[int, str]] = [{} for _ in rows]
@@ -240,8 +235,8 @@ def _placed(rows: Sequence[Sequence[_Cell]]) -> tuple[list[list[str]], list[Span
         for tag, lines in row:
             while column in grid[at]:
                 column += 1
-            down = min(_count(tag, "rowspan") or len(rows), len(rows) - at)
-            most = min(_count(tag, "colspan"), _WIDEST)
+            down = min(counted(tag, "rowspan") or len(rows), len(rows) - at)
+            most = min(counted(tag, "colspan"), _WIDEST)
             across = 1
             while across < most and column + across not in grid[at]:
                 across += 1

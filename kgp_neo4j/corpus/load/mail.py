@@ -19,8 +19,7 @@ from kgp_neo4j.types.errors import InputError
 _SHOWN = ("From", "To", "Cc", "Date")
 #: Addresses are taken as they stand: a parser of them drops what follows a semicolon.
 _HEADERS = HeaderRegistry()
-for _name in ("From", "To", "Cc"):
-    _HEADERS.map_to_type(_name, UnstructuredHeader)  # type: ignore[arg-type]
+_HEADERS.registry |= dict.fromkeys(("from", "to", "cc"), UnstructuredHeader)
 _POLICY = policy.default.clone(header_factory=_HEADERS)
 _NEEDLESS = re.compile(r'"([\w ]+)"')
 _BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re.MULTILINE | re.I)
@@ -39,9 +38,9 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     if not any(mail[name] for name in (*_SHOWN, "Subject", "Received", "Message-ID")):
         raise InputError("this is no mail", where=where, hint="Rename it to what it is.")
     subject = plain(str(mail["Subject"] or ""))
-    told = {name: _NEEDLESS.sub(r"\1", plain(str(mail[name]))) for name in _SHOWN if mail[name]}
-    lines = [f"{name}: {value}" for name, value in told.items()]
-    head = f"<h1>{escape(subject)}</h1><p>{'<br>'.join(map(escape, lines))}</p>"
+    told = (plain(f"{name}: {mail[name]}") for name in _SHOWN if mail[name])
+    lines = [escape(_NEEDLESS.sub(r"\1", line)) for line in told]
+    head = f"<h1>{escape(subject)}</h1><p>{'<br>'.join(lines)}</p>"
     text, more, parts = _contents(mail, where)
     files: dict[str, bytes] = {}
     for number, part in enumerate(parts, 1):

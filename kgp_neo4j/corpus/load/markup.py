@@ -1,10 +1,82 @@
-"""Read the headings of AsciiDoc and reStructuredText; the text is not changed."""
+"""Read the headings of Markdown, AsciiDoc and reStructuredText; the text is not changed."""
+
+from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.load.grid import captioned
+from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.tables import SourceSection
+from kgp_neo4j.types.tables import SourceSection, SourceTable
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_TITLE = re.compile(r"^title:[ \t]*(?:[>|]\S?\s+)?([\"']?)(?P<title>\S.*?)\1\s*$", re.MULTILINE)
+#: Characters of a heading at most; a longer one is a paragraph with a line drawn below it.
+_LONGEST = 300
+
+
+def read_markdown(text: str, where: str) -> SourceDocument:
+    """Return a Markdown text with its title, sections and tables, placed in it as GitHub reads it.
+
+    The title is that of the front matter, else the first heading of level one, else a heading with
+    nothing before it. Headings and cells are plain text; code blocks have none.
+    """
+    from markdown_it import MarkdownIt
+
+    front = _FRONT_MATTER.match(text)
+    begin = front.end() if front else 0
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[begin:])
+    starts = [begin, *(end.end() for end in _LINE_END.finditer(text, begin)), len(text)]
+    if not any(is_visible(t.content) for t in tokens) and not front:
+        text = ""  # "# " shows nothing
+    sections, tables = [], []
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open" and not token.level and token.map:
+            title = _plain(tokens[at + 1])
+            if title and len(title) <= _LONGEST:
+                sections.append(SourceSection(title, int(token.tag[1:]), starts[token.map[0]]))
+        elif token.type == "table_open" and token.map:
+            start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+            end = start + len(text[start:end].rstrip("\r\n"))
+            tables.append(_table(tokens[at:], start, end))
+    titled = _TITLE.search(front["values"]) if front else None
+    title = titled["title"] if titled else next((s.title for s in sections if s.level == 1), "")
+    if not title and sections and not text[begin : sections[0].start].strip():
+        title = sections[0].title
+    found = captioned(text, tables)
+    return SourceDocument(title, text, where, tables=found, sections=tuple(sections))
+
+
+def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:
+    rows: list[list[str]] = []
+    for token in takewhile(lambda token: token.type != "table_close", tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(_plain(token))
+    heads = int(any(rows[0]))
+    return SourceTable(tuple(map(tuple, rows[1 - heads :])), heads, start=start, end=end)
+
+
+def _plain(token: Token) -> str:
+    parts = []
+    for part in token.children or ():
+        is_break = part.type == "html_inline" and part.content.lower().startswith("<br")
+        if is_break or part.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif part.type != "html_inline":
+            parts.append(part.content)
+    return " ".join("".join(parts).split())
+
+
+# --- AsciiDoc and reStructuredText ---
 
 #: A block whose lines are as they are, and a heading.
 _AS_IT_IS = re.compile(r"-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
-from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
+from kgp_neo4j.corpus.load.contents import Blocks, counted, hidden_parts
 from kgp_neo4j.corpus.load.formulas import bare, raised
 from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, add_sheet, too_large
 from kgp_neo4j.text.visible import is_visible, seen
@@ -63,7 +63,7 @@ class _Package:
             self.hidden += sum(is_visible("".join(each.itertext())) for each in unseen)
             return ""
         if node.tag in ("s", "tab", "line-break"):
-            return "<br>" if node.tag == "line-break" else " " * min(_count(node, "c"), 100)
+            return "<br>" if node.tag == "line-break" else " " * min(counted(node, "c"), 100)
         inner = [escape(node.text or "")]
         for child in node:
             part = self.markup(child)
@@ -74,9 +74,9 @@ class _Package:
             note = "".join(inner[2:]).replace("<p>", "", 1)
             self.notes.append(f"<p>[{inner[1]}] {note}")
             return f"[{inner[1]}]"
-        level = min(_count(node, "outline-level"), 6)
+        level = min(counted(node, "outline-level"), 6)
         tag = f"h{level}" if node.tag == "h" else _TAGS.get(node.tag)
-        across, down = (_count(node, f"number-{kind}-spanned") for kind in ("columns", "rows"))
+        across, down = (counted(node, f"number-{kind}-spanned") for kind in ("columns", "rows"))
         spans = f" colspan={across} rowspan={down}" if tag == "td" else ""
         return f"<{tag}{spans}>{''.join(inner)}</{tag}>" if tag else "".join(inner)
 
@@ -107,36 +107,31 @@ def _bare(data: bytes) -> Element:
     return root
 
 
-def _count(node: Element, name: str) -> int:
-    value = node.get(name, "1")
-    return int(value) if value.isdecimal() else 1
-
-
 def _grid(odf: _Package, table: Element) -> tuple[list[list[str]], Layout]:
     """Return a sheet's texts, and what else it has."""
     rows: list[list[str]] = []
     layout = Layout()
     at = down = cells = 0
     for column in table.iter("table-column"):
-        repeated = min(_count(column, "number-columns-repeated"), MOST_CELLS)
+        repeated = min(counted(column, "number-columns-repeated"), MOST_CELLS)
         layout.columns.update(range(at, at + repeated) if odf.is_hidden(column) else ())
         at += repeated
     for line in table.iter("table-row"):
         texts: list[str] = []
         across = 0
         for cell in line:
-            repeated = _count(cell, "number-columns-repeated")
+            repeated = counted(cell, "number-columns-repeated")
             date = cell.get("date-value", "").removesuffix("T00:00:00").replace("T", " ")
             if text := date or seen(unescape(_TAG.sub("\n", odf.markup(cell)))).strip():
                 cells += across + repeated - len(texts)
                 if cells > MOST_CELLS:
                     raise too_large()
                 texts += [""] * (across - len(texts)) + [text] * repeated
-                size = (_count(cell, "number-rows-spanned"), _count(cell, "number-columns-spanned"))
-                if size != (1, 1):
+                size = [counted(cell, f"number-{kind}-spanned") for kind in ("rows", "columns")]
+                if size != [1, 1]:
                     layout.merged.append(Span(down, across, *size))
             across += repeated
-        repeated = _count(line, "number-rows-repeated")
+        repeated = counted(line, "number-rows-repeated")
         if texts:
             cells += (down - len(rows)) + (repeated - 1) * len(texts)
             if cells > MOST_CELLS:

@@ -1,20 +1,22 @@
-"""Read Word, Excel and PowerPoint files; nothing in them is run, and nothing is downloaded."""
+"""Read office files and electronic books; nothing in them is run, and nothing is downloaded."""
 
 import io
-import zipfile
+import posixpath
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree
+from zipfile import BadZipFile, ZipFile
 
-from kgp_neo4j.corpus.load.books import read_book
 from kgp_neo4j.corpus.load.contents import Blocks, given_title
+from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.formulas import bare, linear, raised
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.odf import read_open_document
-from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
+from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.word import read_word
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.text.visible import seen
@@ -24,10 +26,9 @@ from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".html", ".htm", ".css")
 _MIB = 1 << 20
-_MOST_UNPACKED = 2048 * _MIB
+_MOST_UNPACKED, _MOST_CHAPTER = 2048 * _MIB, 16 * _MIB
 
 
 def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
@@ -56,7 +57,7 @@ def _checked(data: bytes, kind: str) -> str:
         raise InputError("the file is empty")
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
-            raise InputError("the file is encrypted", hint=_UNLOCK)
+            raise InputError("the file is encrypted", hint=UNLOCK)
         if kind != ".xls":
             hint = f"Save it as {kind} with a newer program."
             raise InputError("an older format than its name says", hint=hint)
@@ -64,10 +65,10 @@ def _checked(data: bytes, kind: str) -> str:
         if data.startswith(b"PK"):
             raise InputError("an .xlsx file by another name", hint="Rename it to .xlsx.")
         return ""
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
+    with ZipFile(io.BytesIO(data)) as package:
         parts, (_, main, most) = package.infolist(), _KINDS[kind]
         if any(part.flag_bits & 1 for part in parts):
-            raise InputError("the file is encrypted", hint=_UNLOCK)
+            raise InputError("the file is encrypted", hint=UNLOCK)
         if not any(part.filename.startswith(main) for part in parts):
             raise InputError(f"this is no {kind} file", hint="Its name ends as another kind's.")
         # No more of a part is ever unpacked than the size it declares.
@@ -79,7 +80,7 @@ def _checked(data: bytes, kind: str) -> str:
             part = "meta.xml" if kind in (".ods", ".odt") else "docProps/core.xml"
             manifest = "META-INF/manifest.xml" if part == "meta.xml" else part
             if manifest in package.namelist() and b"encryption-data" in package.read(manifest):
-                raise InputError("the file is encrypted", hint=_UNLOCK)
+                raise InputError("the file is encrypted", hint=UNLOCK)
             core = ElementTree.fromstring(package.read(part))
         except (KeyError, ElementTree.ParseError):
             return ""
@@ -128,11 +129,9 @@ def _slides(data: bytes, where: str) -> SourceDocument:
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
     """Yield shapes from top to bottom, those of a group together."""
-    from pptx.enum.shapes import MSO_SHAPE_TYPE
-
     shown = (shape for shape in shapes if not shape._element.xpath("./*/p:cNvPr[@hidden='1']"))
     for shape in sorted(shown, key=lambda shape: (shape.top or 0, shape.left or 0)):
-        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+        if hasattr(shape, "shapes"):  # a group
             yield from _ordered(shape.shapes)
         else:
             yield shape
@@ -216,6 +215,38 @@ def _points(series: Any, kind: str) -> dict[int, str]:
     return found
 
 
+# --- Electronic books ---
+
+
+def _book(data: bytes, where: str) -> SourceDocument:
+    """Return a book's chapters in reading order; raises InputError if copying is locked."""
+    from kgp_neo4j.corpus.load.html import read_page
+
+    package = ZipFile(io.BytesIO(data))
+    if "META-INF/rights.xml" in package.namelist():
+        raise InputError("the book is locked", hint="Give a copy that is not.")
+    container = ElementTree.fromstring(package.read("META-INF/container.xml"))
+    place = next(root.get("full-path", "") for root in container.iter() if root.get("full-path"))
+    book = ElementTree.fromstring(package.read(place))
+    items = {item.get("id"): item for item in book.iterfind("{*}manifest/{*}item")}
+    lost: list[str] = []
+
+    def text(item: ElementTree.Element) -> str:
+        name = unquote(item.get("href", item.get("idref", "")))
+        with suppress(KeyError, InputError, BadZipFile):
+            part = posixpath.normpath(posixpath.join(posixpath.dirname(place), name))
+            if package.getinfo(part).file_size <= _MOST_CHAPTER:
+                return decoded(package.read(part), where)[0]
+        lost.append(f"{name} is missing or cannot be read")
+        return ""
+
+    styles = [text(item) for item in items.values() if item.get("media-type") == "text/css"]
+    chapters = [text(items.get(ref.get("idref"), ref)) for ref in book.iterfind("{*}spine/*")]
+    page = read_page("".join((*(f"<style>{style}</style>" for style in styles), *chapters)), where)
+    title = book.findtext("{*}metadata/{http://purl.org/dc/elements/1.1/}title") or page.title
+    return replace(page, title=" ".join(title.split()), left_out=(*page.left_out, *lost))
+
+
 #: The reader of each kind, what its main part's name begins with, and MiB of unpacked XML at most:
 #: texts and slides become a tree in memory, sheets are streamed.
 _KINDS = {
@@ -225,6 +256,6 @@ _KINDS = {
     ".pptx": (_slides, "ppt/", 256),
     ".ods": (read_open_document, "content.xml", 256),
     ".odt": (read_open_document, "content.xml", 128),
-    ".epub": (read_book, "META-INF/container.xml", 128),
+    ".epub": (_book, "META-INF/container.xml", 128),
 }
 OFFICE_KINDS = tuple(_KINDS)

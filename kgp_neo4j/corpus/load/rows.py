@@ -120,9 +120,8 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
 
 def _columns(table: SourceTable) -> list[list[str]]:
     """Return a table's columns below the header, without the rows that head others."""
-    sections = grid.section_rows(table)
-    below = enumerate(table.rows[table.header_rows :], table.header_rows)
-    data = [row for at, row in below if at not in sections]
+    heads = {*range(table.header_rows), *grid.section_rows(table)}
+    data = [row for at, row in enumerate(table.rows) if at not in heads]
     return [[row[at] for row in data] for at in range(len(table.rows[0]))]
 
 
@@ -130,9 +129,8 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
     """Yield what to say of each column whose values are not, or may not be, as in English."""
     for table in tables:
         columns = _columns(table)
-        for name, mark, texts in zip(
-            grid.column_names(table), notations(columns), columns, strict=True
-        ):
+        names, marks = grid.column_names(table), notations(columns)
+        for name, mark, texts in zip(names, marks, columns, strict=True):
             # What English reads, but otherwise.
             read = ((text, typed(text, mark)) for text in texts if mark != "." and "," not in text)
             others = ((t, v) for t, v in read if typed(t).type != "text" and typed(t) != v)

@@ -23,6 +23,7 @@ from kgp_neo4j.types.tables import SourceTable, Span
 #: Cells of one file at most, with the empty ones between others; columns of a sheet.
 MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
+UNLOCK = "Give a copy that is saved without a password."
 _YES = ("1", "true")
 
 
@@ -135,8 +136,7 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
     except xlrd.XLRDError as error:
         if "encrypted" not in str(error).lower():
             raise InputError(f"this is no Excel file ({error})") from error
-        hint = "Give a copy that is saved without a password."
-        raise InputError("the file is encrypted", hint=hint) from error
+        raise InputError("the file is encrypted", hint=UNLOCK) from error
     blocks = Blocks()
     for sheet in book.sheets():
         if sheet.visibility:

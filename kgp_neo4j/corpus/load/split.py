@@ -9,8 +9,7 @@ import sys
 from bisect import bisect_right
 from typing import NamedTuple
 
-from kgp_neo4j.text.characters import inside_grapheme
-from kgp_neo4j.text.sentence_ends import ends_sentence
+from kgp_neo4j.text.boundaries import ends_sentence, inside_grapheme
 
 #: Part of every document's fingerprint: raise it when the same text is split differently.
 VERSION = 2
@@ -166,8 +165,6 @@ def _boundaries(text: str) -> list[_Boundary]:
 
 def _breaks(gap: str) -> int:
     """Return the number of line ends in a run of white space; a form feed counts as two."""
-    if not gap or gap == " ":
-        return 0
     return sum(2 if end in "\f\u2029" else 1 for end in _NEWLINE.findall(gap))
 
 

@@ -21,7 +21,7 @@ _READ_AS = dict.fromkeys("bdo dir fldSimple hyperlink ruby rubyBase".split(), "s
 _READ_AS |= dict.fromkeys(("endnoteReference", "footnoteReference", "rt"), "proofErr")
 _READ_AS |= {"br": "br", "cr": "br", "drawing": "pict", "object": "pict", "ptab": "tab"}
 #: Check boxes, as mammoth writes them and as fonts for symbols have them.
-_CHECKED = {'<input checked="checked" type="checkbox" />': "☒", '<input type="checkbox" />': "☐"}
+_BOX = re.compile('<input( checked="checked")? type="checkbox" />')
 _BOXES = str.maketrans("🗹🗷🗵⮽⌧☑🞎🞏🞐□⬜", "☒☒☒☒☒☒☐☐☐☐☐")
 _WIDEST = 63
 _NO_FILL = frozenset(("", "auto", "clear", "nil", "none", "white", "ffffff"))
@@ -52,9 +52,7 @@ def read_word(data: bytes, where: str) -> SourceDocument:
         style_map="p[style-name='Title'] => h1:fresh",
         convert_image=lambda image: [],  # pictures are not read, especially not linked ones
     )
-    markup = _BACK.sub("", page.value)
-    for box, sign in _CHECKED.items():
-        markup = markup.replace(box, sign)
+    markup = _BOX.sub(lambda box: "☒" if box[1] else "☐", _BACK.sub("", page.value))
     document = read_page(markup, where)
     said = [f"not read: {', '.join(sorted(unread))}"] if unread else []
     return replace(document, left_out=(*document.left_out, *said, *hidden_parts(text.hidden)))

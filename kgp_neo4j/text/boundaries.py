@@ -1,6 +1,9 @@
-"""Decide whether a full stop, question or exclamation mark ends a sentence."""
+"""Tell where a sentence ends, and where a character as a person sees it (a grapheme)."""
 
 import re
+from unicodedata import category, combining
+
+import regex
 
 #: Abbreviations before a name or a number; they do not end a sentence.
 _LEADING = frozenset(
@@ -28,6 +31,11 @@ _ACRONYM = re.compile(r"(?:\w\.)+\w")
 _LOOK_BACK = 32
 # Marks of scripts that write no space after them.
 _NEEDS_NO_SPACE = frozenset("。！？｡．。")
+_JOINER = "\u200d"
+_VIRAMA = 9  # the combining class of the sign that joins two Indic consonants
+_GRAPHEME = regex.compile(r"\X")
+#: Characters before a cut that are read: a row of flags has to be read from its beginning.
+_FLAGS = 200
 
 
 def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
@@ -55,15 +63,13 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
 def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:
     """Decide for a single full stop between `before` and white space."""
     word = before.lower()
-    opens = after.lower() in _OPENERS
     if word in _LEADING:
         return False
     if word in _NUMBERED:
         return not after[:1].isdigit()
-    if word in _DOUBTFUL or _ACRONYM.fullmatch(before):
-        return opens
-    if len(before) == 1 and before.isalpha() and before.isupper():
-        return opens  # an initial: "J. Smith", but "vitamin C. The"
+    is_initial = len(before) == 1 and before.isupper()  # "J. Smith", but "vitamin C. The"
+    if is_initial or word in _DOUBTFUL or _ACRONYM.fullmatch(before):
+        return after.lower() in _OPENERS
     if word.isdigit() and len(word) <= 3:
         start = stop - len(word)
         return not (start == 0 or text[start - 1] in "\n\r")  # "1. First" numbers an item
@@ -84,3 +90,22 @@ def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
     # stop.
     follows = text[end + len(after) : end + len(after) + 1]
     return follows not in (".", "/", "@", "(", "_")
+
+
+def inside_grapheme(text: str, offset: int) -> bool:
+    """Return whether a cut at `offset` would split what a person sees as one character.
+
+    Graphemes are those of Unicode (UAX 29), with Indic conjuncts and whatever a joiner joins. A cut
+    at either end of the text never splits one.
+    """
+    if not 0 < offset < len(text):
+        return False
+    before, after = text[offset - 1], text[offset]
+    if before == _JOINER or (combining(before) == _VIRAMA and category(after) == "Lo"):
+        return True
+    if after < "\u0300":
+        return (before, after) == ("\r", "\n")
+    low = max(0, offset - _FLAGS)
+    # Of a part: the whole would be read from its beginning each time.
+    graphemes = _GRAPHEME.finditer(text[low : offset + 1])
+    return all(low + grapheme.end() != offset for grapheme in graphemes)
