@@ -33,8 +33,6 @@ _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
     "count": tables.count,
     "compare": pages.compare,
 }
-#: Look-ups that return a page or table as it is: a language model may do more with it.
-_WHOLE = (("page", "text"), ("page", ""), ("table", "rows"))
 #: Tables that a question may be answered from, one after another.
 _MOST_ANSWERED = 4
 
@@ -89,8 +87,8 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
     if context.doubt and context.references.tables:
         return unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
-        whole = (look.kind, look.part) in _WHOLE
-        if write and result.markdown and (whole or not result.sure):
+        # A page or table is shown as it is: a language model may do more with it.
+        if write and result.markdown:
             return answered_by_model(context, write, result) or result
         return result
     if context.tables:
