@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
-from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
+from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of, cues_of
 from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
@@ -74,15 +74,20 @@ class _Question:
 
     def features(self, candidate: Candidate) -> dict[str, float]:
         """Return a candidate's features, by the names in `FEATURES`."""
-        plan = candidate.plan
+        plan, links = candidate.plan, candidate.links
         return {
             plan.kind: 1.0,
+            # How well the conditions fit the words that they are linked to.
+            "exact": min((link.exact for link in links), default=True),
+            "share": min((link.share for link in links), default=1.0),
+            "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
+            "words linked": sum(link.end - link.start for link in links),
+            "numbers": sum(link.condition.by == "value" for link in links),
             "table rows": math.log1p(len(self.grid.rows)),
             "table columns": len(self.grid.columns),
             "yes no question": self.verb,
             "how many": self.many,
             "like": bool(plan.rows.like),
-            **_linked(candidate.links),
             **self._covered(candidate),
             **self._picked(plan),
             **(self._given(plan) if plan.column else {}),
@@ -187,17 +192,6 @@ class _Question:
                 "value log": math.log1p(min(abs(number), 1e12)),
             }
         return features
-
-
-def _linked(links: Sequence[Link]) -> dict[str, float]:
-    """Return how well the conditions fit the words that they are linked to."""
-    return {
-        "exact": min((link.exact for link in links), default=True),
-        "share": min((link.share for link in links), default=1.0),
-        "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
-        "words linked": sum(link.end - link.start for link in links),
-        "numbers": sum(link.condition.by == "value" for link in links),
-    }
 
 
 def _sign(fits: bool) -> float:
