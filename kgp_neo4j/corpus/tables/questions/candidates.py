@@ -262,12 +262,11 @@ class _Plans:
 
     def _figures(self) -> _Found:
         asked = [kind for kind in ("sum", "average") if self.words & CUES[kind]]
-        for base in self.bases[:10]:
-            if base.count > 1:
-                pairs = [(kind, c) for kind in asked for c in self.numeric]
-                if self.superlative:
-                    pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
-                yield from ((Plan(kind, base.rows, c), base.links) for kind, c in pairs)
+        pairs = [(kind, c) for kind in asked for c in self.numeric]
+        if self.superlative:
+            pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
+        several = (base for base in self.bases[:10] if base.count > 1)
+        return ((Plan(k, base.rows, c), base.links) for base in several for k, c in pairs)
 
     def _compared(self) -> _Found:
         """Yield plans that compare two things: which is more, and by how much."""
