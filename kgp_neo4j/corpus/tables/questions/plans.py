@@ -175,8 +175,7 @@ def _single(grid: Grid, rows: Sequence[int], at: int) -> float | None:
 
 def shown(value: float) -> str:
     """Return a number in its usual form: no decimals where it is whole."""
-    rounded = round(value, 6)
-    return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.6f}".rstrip("0")
+    return f"{round(value, 6) + 0:.6f}".rstrip("0").rstrip(".")
 
 
 def cues_of(plan: Plan) -> list[str]:
