@@ -7,6 +7,7 @@ from itertools import chain, combinations, islice
 
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
 from kgp_neo4j.corpus.tables.questions.plans import (
+    CUES,
     Condition,
     Denotation,
     Pick,
@@ -15,7 +16,6 @@ from kgp_neo4j.corpus.tables.questions.plans import (
     denotation,
     rows_of,
 )
-from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import ORDINALS
 

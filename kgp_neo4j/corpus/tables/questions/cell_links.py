@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
-from kgp_neo4j.corpus.tables.questions.question_words import STOP
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
 from kgp_neo4j.text.words import fold, same_start, stem
 

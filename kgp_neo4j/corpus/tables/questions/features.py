@@ -12,11 +12,21 @@ from numpy.typing import NDArray
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
-from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of, cues_of
-from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.corpus.tables.questions.plans import CUES, Denotation, Plan, columns_of, cues_of
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import typed
 
+#: Words that ask for the most or the latest, and for the least or the earliest.
+_UP = frozenset(
+    "most highest largest biggest greatest longest tallest maximum max best more higher larger "
+    "longer greater bigger taller heaviest better leading widest deepest top last latest newest "
+    "recent final later end ended".split()
+)
+_DOWN = frozenset(
+    "least lowest smallest fewest shortest minimum min worst less lower smaller fewer shorter "
+    "youngest lightest bottom sooner younger narrowest first earliest oldest initial earlier "
+    "start began".split()
+)
 #: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
@@ -121,7 +131,7 @@ class _Question:
         elif plan.kind not in ("max", "min", "common", "sum", "average", "difference"):
             return features
         if pick is not None or plan.kind in ("max", "min", "common"):
-            up, down = bool(self.words & UP), bool(self.words & DOWN)
+            up, down = bool(self.words & _UP), bool(self.words & _DOWN)
             high = pick.highest if pick is not None else plan.kind != "min"
             features["direction"] = up - down if high else down - up
         column = plan.column if pick is None else pick.column
