@@ -98,7 +98,14 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     for three in islice(filter(_apart, combinations(exact, 3)), 4):
         if (base := _base(grid, *(each.condition for each in three), links=three)).count:
             yield base
-    for a, b in _either(ranked):
+    # Whole cells of one column that different words of the question name.
+    whole = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
+    either = (
+        (a, b)
+        for a, b in combinations(whole, 2)
+        if a.condition.column == b.condition.column and a.end <= b.start
+    )
+    for a, b in islice(either, 4):
         texts = (*a.condition.texts, *b.condition.texts)
         wording = f"{a.condition.wording} or {b.condition.wording}"
         condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
@@ -128,17 +135,6 @@ def _apart(links: Sequence[Link]) -> bool:
 
 def _names_cell(link: Link) -> bool:
     return link.condition.by == "text" and link.condition.op == "="
-
-
-def _either(ranked: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
-    """Yield pairs of whole cells of one column that different words of the question name."""
-    exact = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
-    pairs = (
-        (a, b)
-        for a, b in combinations(exact, 2)
-        if a.condition.column == b.condition.column and a.end <= b.start
-    )
-    return islice(pairs, 4)
 
 
 def _rank(link: Link, count: int, rows: int) -> float:
