@@ -401,15 +401,12 @@ class Pipeline:
 
         write = None if self.meter is None else writer(self.meter)
         reading = Reading(self.database, self.corpus, question)
-        decision = reading.decision
-        if type_ in ("structural", "both"):
-            decision = TypeDecision(type_, by="option")
-        elif write is not None and (
-            type_ == "model" or (decision.type != "content" and not reading.by_words.sure)
-        ):
-            # Where the words say that it is about content, or answer it, a model is not asked.
+        given = type_ if type_ in ("structural", "both") else None
+        # Where the words say that it is about content, or answer it, a model is not asked.
+        unclear = given or reading.decision.type != "content"
+        if write and (type_ == "model" or (unclear and not reading.by_words.sure)):
             reading.ask(write)
-            decision = reading.decision
+        decision = TypeDecision(given, by="option") if given else reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from graphs import rows
+from structured_documents import store
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.grid import column_names, markdown
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
@@ -47,12 +47,6 @@ def report(*, tables: tuple[SourceTable, ...] = (_LIGHTS,), third: str = "The en
         )
     )
     return SourceDocument("Report", "".join(texts), "/report.pdf", pages=pages, tables=tables)
-
-
-def store(database: Database, corpus: str, *documents: SourceDocument) -> Counter[str]:
-    """Write documents as `load` does."""
-    [batch] = batches(corpus, documents)
-    return write(database, corpus, batch, None, "english")
 
 
 @pytest.fixture

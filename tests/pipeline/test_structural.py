@@ -240,12 +240,7 @@ def test_what_the_words_answer_is_not_asked_of_a_model(database: Database, sound
 
 def test_a_model_answers_from_what_was_fetched(database: Database, sound: str) -> None:
     question = "Who answers the complaints on page 4 of Sound ferries?"
-    choice = {
-        "type": "structural",
-        "kind": "question",
-        "pages": [4],
-        "documents": ["Sound ferries"],
-    }
+    choice = {"type": "structural", "kind": "question", "pages": [4]}
     reply = "<think>hm</think> The harbour master."
     answer, prompts = _asked(database, sound, question, choice, reply)
     assert answer.text == "The harbour master."

@@ -56,4 +56,7 @@ def answer_structural(
     database: Database, corpus: str, question: str, write: Callable[[str], str] | None = None
 ) -> StructuralAnswer:
     """Return the answer from pages and tables alone."""
-    return Reading(database, corpus, question).answer(write)
+    reading = Reading(database, corpus, question)
+    if write and not reading.by_words.sure:
+        reading.ask(write)
+    return reading.answer(write)

@@ -1,5 +1,6 @@
 """Small documents with pages and tables, made in the tests and written as a loader would."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -104,7 +105,7 @@ def harbours() -> SourceDocument:
     )
 
 
-def store(database: Database, corpus: str, *documents: SourceDocument) -> None:
-    """Write documents as loading files does."""
+def store(database: Database, corpus: str, *documents: SourceDocument) -> Counter[str]:
+    """Write documents as loading files does; return what is counted."""
     batch = {id_of(corpus, document.source, ""): document for document in documents}
-    write(database, corpus, batch, None, "english")
+    return write(database, corpus, batch, None, "english")

@@ -59,12 +59,14 @@ class _Choice(msgspec.Struct, forbid_unknown_fields=True):
     pick: Literal["", "most", "fewest"] = ""
 
 
-def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Context | None] | None:
+def choose_by_model(
+    context: Context, write: Write, decision: TypeDecision
+) -> tuple[TypeDecision, Context | None]:
     """Return the type of a question and the look-up that a language model chooses for it.
 
     `write` takes a prompt and returns the reply, a JSON object that is checked against the kinds of
     look-ups and the existing documents. A reply that cannot be used is requested once more, with
-    its fault; None where the second cannot be used either.
+    its fault; where the second cannot be used either, the `decision` by the words stays.
     """
     documents = []
     for document in context.documents[:_LISTED]:
@@ -82,7 +84,8 @@ def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Conte
             return _read(context, write(prompt + wrong, schema=msgspec.json.schema(_Choice)))
         except (ValueError, RecursionError) as error:
             wrong = f"\nYour last reply could not be used: {error}."
-    return None
+    reason = f"the model's reply could not be used; {decision.reason}"
+    return replace(decision, reason=reason), None
 
 
 def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:

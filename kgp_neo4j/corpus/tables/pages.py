@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural, unsure
-from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite, cite_table
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, cite, cite_table
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 #: Pages that an answer cites at most, and characters around a phrase in an excerpt.
@@ -181,13 +181,19 @@ _ROWS, _MOST = 500, 4
 
 def compare(context: Context) -> StructuralAnswer:
     """Return the columns that all the named tables have, or pages and tables one after another."""
-    if context.look_up.part == "columns" and len(context.tables) > 1:
-        return _common_columns(context.tables)
+    tables = context.tables
+    if context.look_up.part == "columns" and len(tables) > 1:
+        names = joined([table.called for table in tables])
+        norms = set.intersection(*({c.norm for c in table.columns if c.norm} for table in tables))
+        shared = [column.name for column in tables[0].columns if column.norm in norms]
+        text = f"{names}. Columns in common: {', '.join(shared) or 'none'}."
+        citations = [*map(cite_table, tables)]
+        return answer(text, shared, citations, reading=f"columns in common of {names}")
     every = [
         (f"Page {page.number} of {page.document.name}", page.text.strip(), _cite(page))
         for page in _pages(context, context.pages)
     ]
-    for table in context.tables:
+    for table in tables:
         every.append((table.called, context.library.markdown(table, _ROWS), cite_table(table)))
     shown = list({each[2]: each for each in every}.values())[:_MOST]
     if len(shown) < 2:
@@ -198,15 +204,6 @@ def compare(context: Context) -> StructuralAnswer:
         citations=tuple(citation for _, _, citation in shown),
         markdown="\n\n".join(f"## {name}\n\n{text}" for name, text, _ in shown),
     )
-
-
-def _common_columns(tables: Sequence[TableOutline]) -> StructuralAnswer:
-    names = joined([table.called for table in tables])
-    norms = set.intersection(*({c.norm for c in table.columns if c.norm} for table in tables))
-    shared = [column.name for column in tables[0].columns if column.norm in norms]
-    text = f"{names}. Columns in common: {', '.join(shared) or 'none'}."
-    citations = [*map(cite_table, tables)]
-    return answer(text, shared, citations, reading=f"columns in common of {names}")
 
 
 def _cite(page: Page, text: str = "") -> Citation:

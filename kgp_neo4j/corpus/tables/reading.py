@@ -33,8 +33,6 @@ _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
     "count": tables.count,
     "compare": pages.compare,
 }
-#: Look-ups that return a page or table as it is: a language model may do more with it.
-_WHOLE = (("page", "text"), ("page", ""), ("table", "rows"))
 #: Tables that a question may be answered from, one after another.
 _MOST_ANSWERED = 4
 
@@ -50,7 +48,6 @@ class Reading:
         references = read_references(question, library.documents)
         self._context = resolve(library, references, choose(references))
         self._chosen: Context | None = None
-        self._asked = False
         self.decision = _decided(self._context)
 
     @cached_property
@@ -60,24 +57,15 @@ class Reading:
 
     def ask(self, write: Write) -> None:
         """Let a language model choose the look-up and the type of the question."""
-        self._asked = True
-        choice = choose_by_model(self._context, write)
-        if choice is None:
-            reason = f"the model's reply could not be used; {self.decision.reason}"
-            self.decision = replace(self.decision, reason=reason)
-        else:
-            self.decision, self._chosen = choice
+        self.decision, self._chosen = choose_by_model(self._context, write, self.decision)
 
     def answer(self, write: Write | None = None) -> StructuralAnswer:
         """Answer from pages and tables, by read-only queries that are shown.
 
-        A model that `write` asks with a prompt chooses a look-up where the words give no sure
-        answer, unless it did before, and answers from fetched pages and tables what no look-up
-        does; without one such questions stay unsure. If its look-up gives nothing, the words' one
-        answers.
+        A model that `write` asks with a prompt answers from fetched pages and tables what no
+        look-up does; without one such questions stay unsure. If the look-up that it chose gives
+        nothing, the words' one answers.
         """
-        if write and not self._asked and not self.by_words.sure and self._context.documents:
-            self.ask(write)
         context = self._chosen or self._context
         result = _answered(context, write) if write else self.by_words
         if self._chosen is not None and not (result.found and result.sure):
@@ -99,8 +87,8 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
     if context.doubt and context.references.tables:
         return unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
-        whole = (look.kind, look.part) in _WHOLE
-        if write and result.markdown and (whole or not result.sure):
+        # A page or table is shown as it is: a language model may do more with it.
+        if write and result.markdown:
             return answered_by_model(context, write, result) or result
         return result
     if context.tables:

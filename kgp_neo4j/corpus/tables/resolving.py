@@ -42,7 +42,7 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
     paged = [document for document in scope if document.pages]
     if not paged:
         names = ", ".join(document.name for document in scope[:_MOST_NAMED])
-        context.missing.append(f"{names or 'No document'} has no pages.")
+        context.missing.append(f"{names} has no pages.")
         return
     labels = [str(page).casefold() for page in ref][:_MOST_LABELS]
     ids = [document.id for document in paged]

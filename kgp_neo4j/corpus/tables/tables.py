@@ -265,8 +265,7 @@ def _measured(table: TableOutline, noun: str) -> int:
 def _count_pages(context: Context) -> StructuralAnswer:
     documents = context.paged
     if not documents:
-        titles = joined([d.name for d in context.documents[:3]] or ["The corpus"])
-        return nothing(f"{titles}: no pages are known (the format has none).")
+        return nothing(f"No pages are known of {context.where} (the format has none).")
     context.library.read("structure/documents", corpus=context.library.corpus)
     values = [document.pages for document in documents]
     text = "; ".join(f"{d.name} has {plural(d.pages, 'page')}" for d in documents[:_NAMES])

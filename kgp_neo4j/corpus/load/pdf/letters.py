@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import mode
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.text.shaped import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
@@ -112,10 +113,7 @@ class Line:
 
     def __init__(self, words: list[Word]) -> None:
         self.words = words = sorted(words, key=lambda word: (word.x0, word.x1))
-        sizes: Counter[float] = Counter()
-        for word in words:
-            sizes[round(word.size, 1)] += len(word.text)
-        self.size = sizes.most_common(1)[0][0]
+        self.size = mode(s for word in words for s in [round(word.size, 1)] * len(word.text))
         most = max(_TALL * self.size, 1.0)
         usual = [word for word in words if word.size <= most]
         self.x0, self.top, self.x1, self.bottom = Box.around(words)

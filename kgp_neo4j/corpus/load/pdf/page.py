@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from statistics import mode
 from typing import Any, TypeAlias
 from unicodedata import normalize
 
@@ -390,10 +391,7 @@ def blocks_of(
         spelt += [word for table in tables for word in table.words]
         lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
         rest = _without_headings(lines, tables)
-        sizes = Counter[float]()
-        for line in rest:
-            sizes[round(line.size, 1)] += len(line)
-        usual = max(sizes, key=sizes.__getitem__, default=0.0)
+        usual = mode([size for line in rest for size in [line.size] * len(line)] or [0.0])
         side: list[Block] = []
         own = gutters if words is upright else []
         for flow in _reading_order([word for line in rest for word in line.words], tables, own):

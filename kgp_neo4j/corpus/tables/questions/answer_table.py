@@ -9,9 +9,8 @@ from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, denotation, in_words
-from kgp_neo4j.corpus.tables.questions.question_words import STOP
 from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
-from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Grid
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Cell, Grid
 from kgp_neo4j.types.tables import StructuralAnswer
 
 #: Rows of a long table that are enough to read a question, and cells that an answer cites at most.

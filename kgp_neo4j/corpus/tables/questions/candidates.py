@@ -7,6 +7,7 @@ from itertools import chain, combinations, islice
 
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
 from kgp_neo4j.corpus.tables.questions.plans import (
+    CUES,
     Condition,
     Denotation,
     Pick,
@@ -15,7 +16,6 @@ from kgp_neo4j.corpus.tables.questions.plans import (
     denotation,
     rows_of,
 )
-from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import ORDINALS
 
@@ -98,7 +98,14 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     for three in islice(filter(_apart, combinations(exact, 3)), 4):
         if (base := _base(grid, *(each.condition for each in three), links=three)).count:
             yield base
-    for a, b in _either(ranked):
+    # Whole cells of one column that different words of the question name.
+    whole = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
+    either = (
+        (a, b)
+        for a, b in combinations(whole, 2)
+        if a.condition.column == b.condition.column and a.end <= b.start
+    )
+    for a, b in islice(either, 4):
         texts = (*a.condition.texts, *b.condition.texts)
         wording = f"{a.condition.wording} or {b.condition.wording}"
         condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
@@ -128,17 +135,6 @@ def _apart(links: Sequence[Link]) -> bool:
 
 def _names_cell(link: Link) -> bool:
     return link.condition.by == "text" and link.condition.op == "="
-
-
-def _either(ranked: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
-    """Yield pairs of whole cells of one column that different words of the question name."""
-    exact = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
-    pairs = (
-        (a, b)
-        for a, b in combinations(exact, 2)
-        if a.condition.column == b.condition.column and a.end <= b.start
-    )
-    return islice(pairs, 4)
 
 
 def _rank(link: Link, count: int, rows: int) -> float:
@@ -262,12 +258,11 @@ class _Plans:
 
     def _figures(self) -> _Found:
         asked = [kind for kind in ("sum", "average") if self.words & CUES[kind]]
-        for base in self.bases[:10]:
-            if base.count > 1:
-                pairs = [(kind, c) for kind in asked for c in self.numeric]
-                if self.superlative:
-                    pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
-                yield from ((Plan(kind, base.rows, c), base.links) for kind, c in pairs)
+        pairs = [(kind, c) for kind in asked for c in self.numeric]
+        if self.superlative:
+            pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
+        several = (base for base in self.bases[:10] if base.count > 1)
+        return ((Plan(k, base.rows, c), base.links) for base in several for k, c in pairs)
 
     def _compared(self) -> _Found:
         """Yield plans that compare two things: which is more, and by how much."""

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Self
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
-from kgp_neo4j.corpus.tables.questions.question_words import STOP
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
 from kgp_neo4j.text.words import fold, same_start, stem
 
@@ -189,16 +187,6 @@ class _Span:
     share: float = 0.0
     pieces: set[str] = field(default_factory=set)
 
-    def within(self, other: Self) -> bool:
-        """Return whether another span has all of this one's words and more, and is as exact."""
-        return (
-            other.column == self.column
-            and other.start <= self.start
-            and self.end <= other.end
-            and other is not self
-            and (not self.exact or other.exact)
-        )
-
 
 def _cells(question: Sequence[str], grid: Grid) -> Iterator[Link]:
     """Yield links of runs of words to the cells that begin with them or contain them."""
@@ -207,7 +195,15 @@ def _cells(question: Sequence[str], grid: Grid) -> Iterator[Link]:
     place = [at for at, parts in enumerate(pieces) for _ in parts]
     spans = _spans(words, grid)
     for span in spans:
-        if any(span.within(other) for other in spans):
+        longer = (
+            other.column == span.column
+            and other.start <= span.start
+            and span.end <= other.end
+            and other is not span
+            and other.exact >= span.exact
+            for other in spans
+        )
+        if any(longer):
             continue
         texts = grid.folded[span.column - 1]
         wording = " ".join(words[span.start : span.end])

@@ -11,12 +11,22 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
-from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
-from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of, cues_of
-from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.corpus.tables.questions.cell_links import Links
+from kgp_neo4j.corpus.tables.questions.plans import CUES, Denotation, Plan, columns_of, cues_of
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import typed
 
+#: Words that ask for the most or the latest, and for the least or the earliest.
+_UP = frozenset(
+    "most highest largest biggest greatest longest tallest maximum max best more higher larger "
+    "longer greater bigger taller heaviest better leading widest deepest top last latest newest "
+    "recent final later end ended".split()
+)
+_DOWN = frozenset(
+    "least lowest smallest fewest shortest minimum min worst less lower smaller fewer shorter "
+    "youngest lightest bottom sooner younger narrowest first earliest oldest initial earlier "
+    "start began".split()
+)
 #: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
@@ -74,15 +84,20 @@ class _Question:
 
     def features(self, candidate: Candidate) -> dict[str, float]:
         """Return a candidate's features, by the names in `FEATURES`."""
-        plan = candidate.plan
+        plan, links = candidate.plan, candidate.links
         return {
             plan.kind: 1.0,
+            # How well the conditions fit the words that they are linked to.
+            "exact": min((link.exact for link in links), default=True),
+            "share": min((link.share for link in links), default=1.0),
+            "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
+            "words linked": sum(link.end - link.start for link in links),
+            "numbers": sum(link.condition.by == "value" for link in links),
             "table rows": math.log1p(len(self.grid.rows)),
             "table columns": len(self.grid.columns),
             "yes no question": self.verb,
             "how many": self.many,
             "like": bool(plan.rows.like),
-            **_linked(candidate.links),
             **self._covered(candidate),
             **self._picked(plan),
             **(self._given(plan) if plan.column else {}),
@@ -116,7 +131,7 @@ class _Question:
         elif plan.kind not in ("max", "min", "common", "sum", "average", "difference"):
             return features
         if pick is not None or plan.kind in ("max", "min", "common"):
-            up, down = bool(self.words & UP), bool(self.words & DOWN)
+            up, down = bool(self.words & _UP), bool(self.words & _DOWN)
             high = pick.highest if pick is not None else plan.kind != "min"
             features["direction"] = up - down if high else down - up
         column = plan.column if pick is None else pick.column
@@ -187,17 +202,6 @@ class _Question:
                 "value log": math.log1p(min(abs(number), 1e12)),
             }
         return features
-
-
-def _linked(links: Sequence[Link]) -> dict[str, float]:
-    """Return how well the conditions fit the words that they are linked to."""
-    return {
-        "exact": min((link.exact for link in links), default=True),
-        "share": min((link.share for link in links), default=1.0),
-        "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
-        "words linked": sum(link.end - link.start for link in links),
-        "numbers": sum(link.condition.by == "value" for link in links),
-    }
 
 
 def _sign(fits: bool) -> float:

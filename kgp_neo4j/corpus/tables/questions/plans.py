@@ -8,8 +8,35 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+
+_CUES = {
+    "count": "many number times often total amount count much",
+    "sum": "total combined sum altogether many number together all overall amount both much",
+    "average": "average mean averaged averages",
+    "high": "most highest largest biggest greatest longest tallest top maximum max best latest "
+    "last more higher larger longer greater bigger taller later newest recent heaviest oldest "
+    "better fastest strongest leading leads widest deepest richest older final",
+    "low": "least lowest smallest fewest shortest minimum min worst earliest first less lower "
+    "smaller fewer shorter earlier youngest lightest slowest bottom sooner younger oldest fastest "
+    "closest narrowest initial",
+    "first": "first top earliest initial start beginning begin started started one opening",
+    "last": "last bottom latest final end recent ending finally ended",
+    "next": "next after following below follows followed succeeded later under subsequent "
+    "directly immediately right behind beneath",
+    "previous": "previous before prior above preceding precedes preceded earlier ahead directly "
+    "immediately right previously over",
+    "difference": "difference more than less between how many longer fewer gap compared greater "
+    "larger bigger higher older difference span apart",
+    "common": "most least often common frequently times many frequent more popular appears fewest "
+    "less number occurs greatest repeated",
+    "distinct": "different many number unique distinct various total amount",
+    "like": "same other as also besides else share another both similar shares shared apart tied",
+    "exists": "is are was were did does do has have can there any",
+    "not": "not except besides never other without excluding aside didn doesn weren wasn isn aren",
+}
+#: Words that indicate an operation; a plan that uses one covers these words of the question.
+CUES = {name: frozenset(words.split()) for name, words in _CUES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +202,7 @@ def _single(grid: Grid, rows: Sequence[int], at: int) -> float | None:
 
 def shown(value: float) -> str:
     """Return a number in its usual form: no decimals where it is whole."""
-    rounded = round(value, 6)
-    return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.6f}".rstrip("0")
+    return f"{round(value, 6) + 0:.6f}".rstrip("0").rstrip(".")
 
 
 def cues_of(plan: Plan) -> list[str]:

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kgp_neo4j.text.words import fold, stem
+from kgp_neo4j.text.words import STOP_WORDS, fold, stem
 
+#: Words that name nothing in a table: those of every text, and question words.
+STOP = STOP_WORDS.union(
+    "name list listed give tell total number amount previous long table chart".split()
+)
 #: Letters of a code, at most: W, ITA.
 _CODE = 3
 #: Words of a cell that a question is compared with, at most.
