@@ -71,9 +71,8 @@ def command(
     from kgp_neo4j.show.pages import mind_map_page
     from kgp_neo4j.show.terminal import print_mind_map
 
-    if question == "-":
-        question = sys.stdin.read() if sys.stdin else ""  # none where it was closed before
-    asked = as_question([*read_turns(question, "standard input"), *turns])
+    text = sys.stdin.read() if question == "-" else question
+    asked = as_question([*read_turns(text, "standard input"), *turns])
     model = opened_model(llm, chat_url)
     write = None if model is None else writer(model)
     settings = replace(mining, exploration=exploration)

@@ -99,7 +99,11 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     shown = answer.passages[:show]
     page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for number, passage in enumerate(shown, 1):
-        title = (plain(passage.cited), _linked(passage.source))
+        source = passage.source
+        # A file of this machine can be opened. Path.is_file raises for a name that is too long.
+        there = os.path.isabs(source) and os.path.isfile(source)  # noqa: PTH113, PTH117
+        link = Path(source).as_uri() if there else None
+        title = (plain(passage.cited), Style(bold=True, link=link))
         place = (passage.place, "dim")
         page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
         page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
@@ -295,10 +299,3 @@ def tree_lines(root: TreeNode, arrow: str) -> list[Text]:
         left += [(child, below) for child in node.children]
     lines = Console(width=100_000).render_lines(top, pad=False)
     return [Text.assemble(*((part.text, part.style or "") for part in line)) for line in lines]
-
-
-def _linked(source: str) -> Style:
-    """Return the style of a title, which opens the document's file if it is on this machine."""
-    # Path.is_file raises for a name that is too long.
-    there = os.path.isabs(source) and os.path.isfile(source)  # noqa: PTH113, PTH117
-    return Style(bold=True, link=Path(source).as_uri() if there else None)

@@ -5,15 +5,16 @@ pages for a file and in notebooks; the service's page draws the same record with
 the terminal prints it.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kgp_neo4j.corpus.answer.visits import to_answer, visits
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.forest import Branch, forest
+from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.show.marks import STATUS_MARKS
 from kgp_neo4j.types.corpus import Answer
-from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
 #: Passages that are shown at first, with what led to them, where an answer rests on fewer.
 _FIRST = 4
@@ -93,7 +94,10 @@ def path_tree(answer: Answer) -> TreeNode | None:
 
 
 def map_tree(mind_map: MindMap) -> TreeNode | None:
-    """Return a mind map from its question on, over the entities that it names; None if empty."""
+    """Return a mind map from its question on, over the entities that it names; None if empty.
+
+    Each entity is expanded once, further edges refer to it; edges in both directions are one.
+    """
     reasoning = mind_map.reasoning
     linked = {entity.name: entity for entity in reasoning.entities if entity.id}
     types = {entity.name: entity.type for entity in linked.values()}
@@ -104,30 +108,54 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
         for graph in sorted(reasoning.evidence, key=lambda graph: graph.kind == "path")
         for triple in graph.triples
     }
+    names: dict[str, str] = {}
+    edges_of: dict[str, list[MapEdge]] = defaultdict(list)
+    for edge in mind_map.edges:
+        for name in (edge.head, edge.tail):
+            names.setdefault(same(name), name)
+            edges_of[same(name)].append(edge)
+    notes = {key: readable(types.get(name, "")) for key, name in names.items()}
+    asked = [key for key in dict.fromkeys(map(same, linked)) if key in names]
+    tails = {same(edge.tail) for edge in mind_map.edges}
     root = TreeNode(mind_map.question, kinds=("question",))
-
-    def node(branch: Branch) -> TreeNode:
-        made = TreeNode(branch.name, note=readable(types.get(branch.name, "")))
-        if branch.edge is None:
-            asked = linked.get(branch.name)
-            made.why = f"“{asked.surface}”" if asked and asked.surface != asked.name else ""
-            made.kinds = ("asked",) if asked else ()
-            return made
-        edge = branch.edge
-        relation = readable(edge.relation)
-        way = f"← {relation}" if branch.inward else f"{relation} →"
-        told = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
-        made.why = f"{way} {told}".rstrip()
-        # A triple on a path is often beside another entity, too.
-        how = {evidence[each] for each in edge.triples if each in evidence}
-        made.kinds = (edge.status, *sorted(how)[-1:], *(("again",) if branch.again else ()))
-        return made
-
-    left = [(branch, root, 0) for branch in forest(mind_map.edges, linked)]
-    for branch, before, depth in left:
-        made = node(branch)
-        before.children.append(made)
-        # What a long chain leads to stands beside its last entity.
-        below = made if depth < 40 else before
-        left += [(child, below, depth + 1) for child in branch.children]
+    seen: set[str] = set()
+    drawn: set[frozenset[str] | MapEdge] = set()
+    # From the question's entities on, then from those that no edge leads to, then from the rest.
+    for starts in (asked, *([key] for key in sorted(names, key=lambda key: key in tails))):
+        #: Entities with the node that their edges are drawn below, and its depth.
+        queue: list[tuple[str, TreeNode, int]] = []
+        for key in starts:
+            if key not in seen:
+                entity = linked.get(names[key])
+                node = TreeNode(names[key], note=notes[key], kinds=("asked",) if entity else ())
+                node.why = f"“{entity.surface}”" if entity and entity.surface != entity.name else ""
+                queue.append((key, node, 1))
+        seen.update(starts)
+        root.children += [node for _, node, _ in queue]
+        for key, above, depth in queue:
+            for edge in edges_of[key]:
+                inward = same(edge.tail) == key
+                other = same(edge.head if inward else edge.tail)
+                pair = frozenset((key, other))
+                if edge in drawn or (pair in drawn and edge.status == "grounded"):
+                    continue
+                drawn.update((pair, edge))
+                # A triple on a path is often beside another entity, too.
+                how = sorted({evidence[each] for each in edge.triples if each in evidence})[-1:]
+                again = ["again"] if other in seen else []
+                kinds = (edge.status, *how, *again)
+                node = TreeNode(names[other], _told(edge, inward), notes[other], kinds)
+                above.children.append(node)
+                if not again:
+                    seen.add(other)
+                    # What a long chain leads to stands beside its last entity.
+                    queue.append((other, node if depth < 40 else above, depth + 1))
+    root.children = [node for node in root.children if node.children]
     return root if root.children else None
+
+
+def _told(edge: MapEdge, inward: bool) -> str:
+    relation = readable(edge.relation)
+    way = f"← {relation}" if inward else f"{relation} →"
+    note = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
+    return f"{way} {note}".rstrip()

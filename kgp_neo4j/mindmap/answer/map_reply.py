@@ -178,14 +178,11 @@ class _Reader:
         #: A node with the entity above and the relation between them.
         queue: list[tuple[_Node, str, str]] = [(root, "", "")]
         for node, entity, relation in queue:
-            if entity and not relation and self._is_relation(node):
+            is_entity = node.relation or same(node.name) in self._entities
+            is_relation = node.children or same_relation(node.name) in self._relations
+            if entity and not relation and is_relation and not is_entity:
                 queue += [(child, entity, node.name) for child in node.children]
                 continue
             if entity:
                 yield MapEdge(entity, relation or node.relation, node.name, "model")
             queue += [(child, node.name, "") for child in node.children]
-
-    def _is_relation(self, node: _Node) -> bool:
-        known = same_relation(node.name) in self._relations
-        is_entity = bool(node.relation) or same(node.name) in self._entities
-        return not is_entity and (known or bool(node.children))

@@ -204,9 +204,8 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
             pairs = pairs_of((*route, *facts)) - used
             if pairs and len(used) + len(pairs) <= size:
                 used |= pairs
-                ways = zip(route, path.steps, strict=True)
-                passed = (t.tail if forward else t.head for t, (_, forward) in ways)
-                nodes = tuple(dict.fromkeys((path.entity, *passed)))
+                ends = (name for t in route for name in (t.head, t.tail))
+                nodes = tuple(dict.fromkeys((path.entity, *ends)))  # in walking order
                 chosen.append(EvidenceGraph("path", path.entity, route, nodes, path.score))
                 chosen += [
                     EvidenceGraph("path", name, (fact,), (fact.head, fact.tail), path.score)

@@ -1,5 +1,6 @@
 """Links a question to the entities of a knowledge graph that it names."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,6 @@ import regex
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.link.extraction import extract
 from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips
 from kgp_neo4j.mindmap.link.name_forms import (
     Phrase,
@@ -24,6 +24,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.words import MAX_WORD, WORD, stem
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import LinkedEntity
@@ -66,7 +67,7 @@ def link(
     """
     check_question(question)
     linker = _Linker(graph, settings or LinkSettings())
-    if write is not None and (names := extract(question, write)):
+    if write is not None and (names := _extracted(question, write)):
         entities = linker.link_names(names)
         if any(entity.id for entity in entities):
             return entities
@@ -276,3 +277,49 @@ def _terms(text: str) -> str:
                     if _PREFIX <= len(start := stem(part)) <= MAX_WORD:
                         terms[f"{start}*^0.2"] = None
     return " ".join(list(terms)[:_TERMS])
+
+
+# --- Names from a model ---
+
+_PROMPT = """Name the entities in the last question: the things that one would look up in a \
+knowledge graph, each in a few words, as a list of JSON strings and nothing else.
+
+Question: Doctor, I have been coughing for weeks and I can't sleep. Could it be asthma?
+Entities: ["cough", "insomnia", "asthma"]
+
+Question: My legs are swollen and painful since I began to take amlodipine.
+Entities: ["leg swelling", "leg pain", "amlodipine"]
+
+Question: 我最近总是头疼，还有点发烧，需要做什么检查？
+Entities: ["头痛", "发热"]
+
+Question: {question}
+Entities:"""
+_LIST = regex.compile(r"\[[^\[\]]*\]")
+_BULLET = regex.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+#: A model that names more, or longer ones, has not done what it was asked.
+_MOST_NAMES = 20
+_LONGEST_NAME = 100
+
+
+def _extracted(question: str, write: Write) -> list[str]:
+    """Return the entities that a model names in a question (MindMap, section 3.1): one call.
+
+    They are those of the last list in brackets in its reply, or of lines with bullets. Any other
+    reply has none, so that the caller can match names instead.
+    """
+    reply = write(_PROMPT.format(question=" ".join(question.split())))
+    for text in reversed(_LIST.findall(reply)):
+        try:
+            values = json.loads(text)
+        except ValueError:
+            values = [part.strip().strip("\"'“”‘’") for part in text[1:-1].split(",")]
+        if names := _usable(values):
+            return names
+    return _usable([_BULLET.sub("", line) for line in reply.splitlines() if _BULLET.match(line)])
+
+
+def _usable(values: Sequence[object]) -> list[str]:
+    texts = [plain(value).strip(".。") for value in values if isinstance(value, str)]
+    names = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _LONGEST_NAME))
+    return names if len(names) <= _MOST_NAMES else []
