@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from kgp_neo4j.models.encoder import Encoder, passage_text
-from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.engine import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
 _ADAPTER = Path(__file__).with_name("mdr_adapter")

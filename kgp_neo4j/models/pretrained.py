@@ -4,13 +4,13 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.models.engine import import_openvino
+from kgp_neo4j.models.engine import Pooling, import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
 #: The offline encoders for English and for Chinese, by their published names.
@@ -19,8 +19,6 @@ CHINESE_ENCODER = "bge-small-zh-v1.5"
 #: The English one with static vectors for passages; its questions are encoded as ever.
 QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 
-#: How a text's vector is made from the states of its tokens: their mean, or the first one.
-Pooling = Literal["mean", "cls"]
 #: Change this whenever the files made from a jar change.
 _FORM = "1"
 
