@@ -80,21 +80,15 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         )
     if path.is_file():
         return _from_contexts(path, sample, seed)
-    if not path.exists():
-        raise InputError(
-            "there is no such data set",
-            where=name,
-            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
-        )
     corpus_file, questions = (
         next((file for end in _ENDS if (file := path / f"{stem}{end}").is_file()), None)
         for stem in ("corpus", split)
     )
     if questions is None:
         raise InputError(
-            f"the folder has no {split}.jsonl.gz",
-            where=str(path),
-            hint="Give a folder with a corpus and questions, or the file of questions itself.",
+            f"the folder has no {split}.jsonl.gz" if path.exists() else "there is no such data set",
+            where=name,
+            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
         )
     if corpus_file is None:
         return _from_contexts(questions, sample, seed)
