@@ -1,5 +1,6 @@
 """The encoders that need no installing: downloaded once, as jars are, kept for the engine."""
 
+import hashlib
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -96,17 +97,21 @@ class Weights:
 
 
 def encoder_files(
-    encoder: str, name: str = "", change: Callable[[Any], Any] = lambda model: model
+    encoder: str,
+    name: str = "",
+    data: bytes = b"",
+    change: Callable[[Any, bytes], Any] = lambda model, _: model,
 ) -> tuple[Path, Path]:
     """Return a pretrained encoder's network in OpenVINO's format and its `tokenizer.json`.
 
     It is downloaded and made on first use, in 16 bits, which halves what each start has to read.
-    With a `name`, which must be unique, it is the network that `change` makes from the encoder's.
+    With a `name` it is the network that `change` makes from the encoder's and `data`.
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
     folder = Folders.from_environment().cache / "models"
     own = PRETRAINED[encoder]
-    target = folder / f"{name or encoder}-{own.sha256[:8]}-{_FORM}.xml"
+    made = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}" if name else encoder
+    target = folder / f"{made}-{own.sha256[:8]}-{_FORM}.xml"
     words = folder / f"{encoder}-{own.sha256[:8]}-{_FORM}.tokenizer.json"
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
@@ -132,7 +137,7 @@ def encoder_files(
             ) from error
         part = folder / f"part-{target.name}"
         with disk_errors(part, "The encoder could not be written"):
-            openvino.save_model(change(model), str(part), compress_to_fp16=True)
+            openvino.save_model(change(model, data), str(part), compress_to_fp16=True)
             words.with_suffix(".part").write_bytes(tokenizer)
             words.with_suffix(".part").replace(words)
             part.with_suffix(".bin").replace(target.with_suffix(".bin"))
