@@ -230,7 +230,7 @@ def answering(
         )
 
     def answered(question: GoldQuestion) -> dict[str, Any]:
-        corpus = dataset.corpus_of(question.id)
+        corpus = dataset.corpus_of(question.document)
         if name == "golden":
             held = {
                 passage.id: passage
