@@ -220,15 +220,13 @@ def _evaluate(
                 agent_models=weights,
                 echo=say,
             )
-    files = {name: asked.out / f"{name}.jsonl" for name in result.runs}
     for file in asked.other:
-        files[file.stem] = file
         measured = partial(measure, budget=settings.budget)
         result.runs[file.stem] = read_run(file, data.questions, measured)
     if judge is not None:
         for name, run in result.runs.items():
             judged = asked.out / "judged" / f"{name}.jsonl"
-            result.runs[name] = judge_run(judge, data.questions, run, files[name], judged)
+            result.runs[name] = judge_run(judge, data.questions, run, judged)
     return result
 
 

@@ -1,7 +1,7 @@
 """Open the data sets of an evaluation: questions with their gold, and their corpora."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -27,9 +27,8 @@ _ENDS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 class Dataset:
     """Questions and the corpus that holds their passages.
 
-    `made_of` says what the corpus is made of; `budget` is the default number of passages. `parts`
-    has the corpus of each question where there are several, as the end of its name; `prepare`
-    loads and connects a corpus under a name, for one of the parts or for all (empty).
+    `made_of` says what the corpus is made of; `budget` is the default number of passages. `prepare`
+    loads and connects a corpus under a name, of the document that questions name or of all (empty).
     """
 
     name: str
@@ -38,26 +37,22 @@ class Dataset:
     made_of: str
     budget: int
     prepare: Callable[[Database, str, str], object]
-    parts: Mapping[str, str] = field(default_factory=dict)
 
-    def corpus_of(self, question: str) -> str:
-        """Return the name of the corpus that a question, by its id, is asked over."""
-        return self._named(self.parts.get(question, ""))
+    def corpus_of(self, document: str) -> str:
+        """Return the name of the corpus that questions which name this document are asked over."""
+        return f"{self.corpus}-{document}" if document else self.corpus
 
     def prepare_all(self, database: Database, *, mdr: bool = False) -> None:
         """Load and connect every corpus, as far as that is not done; with `mdr` its graph too."""
-        parts = list(dict.fromkeys(self.parts.values())) or [""]
-        with bar("corpora", len(parts)) as shown:
-            for part in parts:
-                corpus = self._named(part)
-                self.prepare(database, corpus, part)
+        documents = dict.fromkeys(asked.document for asked in self.questions)
+        with bar("corpora", len(documents)) as shown:
+            for document in documents:
+                corpus = self.corpus_of(document)
+                self.prepare(database, corpus, document)
                 connected = database.read("inspect/corpus", corpus=corpus)[0]["connected"]
                 if mdr and "mdr" not in connected:
                     connect(database, corpus, edges=["knn-mdr"])
                 shown.update()
-
-    def _named(self, part: str) -> str:
-        return f"{self.corpus}-{part}" if part else self.corpus
 
 
 def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dataset:
@@ -80,21 +75,15 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         )
     if path.is_file():
         return _from_contexts(path, sample, seed)
-    if not path.exists():
-        raise InputError(
-            "there is no such data set",
-            where=name,
-            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
-        )
     corpus_file, questions = (
         next((file for end in _ENDS if (file := path / f"{stem}{end}").is_file()), None)
         for stem in ("corpus", split)
     )
     if questions is None:
         raise InputError(
-            f"the folder has no {split}.jsonl.gz",
-            where=str(path),
-            hint="Give a folder with a corpus and questions, or the file of questions itself.",
+            f"the folder has no {split}.jsonl.gz" if path.exists() else "there is no such data set",
+            where=name,
+            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
         )
     if corpus_file is None:
         return _from_contexts(questions, sample, seed)
@@ -126,17 +115,16 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
             where=str(path),
             hint="Give a folder with corpus.jsonl.gz beside the questions.",
         )
-    parts = {asked.id: asked.document for asked in drawn if asked.document}
     stem = path.name.split(".")[0]
 
-    def prepare(database: Database, corpus: str, part: str) -> None:
-        if part:
-            _load(database, corpus, path.with_name(part), None)
+    def prepare(database: Database, corpus: str, document: str) -> None:
+        if document:
+            _load(database, corpus, path.with_name(document), None)
         else:
             _write(database, corpus, drawn, stem)
 
     # Of other files and other questions the corpus has another name.
-    ids = [] if parts else [asked.id for asked in drawn]
+    ids = [asked.id for asked in drawn if not asked.document]
     mark = text_hash("\n".join((str(path.resolve()), *ids)))[:8]
     return Dataset(
         f"{path.resolve().parent.name} {stem}",
@@ -145,7 +133,6 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
         _described(drawn),
         TraversalSettings().budget,
         prepare,
-        parts,
     )
 
 

@@ -22,6 +22,7 @@ from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, rea
 from kgp_neo4j.evaluate.scores import CUTS, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
+from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import Answer, Passage, QuestionType, Retrieval, Statement
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel, Usage
@@ -89,10 +90,7 @@ def check_methods(
     if not names:
         return [name for name in within if not option(name)]
     for name in names:
-        if name not in known:
-            raise ConfigurationError(
-                f"there is no method {name!r}", hint=f"Choose from {', '.join(known)}."
-            )
+        check_choice("method", name, known)
         if missing := option(name):
             raise ConfigurationError(f"{name} needs a model", hint=f"Name it: {missing}.")
     return list(dict.fromkeys(names))
@@ -232,7 +230,7 @@ def answering(
         )
 
     def answered(question: GoldQuestion) -> dict[str, Any]:
-        corpus = dataset.corpus_of(question.id)
+        corpus = dataset.corpus_of(question.document)
         if name == "golden":
             held = {
                 passage.id: passage
@@ -250,19 +248,15 @@ def answering(
 
 
 def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
-    text, by = answer.text, answer.by
-    about: dict[str, Any] = {"by": by}
-    if answer.reading:
-        about["read"] = [answer.reading.text, answer.reading.confidence]
-    if by == "structure" and answer.structural and not answer.statements:
+    text, usage = answer.text, answer.usage
+    about: dict[str, Any] = {"by": answer.by}
+    if answer.by == "structure" and answer.structural and not answer.statements:
         values = answer.structural.values
         if answer.structural.sure:
             about |= {"values": list(values), "found": answer.structural.found}
         text = ", ".join(values) or text
-    usage = answer.usage
-    if usage is None and pipeline.meter:  # it has that of an answer from given passages
-        usage = pipeline.meter.take_usage()
     if pipeline.meter:
+        usage = usage or pipeline.meter.take_usage()  # it has that of an answer from given passages
         about["given"] = answer.statements[0].text if answer.statements else text
     said = answer.statements or answer.overruled
     return _row(text, answer.passages, said, usage) | about | {"stated": answer.stated}

@@ -117,4 +117,4 @@ def measure_linking(
         if asked.entities:
             listed = holdings.held(asked.entities)
             measures[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
-    return Run(measures, ())
+    return Run(measures)

@@ -6,12 +6,13 @@ is right where the model says so twice.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_rows
+from kgp_neo4j.evaluate.runs import answer_questions, own_folder
 from kgp_neo4j.evaluate.scores import Run
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.types.language import LanguageModel
@@ -26,27 +27,24 @@ _TASK = (
 _WORD = re.compile(r"\b(yes|no)\b")
 
 
-def judge_run(
-    model: LanguageModel, questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
-) -> Run:
+def judge_run(model: LanguageModel, questions: Sequence[GoldQuestion], run: Run, out: Path) -> Run:
     """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 
     A reply that says neither yes nor no, or both, is no. A verdict is written to `out` at once, and
     kept there for the next time that this model is asked the same. An empty answer, and a question
     that the run lacks, is wrong without being asked about.
     """
-    answers = {key: row.get("answer") or "" for key, row in read_rows(file).items()}
     write, known = writer(model), [gold for gold in questions if gold.answers]
 
     def prompts(question: GoldQuestion) -> list[str]:
-        answer, true = answers.get(question.id, ""), " / ".join(question.answers or ())
+        answer, true = run.answers.get(question.id, ""), " / ".join(question.answers or ())
         return [
             _TASK.format(question=question.text, first=first, second=second)
             for first, second in ((true, answer), (answer, true))
         ]
 
     def judged(question: GoldQuestion) -> dict[str, Any]:
-        answer = answers.get(question.id, "")
+        answer = run.answers.get(question.id, "")
         says = (set(_WORD.findall(write(prompt).lower())) for prompt in prompts(question))
         right = bool(answer) and all(words == {"yes"} for words in says)
         return {"question": question.id, "answer": answer, "Acc": float(right)}
@@ -59,4 +57,4 @@ def judge_run(
     measures = {key: dict(each) for key, each in run.measures.items()}
     for gold, row in zip(known, rows, strict=True):
         measures[gold.id]["Acc"] = row["Acc"]
-    return Run(measures, run.missing)
+    return replace(run, measures=measures)

@@ -26,7 +26,7 @@ class Result:
     ours: str
     compared: Sequence[str]
     kinds: Mapping[str, str] = field(default_factory=dict)
-    linking: Run = field(default_factory=lambda: Run({}, ()))
+    linking: Run = field(default_factory=lambda: Run({}))
     runs: dict[str, Run] = field(default_factory=dict)
 
 
@@ -60,7 +60,7 @@ def report(result: Result) -> str:
     rows = []
     for kind in dict.fromkeys(filter(None, result.kinds.values())):
         ids = [key for key, each in result.kinds.items() if each == kind]
-        of_kind = [Run({key: run.measures[key] for key in ids}, ()) for run in result.runs.values()]
+        of_kind = [Run({key: run.measures[key] for key in ids}) for run in result.runs.values()]
         # Not one mean of different measures: those without an answer are counted by themselves.
         for name in (each for each in result.compared if each in names):
             counts = [sum(name in row for row in run.measures.values()) for run in of_kind]

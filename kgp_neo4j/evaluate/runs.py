@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
@@ -143,16 +143,8 @@ def read_run(
     A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
     for broken lines, ids that stand twice, and ids of no question here.
     """
-    rows = read_rows(path, {question.id for question in questions})
-    return Run(
-        {q.id: measured(q, rows.get(q.id, {})) for q in questions},
-        tuple(q.id for q in questions if q.id not in rows),
-    )
-
-
-def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]:
-    """Return the lines of a run by their id; with `known`, other ids are refused."""
     rows: dict[str, Row] = {}
+    known = {question.id for question in questions}
     for row, where in read_values(path, "run"):
         try:
             key = str(msgspec.convert(row, _Line).id)
@@ -164,11 +156,15 @@ def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]
             ) from error
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
-        if known is not None and key not in known:
+        if key not in known:
             raise InputError(
                 f"the id {key!r} is of no question here",
                 where=where,
                 hint="Score the run against the questions that it was made from.",
             )
         rows[key] = row
-    return rows
+    return Run(
+        {q.id: measured(q, rows.get(q.id, {})) for q in questions},
+        tuple(q.id for q in questions if q.id not in rows),
+        {key: row.get("answer") or "" for key, row in rows.items()},
+    )

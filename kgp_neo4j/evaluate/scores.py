@@ -8,7 +8,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The measures of each question by its id, and the questions that the run lacks."""
+    """The measures and answers of questions by their id, and the questions that the run lacks."""
 
     measures: dict[str, dict[str, float]]
-    missing: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
 
     def means(self) -> dict[str, float]:
         """Return the mean of each measure over the questions that have it."""

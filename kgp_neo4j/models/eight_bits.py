@@ -1,6 +1,5 @@
 """The default encoder with products of bytes, which many processors compute fastest."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,7 @@ _OFF = "off"
 
 def eight_bit_files() -> tuple[Path, Path]:
     """Return the default encoder's network with products of bytes, and its `tokenizer.json`."""
-    data = _TABLE.read_bytes()
-    name = f"bytes-{hashlib.sha256(data).hexdigest()[:12]}"
-    return encoder_files(DEFAULT_ENCODER, name, lambda model: _with_bytes(model, data))
+    return encoder_files(DEFAULT_ENCODER, "bytes", _TABLE.read_bytes(), _with_bytes)
 
 
 def products(model: Any) -> dict[str, list[Any]]:

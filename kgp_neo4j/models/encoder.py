@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.models.eight_bits import eight_bit_files
-from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.engine import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER, encoder_files
 from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
@@ -40,12 +40,9 @@ class Encoder:
         self.dimension = transformer.dimension
         #: It neither truncates nor pads texts.
         self.tokenizer = transformer.tokenizer
+        #: What its vectors depend on beside its name; None where they are not worth keeping.
+        self.form = transformer.form
         self._transform = transformer
-
-    @property
-    def form(self) -> str | None:
-        """What its vectors depend on beside its name; None where they are not worth keeping."""
-        return self._transform.form
 
     def encode(
         self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
@@ -86,9 +83,9 @@ class QuickEncoder(Encoder):
     # Of few texts the threads of numpy's products wait for each other, beside other work for long.
     _chunk = 2048
 
-    @property
-    def form(self) -> None:
-        """None: its vectors are made anew as quickly as they are read."""
+    def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
+        super().__init__(name, transformer)
+        self.form = None  # its vectors are made anew as quickly as they are read
 
     @cached_property
     def _static(self) -> StaticNetwork:

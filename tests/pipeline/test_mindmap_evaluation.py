@@ -12,7 +12,6 @@ from graphs import write_file, write_lines
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
-from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.types.errors import InputError
 
@@ -67,8 +66,6 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "a.jsonl", *records)
     assert read_graph_questions(lines) == expected
     assert read_graph_questions(write_file(tmp_path / "a.json", json.dumps(records))) == expected
-    assert draw(expected, 3, 1) == draw(expected, 3, 1)
-    assert len(draw(expected, 3, 1)) == 3
     bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3, {"id": 1, **records[0]})
     for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
         write_lines(lines, records[0], record)

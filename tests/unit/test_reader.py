@@ -139,14 +139,12 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
         "| MV Torsa | 1998 | Halse to Sund |\n| MV Brenna | 2007 | Sund to Kettlehaven |\n"
     )
     cells = {cell.strip() for cell in table.replace("\n", "|").split("|")}
-    for question in ("When was the MV Torsa built?", "Which ship sails from Halse?"):
+    for question in ("Which ship sails from Halse?", "When was the MV Torsa built?"):
         found = reader.choose(question, [_passage("Ferries", table)])
         assert any(found.text in cell for cell in cells), found.text
         ((_, start, end),) = found.spans
         assert table[start:end] == found.text
-    assert (
-        reader.choose("When was the MV Torsa built?", [_passage("Ferries", table)]).text == "1998"
-    )
+    assert found.text == "1998"
 
 
 @pytest.mark.parametrize(
@@ -283,16 +281,13 @@ def test_the_error_of_a_confidence_is_the_mean_gap() -> None:
     )
 
 
-def test_a_folder_without_a_reader_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"cannot be read.*train reader"):
-        load_reader(str(tmp_path))
-
-
-@pytest.mark.parametrize("broken", ["weights", "shapes", "card", "signals", "encoder"])
+@pytest.mark.parametrize("broken", ["nothing", "weights", "shapes", "card", "signals", "encoder"])
 def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
     folder = shutil.copytree(SHIPPED, tmp_path / "reader")
     weights, card = folder / "reader.safetensors", folder / "reader.json"
-    if broken == "weights":
+    if broken == "nothing":
+        folder = tmp_path
+    elif broken == "weights":
         weights.write_bytes(b"not a file of weights")
     elif broken == "shapes":
         save_file(load_file(weights) | {"layer.5.output.dense.bias": np.zeros(3)}, weights)
@@ -302,6 +297,5 @@ def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
         signals = {"bias": 0, "threshold": 0, "weights": {"the moon": 1}}
         wrong = {"calibration": signals} if broken == "signals" else {"encoder": "x"}
         card.write_text(json.dumps(json.loads(card.read_text("utf-8")) | wrong), encoding="utf-8")
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError, match=r"cannot be read.*train reader"):
         load_reader(str(folder))
-    assert caught.value.hint

@@ -91,6 +91,7 @@ _OTHER = {"feature": "colour", "threshold": 0, "low": {"leaf": 0}, "high": {"lea
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
+        (b"{}", "no scorer"),
         (b"\xff\xfe", "no scorer"),
         (b"[" * 100_000, "no scorer"),
         (json.dumps(_scorer(first=[_OTHER])).encode(), "no scorer.*colour"),

@@ -7,10 +7,10 @@ and where the two values and the two options of a comparison start and end. The 
 the window: a span, yes, no, or nothing. The third names the operation that compares the two values.
 """
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,20 +118,16 @@ def reading(kind: str, where: Path) -> Iterator[None]:
 
 
 def _upon_default(weights: Path) -> Network:
-    data = weights.read_bytes()
-
-    def change(model: Any) -> Any:
-        return _with_weights(model, load(data), HEADS[weights.name])
-
-    name = f"{weights.stem}-{hashlib.sha256(data).hexdigest()[:12]}"
-    file, words = encoder_files(DEFAULT_ENCODER, name, change)
+    change = partial(_with_weights, heads=HEADS[weights.name])
+    file, words = encoder_files(DEFAULT_ENCODER, weights.stem, weights.read_bytes(), change)
     return Network(CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words))
 
 
-def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]], heads: Sequence[str]) -> Any:
+def _with_weights(model: Any, data: bytes, *, heads: Sequence[str]) -> Any:
     """Put trained layers into the graph of their encoder, and add heads."""
     openvino = import_openvino()
     ops = openvino.opset13
+    arrays = load(data)
     weights = Weights(model)
     for name, values in arrays.items():
         if not name.startswith("layer.") or name.endswith(".scale"):
