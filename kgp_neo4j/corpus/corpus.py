@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_ta
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.graphdb.store import Store
+from kgp_neo4j.graphdb.open import Store
 from kgp_neo4j.types.corpus import (
     Answer,
     ConnectReport,
