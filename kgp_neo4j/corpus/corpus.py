@@ -1,7 +1,8 @@
 """A corpus in Python: load, connect, inspect and ask it."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -12,8 +13,8 @@ from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
-from kgp_neo4j.corpus.projection import projected
-from kgp_neo4j.graphdb.store import Store
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.graphdb.open import Store
 from kgp_neo4j.types.corpus import (
     Answer,
     ConnectReport,
@@ -25,11 +26,18 @@ from kgp_neo4j.types.corpus import (
     Retrieval,
     Trace,
 )
+from kgp_neo4j.types.errors import CapabilityError, CorpusError
+from kgp_neo4j.types.settings import EDGES as EDGE_TYPES
+from kgp_neo4j.types.settings import TraversalSettings
 from kgp_neo4j.types.tables import TableSummary
 from kgp_neo4j.types.transfer import Transfer
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
+
+#: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
+#: while it reads the graph, and a server whose heap is full ends.
+_MOST_HEAP = 0.8
 
 
 class Corpus(Store):
@@ -136,16 +144,44 @@ class Corpus(Store):
         self._loaded = None
         return import_corpus(self.database, path, name=self.name, replace=replace)
 
-    def gds(
-        self, edges: Sequence[str] = ()
-    ) -> AbstractContextManager[tuple["GraphDataScience", "Graph"]]:
+    @contextmanager
+    def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple["GraphDataScience", "Graph"]]:
         """Project the corpus for Graph Data Science; yields its client and the projected graph.
 
         The graph has the passages and the edges of these types between them (`SHARES_KEYWORD`,
         `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
-        of the `with` block. Needs the extra `gds`.
+        of the `with` block. Raises ConfigurationError for another type or without the extra `gds`,
+        CorpusError where there are no passages, and CapabilityError where the server has no Graph
+        Data Science, or not enough memory for it.
         """
-        return projected(self.database, self.name, edges)
+        chosen = list(TraversalSettings(edges=tuple(edges)).edges or EDGE_TYPES)
+        with needs("gds", "the graph of Graph Data Science"):
+            from graphdatascience import GraphDataScience
+        # A unique name, so that several can be open at once.
+        name = f"kgp-{uuid.uuid4().hex}"
+        database, corpus = self.database, self.name
+        (needed,) = database.read("gds/graph_memory", corpus=corpus, edges=chosen)
+        if needed["share"] > _MOST_HEAP:
+            raise CapabilityError(
+                f"the graph of the corpus {corpus!r} needs {needed['least'] / 2**30:,.1f} GiB of "
+                f"the server's heap, {100 * needed['share']:,.0f} % of all that it has",
+                hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
+                "--memory SIZE`; a server of your own: server.memory.heap.max_size).",
+            )
+        try:
+            (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=chosen)
+            if not made["nodes"]:
+                raise CorpusError(
+                    f"there are no passages in a corpus named {corpus!r}",
+                    hint="`kgp-neo4j corpora` lists the corpora; `kgp-neo4j load` fills one.",
+                )
+            within = database.connection.database
+            client = GraphDataScience(
+                database.driver, database=within, arrow=False, show_progress=False
+            )
+            yield client, client.graph.get(name)
+        finally:
+            database.read("gds/drop", graph=name)
 
     def delete(self) -> None:
         """Delete the corpus with everything in it."""

@@ -141,7 +141,7 @@ class ReaderAnswerer:
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         if self._knows_language(evidence):
-            reading = self.read(evidence)
+            reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
             ranked = reading.sentences
             if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
                 span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
@@ -167,12 +167,8 @@ class ReaderAnswerer:
             and any(map(is_in_latin_script, texts))
         )
 
-    def read(self, evidence: Answer) -> Reading:
-        """Return what the reader finds in the passages."""
-        return self._loaded().read(evidence.question, evidence.passages, evidence.paths)
-
     def open(self) -> None:
-        """Load the reader if it knows the language; where that cannot be done, `read` says why."""
+        """Load the reader if it knows the language; `answer` says why where that cannot be done."""
         if self.reader is not None or self.language == DEFAULT_LANGUAGE:
             with suppress(KgpError):
                 self._loaded()

@@ -38,9 +38,11 @@ def test_what_is_there(demo: Corpus) -> None:
 
 def test_a_corpus_that_is_not_there(database: Database) -> None:
     nowhere = Corpus("nowhere at all", database=database)
-    for look in (nowhere.documents, nowhere.passages, nowhere.tables):
-        with pytest.raises(CorpusError, match="nowhere at all"):
+    opened = nowhere.pipeline().open
+    for look in (nowhere.documents, nowhere.passages, nowhere.tables, nowhere.connect, opened):
+        with pytest.raises(CorpusError, match="there is no corpus named 'nowhere at all'"):
             look()
+    assert database.read("inspect/corpus", corpus="nowhere at all") == []
 
 
 def test_a_pipeline_is_kept_for_the_same_options(demo: Corpus) -> None:

@@ -103,8 +103,7 @@ def test_a_document_deleted_or_changed_takes_its_mentions_along(
     load_records(database, corpus, tmp_path, *changed)
     assert {row[0] for row in _mentions(database, corpus)} == {"Oldtown", "Weaver's Guild"}
     assert _edges(database, corpus) == []
-    state = state_of(database, corpus)
-    assert state["unconnected"] == 1
+    assert state_of(database, corpus)["unconnected"] == 1
     delete_document(database, corpus, "Weaver's Guild")
     left = rows(database, "MATCH (e:NamedEntity {corpus: $c}) RETURN e.name AS name", c=corpus)
     # Its own title is what Oldtown still mentions.

@@ -312,11 +312,16 @@ def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Da
     assert set(_graphs(database)) == before
 
 
-def test_a_projection_needs_its_edges_and_passages(demo: Corpus, database: Database) -> None:
+def test_a_projection_needs_its_edges_passages_and_client(
+    demo: Corpus, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigurationError, match="HAS_KEYWORD"), demo.gds(["HAS_KEYWORD"]):
         pass
     nowhere = Corpus("nowhere", database=database)
     with pytest.raises(CorpusError, match="'nowhere'"), nowhere.gds():
+        pass
+    monkeypatch.setitem(sys.modules, "graphdatascience", None)
+    with pytest.raises(ConfigurationError, match=r'pip install "kgp-neo4j\[gds\]"'), demo.gds():
         pass
 
 
@@ -354,11 +359,3 @@ def test_without_a_package_it_says_how_to_install_it(
 
     with pytest.raises(ConfigurationError, match=r'pip install "kgp-neo4j\[\w+\]"'):
         used()
-
-
-def test_without_its_client_the_projection_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, demo: Corpus
-) -> None:
-    monkeypatch.setitem(sys.modules, "graphdatascience", None)
-    with pytest.raises(ConfigurationError, match=r'pip install "kgp-neo4j\[gds\]"'), demo.gds():
-        pass

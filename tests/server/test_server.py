@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -33,7 +32,7 @@ from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.artifacts import load_lock
+from kgp_neo4j.graphdb.server.artifacts import load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
@@ -400,7 +399,7 @@ class Cache:
         self.path = cache / "maven" / self.artifact.path
 
     def good(self) -> bool:
-        return hashlib.sha256(self.path.read_bytes()).hexdigest() == self.artifact.sha256
+        return sha256_of(self.path) == self.artifact.sha256
 
     def replace(self, data: bytes) -> None:
         self.path.unlink()  # never written in place: the user's jar is the same file

@@ -49,19 +49,16 @@ def choose_encoder(
         encoder: Encoder = load_mdr()
     else:
         stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
-        encoder = load_encoder(
-            settings.encoder or (stored[0]["encoder"] if stored else _default(database, corpus))
-        )
+        name = settings.encoder or (stored[0]["encoder"] if stored else None)
+        if name is None:
+            (made,) = database.read("connect/made", corpus=corpus)
+            is_english = made["language"] == DEFAULT_LANGUAGE and 2 * made["cjk"] < made["passages"]
+            is_quick = made["passages"] >= _LARGE and is_english and not gpu_is_usable()
+            name = QUICK_ENCODER if is_quick else DEFAULT_ENCODER
+        encoder = load_encoder(name)
     if not settings.replace:
         _check(corpus, stored, encoder)
     return encoder
-
-
-def _default(database: Database, corpus: str) -> str:
-    (made,) = database.read("connect/made", corpus=corpus)
-    is_english = made["language"] == DEFAULT_LANGUAGE and 2 * made["cjk"] < made["passages"]
-    is_quick = made["passages"] >= _LARGE and is_english and not gpu_is_usable()
-    return QUICK_ENCODER if is_quick else DEFAULT_ENCODER
 
 
 def connect_nearest(

@@ -19,6 +19,23 @@ from kgp_neo4j.types.errors import ConfigurationError
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
+#: The options of the server's JVM but those that depend on its memory and version.
+_JVM = (
+    "-XX:+UseParallelGC",
+    # Four times the usual: the first minutes' statements go through code that is seldom used
+    # again, and compiling it with care took a third of their time.
+    "-XX:Tier4InvocationThreshold=20000",
+    "-XX:Tier4MinInvocationThreshold=2400",
+    "-XX:Tier4CompileThreshold=60000",
+    "-XX:Tier4BackEdgeThreshold=160000",
+    "-XX:-OmitStackTraceInFastThrow",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Dfile.encoding=UTF-8",
+    "-Djdk.tls.ephemeralDHKeySize=2048",
+    "-Dlog4j2.disable.jmx=true",
+    "-Djava.awt.headless=true",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENS),
+)
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 #: Queries read no file and no address; kgp-neo4j sends its data as parameters.
@@ -69,31 +86,6 @@ def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memo
     return Memory(size // MEBI - page_cache, page_cache)
 
 
-def java_options(java: Java, memory: Memory) -> list[str]:
-    """Return the JVM options of the server."""
-    options = [
-        f"-Xmx{memory.heap}m",
-        f"-Xms{min(memory.heap, 256)}m",
-        "-XX:+UseParallelGC",
-        # Four times the usual: the first minutes' statements go through code that is seldom used
-        # again, and compiling it with care took a third of their time.
-        "-XX:Tier4InvocationThreshold=20000",
-        "-XX:Tier4MinInvocationThreshold=2400",
-        "-XX:Tier4CompileThreshold=60000",
-        "-XX:Tier4BackEdgeThreshold=160000",
-        "-XX:-OmitStackTraceInFastThrow",
-        "-XX:+ExitOnOutOfMemoryError",
-        "-Dfile.encoding=UTF-8",
-        "-Djdk.tls.ephemeralDHKeySize=2048",
-        "-Dlog4j2.disable.jmx=true",
-        "-Djava.awt.headless=true",
-    ]
-    options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENS]
-    if java.vector:
-        options.append("--add-modules=jdk.incubator.vector")
-    return options
-
-
 def class_path_option(jars: Sequence[Path]) -> list[str]:
     """Return `-cp` and the class path."""
     return ["-cp", os.pathsep.join(map(str, jars))]
@@ -138,6 +130,8 @@ def configure(
     )
     write_private(home / "conf" / "neo4j.conf", settings)
     arguments = home / "run" / "server.args"
+    heap = [f"-Xmx{memory.heap}m", f"-Xms{min(memory.heap, 256)}m"]
+    vector = ["--add-modules=jdk.incubator.vector"] if java.vector else []
     program = [line.main, f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
-    argument_file(arguments, [*java_options(java, memory), *options, *program])
+    argument_file(arguments, [*heap, *_JVM, *vector, *options, *program])
     return arguments

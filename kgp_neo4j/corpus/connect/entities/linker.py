@@ -18,7 +18,6 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     Form,
     Names,
     Runs,
-    Spots,
     rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_words
@@ -138,13 +137,13 @@ class EntityLinker:
                     self.names.add(number, name)
             self.documents[number].append(document)
             self.number[document] = number
-        #: The words that qualify titles, numbered, and those of each entity and each text read.
+        #: The words that qualify titles, numbered, those of each entity and each text read, and
+        #: the spots of each text.
         self._words: dict[str, int] = {}
-        self._qualifiers, self._present = Runs(), Runs()
+        self._qualifiers, self._present, self._spots = Runs(), Runs(), Runs()
         for title in self.titles:
             words = qualifier_words(title)
             self._qualifiers.add([self._words.setdefault(w, len(self._words)) for w in words])
-        self._spots = Spots()
 
     def read(self, text: Words) -> None:
         """Find the names in the next text, which `link` takes once all are read."""
@@ -171,11 +170,18 @@ class EntityLinker:
 
     def _learn(self, owned: NDArray[np.int64]) -> _Columns:
         """Count how texts write and name the entities; return what may be mentions in them."""
-        at, start, end, form, written = self._spots.columns()
+        at, start, end, form, written = self._spots.columns(4)
         self._count(form, written, owned[at])
-        likely, probability = self._choose()
+        kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
+        forms = self.names.forms
+        each = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
+        probability = np.array(each, np.float64)[place.reshape(-1)]
+        # The spots that may be mentions, none overlapping.
+        likely = np.flatnonzero(probability > _LEAST)
+        begins = at[likely] << 32  # places in all texts, one behind the other
+        likely = likely[_apart(begins + start[likely], begins + end[likely])]
         # What the texts mention for certain: names that one entity has alone.
-        alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
+        alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in forms]
         entity, text = np.array(alone, np.int64)[form[likely]], at[likely]
         certain = entity >= 0
         self._named = np.bincount(entity[certain], minlength=len(self.titles))
@@ -184,19 +190,7 @@ class EntityLinker:
         texts = np.concatenate((places, text[certain]))
         self._links = Links(entities, texts, len(self.titles), owned.size)
         self._compare()
-        return text, start[likely], end[likely], form[likely], probability
-
-    def _choose(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the places of the spots that may be mentions, none overlapping; how likely."""
-        at, start, end, form, written = self._spots.columns()
-        kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
-        forms = self.names.forms
-        each = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
-        likely = np.array(each, np.float64)[place.reshape(-1)]
-        spots = np.flatnonzero(likely > _LEAST)
-        begins = at[spots] << 32  # places in all texts, one behind the other
-        spots = spots[_apart(begins + start[spots], begins + end[spots])]
-        return spots, likely[spots]
+        return text, *(column[likely] for column in (start, end, form, probability))
 
     def _count(self, form: NDArray[Any], written: NDArray[Any], owner: NDArray[np.int64]) -> None:
         """Count how often each form is written as a name and in lower case, in its own text too."""

@@ -85,15 +85,11 @@ class Runs:
         place, at = spread((np.cumsum(sizes) - sizes)[things], sizes[things])
         return place, np.frombuffer(self._values, np.int32)[at]
 
-
-class Spots(Runs):
-    """The spots of many texts, each as its four numbers."""
-
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        """Return arrays: the text of each spot, its start, end, form, and how it is written."""
-        sizes = np.frombuffer(self._sizes, np.int32) // 4
-        text = np.repeat(np.arange(sizes.size), sizes)
-        return text, *np.frombuffer(self._values, np.int32).reshape(-1, 4).T
+    def columns(self, width: int) -> tuple[NDArray[Any], ...]:
+        """Return the numbers of all things as columns of rows, behind the thing of each row."""
+        sizes = np.frombuffer(self._sizes, np.int32) // width
+        thing = np.repeat(np.arange(sizes.size), sizes)
+        return thing, *np.frombuffer(self._values, np.int32).reshape(-1, width).T
 
 
 def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
