@@ -317,9 +317,8 @@ def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
     def chapter(number: int) -> Draw:
         return _lines(*(prose(9, number + at) for at in range(3)), f"page {number}")
 
-    for count in (50, 500):
-        (tmp_path / f"{count}.pdf").write_bytes(pdf(*map(chapter, range(count))))
-    files = (str(tmp_path / "50.pdf"), str(tmp_path / "500.pdf"))
-    few, many, more = map(int, output(sys.executable, "-c", _MEASURE, *files).split())
+    files = [write_file(tmp_path / f"{n}.pdf", pdf(*map(chapter, range(n)))) for n in (50, 500)]
+    told = output(sys.executable, "-c", _MEASURE, *map(str, files))
+    few, many, more = map(int, told.split())
     assert (few, many) == (50, 500)
     assert more < 40_000  # kilobytes; all pages' letters would take ten times as much
