@@ -276,10 +276,8 @@ def test_pictures_alone_ask_for_text_recognition(tmp_path: Path) -> None:
 
 
 def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    def draw(page: Page) -> None:
-        page.text(72, 90, 460, prose(30))
-
-    locked = pdf(draw, encrypt=StandardEncryption("sesame", canPrint=0))
+    text = _lines("Some text.")
+    locked = pdf(text, encrypt=StandardEncryption("sesame", canPrint=0))
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     assert PASSWORD_VARIABLE in _error(locked)
     monkeypatch.setenv(PASSWORD_VARIABLE, "wrong-one")
@@ -287,10 +285,10 @@ def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -
     assert "password" in message
     assert "wrong-one" not in message
     monkeypatch.setenv(PASSWORD_VARIABLE, "sesame")
-    assert read(locked).text == f"{prose(30)}\n\n"
+    assert read(locked).text == "Some text.\n\n"
     monkeypatch.delenv(PASSWORD_VARIABLE)
-    owner_only = pdf(draw, encrypt=StandardEncryption("", ownerPassword="owner"))
-    assert read(owner_only).text == f"{prose(30)}\n\n"
+    owner_only = pdf(text, encrypt=StandardEncryption("", ownerPassword="owner"))
+    assert read(owner_only).text == "Some text.\n\n"
 
 
 # --- Large files, and the way through the loader ------------------------------------------------
@@ -319,9 +317,8 @@ def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
     def chapter(number: int) -> Draw:
         return _lines(*(prose(9, number + at) for at in range(3)), f"page {number}")
 
-    for count in (50, 500):
-        (tmp_path / f"{count}.pdf").write_bytes(pdf(*map(chapter, range(count))))
-    files = (str(tmp_path / "50.pdf"), str(tmp_path / "500.pdf"))
-    few, many, more = map(int, output(sys.executable, "-c", _MEASURE, *files).split())
+    files = [write_file(tmp_path / f"{n}.pdf", pdf(*map(chapter, range(n)))) for n in (50, 500)]
+    told = output(sys.executable, "-c", _MEASURE, *map(str, files))
+    few, many, more = map(int, told.split())
     assert (few, many) == (50, 500)
     assert more < 40_000  # kilobytes; all pages' letters would take ten times as much

@@ -92,8 +92,7 @@ def _no_column(context: Context, table: TableOutline) -> StructuralAnswer:
 
 
 def _cite_column(table: TableOutline, column: Column) -> Citation:
-    header = column.header
-    return cite_table(table, column=column.order, column_name=header, text=header)
+    return cite_table(table, column=column.order, column_name=column.header, text=column.header)
 
 
 def look_up_part(context: Context) -> StructuralAnswer | None:
