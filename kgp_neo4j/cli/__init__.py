@@ -32,9 +32,6 @@ _CONFIGURED = {
     "mindmap": ("graph",),
 }
 
-#: The key of the context under which a request for help is noted.
-_HELP = "kgp_neo4j.help"
-
 _EPILOG = """
 \b
 Start here:
@@ -75,7 +72,7 @@ class _Commands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_HELP] = any(arg in ctx.help_option_names for arg in args)
+        ctx.obj = any(arg in ctx.help_option_names for arg in args)  # whether help is asked for
         return super().parse_args(ctx, args)
 
 
@@ -104,7 +101,7 @@ def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
         try:
             values = read_configuration()
         except KgpError:
-            if ctx.meta[_HELP]:
+            if ctx.obj:
                 return
             raise
         found = {name: values[f"ask.{name}"] for name in _CONFIGURED[command]}

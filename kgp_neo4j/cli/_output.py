@@ -13,6 +13,7 @@ import click
 
 from kgp_neo4j.text.safe import Stream, plain
 from kgp_neo4j.types.corpus import LoadReport
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
@@ -89,8 +90,6 @@ def wants_no_colour() -> bool:
 
 def write_file(path: Path, text: str) -> None:
     """Write a page or a picture, and print its path; raises InputError where that fails."""
-    from kgp_neo4j.types.errors import InputError
-
     try:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:

@@ -1,13 +1,10 @@
 """`kgp-neo4j ask`: one question, answered with evidence."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
@@ -34,10 +31,6 @@ from kgp_neo4j.cli._output import (
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Method, QuestionType
 from kgp_neo4j.types.errors import InputError
-
-if TYPE_CHECKING:
-    from kgp_neo4j.graphdb.database import Database
-    from kgp_neo4j.types.corpus import LoadReport
 
 _EPILOG = """
 \b
@@ -131,8 +124,16 @@ def command(
     model = answering_model(llm, **options)  # a wrong name is told before anything is loaded
     with opened_database() as database, ExitStack() as stack:
         if paths:
-            account = stack.enter_context(_corpus_of(database, paths))
-            corpus = account.corpus
+            from kgp_neo4j.corpus.connect.graphs import connect
+            from kgp_neo4j.corpus.load.loading import load
+            from kgp_neo4j.corpus.load.temporary import temporary_corpus
+
+            corpus = stack.enter_context(temporary_corpus(database, echo=say))
+            account = load(database, paths, corpus)
+            list_faults(account, err=True)
+            if not account.documents:
+                raise InputError("nothing could be loaded", where=", ".join(paths))
+            connect(database, corpus)
         pipeline = make_pipeline(database, str(corpus), model=model, **options)
         with written(as_json or as_mermaid) as on_text:
             answer = pipeline.ask(asked, type_=type_, on_text=on_text)
@@ -163,22 +164,3 @@ def command(
             say("A language model may read more in these passages: --llm auto, docs/models.md.")
     if account is not None and account.errors:
         ctx.exit(1)
-
-
-@contextmanager
-def _corpus_of(database: Database, paths: tuple[str, ...]) -> Iterator[LoadReport]:
-    """Load and connect files as a corpus that is removed with the block; yield the account.
-
-    What is not loaded is named on stderr. Raises InputError where nothing is.
-    """
-    from kgp_neo4j.corpus.connect.graphs import connect
-    from kgp_neo4j.corpus.load.loading import load
-    from kgp_neo4j.corpus.load.temporary import temporary_corpus
-
-    with temporary_corpus(database, echo=say) as corpus:
-        account = load(database, paths, corpus)
-        list_faults(account, err=True)
-        if not account.documents:
-            raise InputError("nothing could be loaded", where=", ".join(paths))
-        connect(database, corpus)
-        yield account

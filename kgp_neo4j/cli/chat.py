@@ -78,7 +78,18 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
             _command(line, conversation)
         elif line:
             try:
-                fine = _answered(line, conversation, as_json) and fine
+                with written(as_json) as on_text:
+                    turn = conversation.ask(line, on_text=on_text)
+                if as_json:
+                    echo_json(turn)
+                else:
+                    _print(turn, conversation)
+            except KgpError as error:
+                fine = False
+                if as_json:
+                    echo_json({"said": line, "error": str(error)})
+                else:
+                    say_error(error)
             except KeyboardInterrupt:
                 if not person:
                     raise
@@ -100,24 +111,6 @@ def _next(person: bool) -> str | None:
     except (EOFError, KeyboardInterrupt):
         click.echo(err=True)
         return None
-
-
-def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
-    """Ask and print the answer; return whether the question was answered."""
-    try:
-        with written(as_json) as on_text:
-            turn = conversation.ask(said, on_text=on_text)
-    except KgpError as error:
-        if as_json:
-            echo_json({"said": said, "error": str(error)})
-        else:
-            say_error(error)
-        return False
-    if as_json:
-        echo_json(turn)
-    else:
-        _print(turn, conversation)
-    return True
 
 
 def _command(said: str, conversation: Conversation) -> None:

@@ -18,9 +18,6 @@ Examples:
   kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
   kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
 """
-_tokens = click.option(
-    "--tokens", type=FILE, metavar="FILE", help="The file of tokens: who may see and do what."
-)
 
 
 @click.group("serve", epilog=_EPILOG, invoke_without_command=True)
@@ -28,7 +25,9 @@ _tokens = click.option(
 @default_option(
     "--port", 7480, "The port to listen on; 0 for any that is free.", type=click.IntRange(0, 65535)
 )
-@_tokens
+@click.option(
+    "--tokens", type=FILE, metavar="FILE", help="The file of tokens: who may see and do what."
+)
 @settings_options(settings=ServeSettings)
 @click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
 @llm_option(
@@ -53,7 +52,7 @@ def command(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from kgp_neo4j.serve.run import check_address, listen, run
+    from kgp_neo4j.serve.app import check_address, listen, run
     from kgp_neo4j.serve.service import Service
     from kgp_neo4j.serve.tokens import Tokens
 
@@ -70,14 +69,11 @@ def command(
         run(service, heard, log_json=log_json)
 
 
-_TOKEN_EPILOG = """
-\b
-Examples:
-  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
-"""
-
-
-@command.command("token", epilog=_TOKEN_EPILOG)
+@command.command(
+    "token",
+    epilog="\b\nExample:\n"
+    "  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load",
+)
 @click.argument("name")
 @click.option(
     "--tokens",

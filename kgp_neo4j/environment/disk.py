@@ -95,9 +95,7 @@ def read_private(path: Path, subject: str, hint: str) -> bytes:
 
 def require_free(folder: Path, size: int, subject: str) -> None:
     """Raise ServerError when the disk of `folder` has fewer than `size` bytes free."""
-    existing = folder
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
+    existing = next((each for each in (folder, *folder.parents) if each.exists()), folder)
     try:
         free = shutil.disk_usage(existing).free
     except OSError:

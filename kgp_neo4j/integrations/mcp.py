@@ -256,14 +256,14 @@ class _Tools:
 
     def _passages_round(self, names: list[str], corpus: str, limit: int) -> dict[str, Any]:
         """Return the passages of these ids or titles, each with its neighbours, heaviest first."""
-        name = self._named(corpus).name
+        corpus = self._named(corpus).name
         found: dict[str, Passage] = {}
         unknown: list[str] = []
         for each in names:
             ids = [each]
-            if not (there := read_passages(self._database, ids, name)):
+            if not (there := read_passages(self._database, ids, corpus)):
                 rows = self._database.read(
-                    "traverse/named_titles", question=each, corpus=name, limit=3
+                    "traverse/named_titles", question=each, corpus=corpus, limit=3
                 )
                 ids = [step.passage for step in seed_steps(rows, "title")]
                 there = read_passages(self._database, ids)
@@ -271,16 +271,14 @@ class _Tools:
             unknown += [] if there else [each]
         if not found:
             raise CorpusError(
-                f"the corpus {name!r} has no passage or document named {', '.join(names)}",
+                f"the corpus {corpus!r} has no passage or document named {', '.join(names)}",
                 hint="Give the id of a passage as `retrieve` returns it, or a document's title.",
             )
         passages = []
-        for passage in found.values():
-            near = self._database.read(
-                "procedures/passage_neighbours", passage=passage.id, limit=limit
-            )
+        for key, passage in found.items():
+            near = self._database.read("procedures/passage_neighbours", passage=key, limit=limit)
             neighbours = [
-                {key: row["neighbour"][key] for key in ("id", "title", "text")}
+                {name: row["neighbour"][name] for name in ("id", "title", "text")}
                 | {"edge": row["edge"].type, "weight": round(row["score"], 4)}
                 | {"reason": row["reason"]}
                 for row in near

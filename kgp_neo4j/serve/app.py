@@ -1,13 +1,17 @@
-"""The application: FastAPI's, behind the guard, with the page and the tools for language models."""
+"""The application: FastAPI's, behind the guard, with the page, the tools, and what runs it."""
 
 import asyncio
+import ipaddress
+import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from importlib import metadata, resources
+from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader
@@ -22,12 +26,12 @@ from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
-from kgp_neo4j.serve.guard import Guard
+from kgp_neo4j.serve.guard import Guard, set_up_log
 from kgp_neo4j.serve.problems import FAILURES, ProblemError, respond
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response
 from kgp_neo4j.serve.tokens import NOTHING, Access
-from kgp_neo4j.types.errors import KgpError
+from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 router = APIRouter(tags=["service"])
 
@@ -139,3 +143,47 @@ class _Tools:
                 await self._manager.handle_request(scope, receive, send)
         finally:
             self._inside -= 1
+
+
+def check_address(host: str, tokens: Path | None) -> None:
+    """Raise ConfigurationError for an address that others reach, where there are no tokens."""
+    if tokens is not None or host == "localhost":
+        return
+    try:
+        own = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        own = False
+    if not own:
+        raise ConfigurationError(
+            f"without tokens the service is for this machine alone, not for {host}",
+            hint="Make a token (`kgp-neo4j serve token NAME --tokens FILE`) and give --tokens "
+            "FILE, or leave --host out.",
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket at an address, a free port for 0; raises ConfigurationError if it's taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the service cannot listen at {host}, port {port} ({error.strerror or error})",
+            hint="Choose another --port, or 0 for any that is free.",
+        ) from error
+
+
+def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
+    """Answer requests until the process is told to end; what runs then is finished."""
+    set_up_log(log_json)
+    config = uvicorn.Config(
+        make_app(service),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=32 * 1024,
+    )
+    uvicorn.Server(config).run(sockets=[at])

@@ -84,6 +84,8 @@ def test_ircot_thinks_before_it_answers(
     assert "agent ircot" in shown
     assert "Yusuf Arden [" in shown
     assert len(chat_server.bodies) == 3
+    without = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
+    assert "IRCoT reasons with a language model" in without.stderr
 
 
 def test_the_question_comes_from_standard_input(database: Database, demo_corpus: str) -> None:
@@ -158,19 +160,3 @@ def test_ctrl_c_removes_the_corpus_and_the_next_run_what_a_killed_one_left(
         assert len(_temporary(database, files)) == (signal_ == signal.SIGKILL)
     assert prints("ask", "a.md", "-q", "Who?", cwd=files, **variables)
     assert _temporary(database, files) == []
-
-
-def test_wrong_use(database: Database, demo_corpus: str) -> None:
-    both = _ask(database, demo_corpus, "--json", "--mermaid")
-    assert both.returncode == 2
-    assert "Choose one of --json and --mermaid" in both.stderr
-    for line in (
-        ["Who?", "Where?", "--corpus", "c"],
-        ["--corpus", "c"],
-        ["a.md", "-q", "Who?", "--corpus", "c"],
-        ["a.md", "-q", "Who?", "--trace"],
-        ["-q", "Who?"],
-    ):
-        assert refuses("ask", *line, code=2, **environment(database.connection))
-    ircot = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
-    assert "IRCoT reasons with a language model" in ircot.stderr

@@ -72,6 +72,11 @@ def test_every_command_with_a_result_takes_json() -> None:
         ["frobnicate"],
         ["ask"],
         ["ask", "Who?"],
+        ["ask", "Who?", "Where?", "--corpus", "c"],
+        ["ask", "a.md", "-q", "Who?", "--corpus", "c"],
+        ["ask", "a.md", "-q", "Who?", "--trace"],
+        ["ask", "-q", "Who?"],
+        ["ask", "Who?", "--corpus", "c", "--json", "--mermaid"],
         ["load", "--corpus", "c"],
         ["ask", "Who?", "--corpus", "c", "--budget", "many"],
         ["connect", "--corpus", "c", "--edges", "none-such"],
@@ -84,7 +89,8 @@ def test_every_command_with_a_result_takes_json() -> None:
     ids=" ".join,
 )
 def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> None:
-    assert refuses(*arguments, code=2, **_NOWHERE)
+    said = refuses(*arguments, code=2, **_NOWHERE)
+    assert ("Choose one of --json and --mermaid" in said) == ("--mermaid" in arguments)
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,18 @@ class Scripted:
         self.name = name
         self.context = context
         self.passages = None
-        self._next = replies if callable(replies) else _in_turn(replies)
+        self._replies = replies if callable(replies) else iter(replies)
         self.tasks: list[str] = []
         self.prompts: list[str] = []
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         self.tasks.append(task)
         self.prompts.append(prompt)
-        said = self._next(prompt)
+        if callable(self._replies):
+            said = self._replies(prompt)
+        else:
+            none = AssertionError(f"the scripted model has no reply left for: {prompt[:200]}")
+            said = next(self._replies, none)
         if isinstance(said, Exception):
             raise said
         if not isinstance(said, Reply):
@@ -42,16 +46,3 @@ class Scripted:
 
     def count(self, text: str) -> int:
         return len(text.split())
-
-
-def _in_turn(
-    replies: Iterable[str | Reply | Exception],
-) -> Callable[[str], str | Reply | Exception]:
-    rest = iter(replies)
-
-    def take(prompt: str) -> str | Reply | Exception:
-        for reply in rest:
-            return reply
-        raise AssertionError(f"the scripted model has no reply left for: {prompt[:200]}")
-
-    return take
