@@ -253,8 +253,10 @@ def test_the_reader_that_comes_along_can_be_trained_further(several: Path, tmp_p
     boat = Passage("1", "1", "Boat 1", 0, 0, 26, "Boat 1 was built by A. Vane.")
     same = load_reader(str(tmp_path / "same")).choose("Who built Boat 1?", [boat])
     alone = OfflineReader(*read_network(SHIPPED))  # without the second reading
-    assert same == alone.choose("Who built Boat 1?", [boat])
-    assert same.text == "A. Vane"
+    before = alone.choose("Who built Boat 1?", [boat])
+    assert same.text == before.text == "A. Vane"
+    # Not every processor computes the same network alike to the last bit each time.
+    assert same.signals == pytest.approx(before.signals, abs=1e-4)
     settings = ReaderSettings(further=SHIPPED, epochs=1, rate=1e-9)
     train_reader([several], tmp_path / "further", settings)
     further = load_reader(str(tmp_path / "further")).choose("Who built Boat 1?", [boat])
