@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from kgp_neo4j.environment.addresses import checked_url, read_key
@@ -39,24 +38,22 @@ def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
 
 def _served(url: str, key: str) -> list[str]:
     """Return the models that a server of the OpenAI protocol has; none where it does not say."""
-    told = SimpleQueue[list[str]]()
-    # One that sends a byte now and then is never silent, and is left alone.
-    threading.Thread(target=lambda: told.put(_models(url, key)), daemon=True).start()
-    with suppress(Empty):
-        return told.get(timeout=_WHOLE)
-    return []
-
-
-def _models(url: str, key: str) -> list[str]:
     import requests  # takes time
 
     headers = {"authorization": f"Bearer {key}"} if key else {}
     asked: dict[str, Any] = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
-    with requests.Session() as session:
-        session.trust_env = url != OLLAMA  # no proxy leads to this machine
-        try:
+    told: list[str] = []
+
+    def ask() -> None:
+        # Else nobody is there, or what is sent is no list of models.
+        with suppress(Exception), requests.Session() as session:
+            session.trust_env = url != OLLAMA  # no proxy leads to this machine
             answer = session.get(f"{url}/models", headers=headers, **asked)
-            told = json.loads(answer.raw.read(_MOST, decode_content=True))
-            return [str(each["id"]) for each in told["data"]]
-        except Exception:  # nobody is there, or what is sent is no list of models
-            return []
+            listed = json.loads(answer.raw.read(_MOST, decode_content=True))["data"]
+            told.extend([str(each["id"]) for each in listed])
+
+    # One that sends a byte now and then is never silent, and is left alone.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_WHOLE)
+    return list(told)

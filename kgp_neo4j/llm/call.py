@@ -4,7 +4,6 @@ A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf
 runs), `auto` (the first that is there), or `none`.
 """
 
-import hashlib
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -71,7 +70,7 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
 
 
-#: By the hash of the key, too: after a refusal another key opens the model anew.
+#: By the key, too: after a refusal another one opens the model anew.
 _open_once = lru_cache(maxsize=8)(lambda settings, was_found, key: _open(settings, was_found))
 
 
@@ -82,7 +81,7 @@ def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     settings, was_found = _resolved(language_settings(model=model))
     key = ""
     with suppress(ConfigurationError):  # said where the key is needed
-        key = hashlib.sha256(read_key(settings.key_file).encode()).hexdigest()
+        key = read_key(settings.key_file)
     return _open_once(settings, was_found, key)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -55,8 +56,7 @@ class GgufModel(ChatModel):
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has."""
-        asked = {"content": text, "parse_special": False}
-        return len(self._ask("POST", "/tokenize", asked)["tokens"])
+        return len(self._tokens(text, special=False))
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, as `ChatModel.reply` does."""
@@ -117,13 +117,11 @@ def _started(file: Path, context: int, key: str) -> Any:
     settings.model.path, settings.api_keys = str(file), [key]
     settings.n_ctx, settings.cpuparams.n_threads = context, thread_count()
     settings.verbosity, settings.ui, settings.sse_ping_interval = -1, False, _SIGN_OF_LIFE
-    wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
-    try:
-        if begins == b"GGUF":
+    wrong = "it is no GGUF file"
+    if begins == b"GGUF":
+        wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
+        with suppress(RuntimeError):  # llama.cpp gives no reason
             return xllamacpp.Server(settings)
-        wrong = "it is no GGUF file"
-    except RuntimeError:
-        pass  # llama.cpp gives no reason
     raise ModelError(
         f"the model cannot be loaded: {wrong}",
         where=str(file),
