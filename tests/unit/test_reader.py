@@ -297,5 +297,5 @@ def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
         signals = {"bias": 0, "threshold": 0, "weights": {"the moon": 1}}
         wrong = {"calibration": signals} if broken == "signals" else {"encoder": "x"}
         card.write_text(json.dumps(json.loads(card.read_text("utf-8")) | wrong), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"cannot be read.*train reader"):
+    with pytest.raises(ModelError, match="train reader"):
         load_reader(str(folder))
