@@ -40,7 +40,7 @@ _FAMILIES = [
 ]
 _MEANING = {name: _REQUIRED[at] for names in _FAMILIES for at, name in enumerate(names)}
 #: What neo4j-admin writes around an end: `name:START_ID(Group)`.
-_AROUND_ID = re.compile(r".*(:(?:start|end)_id)(?:\(.*\))?(?:\{.*\})?", re.DOTALL)
+_AROUND_ID = re.compile(r"[^:]*(:(?:start|end)_id)(?:\([^()]*\))?(?:\{[^{}]*\})?")
 #: What stands for a text in JSON.
 _TEXT = (str, int, float, type(None))
 _HINT = (
@@ -166,7 +166,9 @@ def _columns(names: tuple[str, ...]) -> dict[str, str]:
     """
     known: dict[str, str] = {}
     for name in names:
-        known.setdefault(_AROUND_ID.sub(r"\1", name.strip().lower()), name)
+        key = name.strip().lower()
+        around = _AROUND_ID.fullmatch(key)
+        known.setdefault(around[1] if around else key, name)
     family = max(_FAMILIES, key=lambda x: (known.keys() >= {x[0], x[2]}, x[1] in known))
     found: dict[str, str] = {}
     for name in (*family, *known):
