@@ -98,7 +98,7 @@ def cited_name(title: str, apart: str) -> str:
 def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return, by title and source, the shortest end of a source's path that no other one has.
 
-    Only documents whose title others have are in it. `cypher/include/apart.cypher` does so for a
+    Only documents whose title others have are in it. `cypher/include/passage.cypher` does so for a
     few documents.
     """
     known = set(documents)
