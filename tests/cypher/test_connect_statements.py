@@ -104,14 +104,19 @@ def test_similarity_edges(
     monkeypatch.setattr(own_indexes, "LARGE", 1)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
-    state = {"corpus": corpus, "graph": "similarity"}
-    assert database.read("connect/similarity", **state) == [{"settings": None, "indexed": False}]
+
+    def state() -> list[Any]:
+        found = database.read("inspect/encoder", corpus=corpus)
+        return [(row["encoder"], row["settings"], row["indexed"]) for row in found]
+
+    database.write("connect/begin", corpus=corpus, graph="similarity")
+    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    ((encoder, *made),) = state()
+    assert made == [None, False]
     database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
     own_indexes.make_own_indexes(database, corpus)
-    assert database.read("connect/similarity", **state) == [{"settings": "{}", "indexed": True}]
-    assert database.read("connect/similarity", corpus=corpus, graph="mdr") == [
-        {"settings": None, "indexed": False}
-    ]
+    assert state() == [(encoder, "{}", True)]
+    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
     listed = database.read("connect/passages", corpus=corpus)
     names = {row["node"]: short(row["id"]) for row in listed}
     nodes = {name: node for node, name in names.items()}

@@ -33,7 +33,6 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     require_corpus(database, corpus)
     drop_own_indexes(database, corpus)
     done = _delete_content(database, corpus)
-    database.write("load/delete_corpus", corpus=corpus)
     forget_files(database, corpus)
     return Deleted(corpus, done["documents"], done["passages"])
 
