@@ -3,12 +3,11 @@
     python benchmarks/trials.py --half open --json out.json
     python benchmarks/trials.py --half held_out --only direction,tables
 
-Each part of `trials/HALF/` is a file of questions, each over a graph, a table or a few documents,
-which are loaded into the database under names of their own and deleted afterwards. `right`, `wrong
-above` and `below` (what is stated or probable, over graphs at least 50 % likely, and the rest) and
-`refused` add up to the questions; coverage is the share of them that something is stated or
-probable for, precision the share of that which is right. `graphs/` has two graphs with 300
-questions of one to three steps each; there the evidence is 20 triples. Prints Markdown.
+Each part is a file of questions in `trials/HALF/` over graphs, tables or a few documents, which are
+loaded under names of their own and deleted afterwards. Above is what is stated or probable, over
+graphs at least 50 % likely. Coverage is the share of the questions with such an answer, precision
+how many of these are right. `graphs/` has two graphs with 300 questions of one to three steps each;
+there the evidence is 20 triples. Prints Markdown.
 """
 
 import argparse
@@ -38,8 +37,6 @@ LARGE = {"open": "mountains", "held_out": "software"}
 OVER_GRAPHS = ("direction", "negation")
 PARTS = (*OVER_GRAPHS, "tables", "identifiers", "parts", "not_there")
 OUTCOMES = ("right", "wrong above", "wrong below", "refused")
-#: Triples of evidence over the large graphs.
-_BUDGET = 20
 #: Words that an answer in documents may have beside an accepted one.
 _MORE_WORDS = 6
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
@@ -52,9 +49,7 @@ _NOT_THERE = re.compile(r"\b(?:no|not|none|nowhere|nothing|neither)\b", re.I)
 
 def main() -> None:
     """Ask every part's questions and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--half", choices=LARGE, default="open")
     parser.add_argument("--only", type=common.words, default=[*PARTS, "graphs"], metavar="A,B")
     parser.add_argument("--json", type=Path, metavar="FILE", help="gets a row a question")
@@ -125,13 +120,12 @@ def judge_map(one: common.Record, answer: MindMap, holdings: Holdings) -> common
     likely = _LIKELY.search(answer.text)
     refused = head.startswith(_REFUSALS)
     unsure = head.startswith(_UNSURE) or (likely is not None and int(likely[1]) < 50)
-    first = one["answers"][0] if one["answers"] else ""
+    first = one["answers"][0]
     bare = head.removeprefix(f"{_UNSURE[0]}:").strip()
     if first in ("yes", "no"):
-        right = re.match(r"\w*", bare)[0].lower() == first  # type: ignore[index]
+        right = re.split(r"\W", bare.lower())[0] == first
     elif first.isdigit():
-        found = _NUMBER.search(bare)
-        right = found is not None and found[0] == first
+        right = _NUMBER.findall(bare)[:1] == [first]
     else:
         wanted = {same(name) for name in one["answers"]}
         asked = set(holdings.named(one["question"])) - wanted
@@ -151,7 +145,7 @@ def ask_large(name: str) -> Iterator[common.Record]:
             graph.delete()
         graph.load([HERE / "graphs" / f"{name}.tsv"])
         dataset = GraphDataset(name, graph.name, tuple(questions))
-        result = run_graph_methods(graph.database, dataset, [OURS], Path(out), budget=_BUDGET)
+        result = run_graph_methods(graph.database, dataset, [OURS], Path(out), budget=20)
         files = (Path(out, f"{name}.jsonl") for name in ("linking", OURS))
         links, runs = ({row["id"]: row for row in common.read_lines(file)} for file in files)
         graph.delete()
@@ -207,11 +201,8 @@ def written(place: Path, name: str, folder: Path) -> Iterator[Path]:
         from openpyxl import Workbook
 
         book, made = Workbook(), folder / f"{name}.xlsx"
-        book.remove(book.worksheets[0])
-        for title, rows in json.loads(file.read_text(encoding="utf-8")).items():
-            sheet = book.create_sheet(title)
-            for row in rows:
-                sheet.append(row)
+        for row in json.loads(file.read_text(encoding="utf-8")):
+            book.worksheets[0].append(row)
         book.save(made)
         yield made
 
