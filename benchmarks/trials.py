@@ -38,7 +38,7 @@ OVER_GRAPHS = ("direction", "negation")
 PARTS = (*OVER_GRAPHS, "tables", "identifiers", "parts", "not_there")
 OUTCOMES = ("right", "wrong above", "wrong below", "refused")
 #: Words that an answer in documents may have beside an accepted one.
-_MORE_WORDS = 6
+_MORE_WORDS = 4
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
 _REFUSALS = ("The graph does not say", "The graph holds nothing")
 _UNSURE = ("Not certain", "The evidence points most to")
