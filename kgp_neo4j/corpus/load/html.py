@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import counted, hidden_parts
+from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
 from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
@@ -196,11 +196,11 @@ def _laid_out(page: Tag, tables: dict[int, list[SourceTable]], where: str) -> So
 
 def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
     tag = page.find("title")
-    named = _SPACE.sub(" ", seen(tag.get_text())).strip() if tag else ""
+    said = named(_SPACE.sub(" ", seen(tag.get_text())).strip()) if tag else ""
     first = [section.title for section in sections if section.level == 1]
     # A site's name may be a heading of level one above that of the page.
-    begins = [title for title in first if named.casefold().startswith(title.casefold())]
-    every = [*begins, *first, named, *(section.title for section in sections)]
+    begins = [title for title in first if said.casefold().startswith(title.casefold())]
+    every = [*begins, *first, said, *(section.title for section in sections)]
     return next(filter(None, every), "")
 
 

@@ -1,6 +1,7 @@
 """Load files, one after another, into one corpus."""
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -105,10 +106,10 @@ def load(
     return LoadReport(
         corpus=corpus,
         files=len(inputs.files) - len(faulty),
-        errors=tuple(map(str, errors)),
+        errors=_grouped(map(str, errors)),
         ignored=tuple(f"{shown(path)}: {reason}" for path, reason in inputs.ignored.items()),
-        left_out=tuple(left_out),
-        notes=tuple(notes),
+        left_out=_grouped(left_out),
+        notes=_grouped(notes),
         gone=followed.gone,
         moved=tuple(f"{shown(Path(o))}: now {shown(Path(n))}" for o, n in followed.moved.items()),
         pruned=followed.pruned,
@@ -116,6 +117,27 @@ def load(
         language=spoken,
         **dict[str, Any](counts),
     )
+
+
+#: The number of a line or a page in what is said of it.
+_NUMBERED = re.compile(r"(?<=:)\d+(?=: )|(?<=: page )\d+(?=: )")
+_LISTED = 5
+
+
+def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return what is said of several lines or pages once, with their numbers."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        place = _NUMBERED.search(line)
+        ends = (line[: place.start()], line[place.end() :]) if place else (line, "")
+        groups.setdefault(ends, []).append(place[0] if place else "")
+    said = []
+    for (before, after), numbers in groups.items():
+        more = f" and {len(numbers) - _LISTED:,} more" if len(numbers) > _LISTED else ""
+        listed = f"{', '.join(numbers[:_LISTED])}{more}" if numbers[0] else ""
+        times = f" ({len(numbers):,} times)" if len(numbers) > 1 and not listed else ""
+        said.append(f"{before}{listed}{after}{times}")
+    return tuple(said)
 
 
 def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
