@@ -25,13 +25,15 @@ _DROPPED = frozenset("head script style".split())
 _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
 #: A table with so many others in one another is layout.
 _DEEPEST = 4
+#: Characters of a cell at most in a table that has others in its cells, unless it has headers.
+_LONGEST_CELL = 300
 #: Items of a list that is counted downwards, at most.
 _MOST_DOWN = 1000
 _LISTS = frozenset("li menu ol ul".split())
 #: Fields without a value that a reader sees, or with one that is no part of what is said.
 _NO_FIELDS = frozenset("button hidden image file password reset submit".split())
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_CELLS = frozenset("td th".split())
+_CELLS = ("td", "th")
 #: The parts of a table in the order in which their rows are shown.
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
@@ -242,17 +244,22 @@ def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTab
     if tag.get("role") in ("presentation", "none") or tag.find("h1"):
         return []
     caption, table_rows = _rows(tag, inner)
-    cells = [cell for _, row in table_rows for cell in row]
-    holders = [cell for cell in cells if cell[0].find("table")]
-    if holders and not caption and not any(cell.name == "th" for cell, _ in cells):
-        held = sum(len(cell.get_text()) for cell, _ in holders)
-        if 2 * held >= sum(len(cell.get_text()) for cell, _ in cells):
+    own = {id(cell): (cell, lines) for _, row in table_rows for cell, lines in row}
+    held: dict[int, list[SourceTable]] = {}
+    for part in tag.find_all("table"):
+        cell = part.find_parent(_CELLS)  # that of this table, where tables are in one another
+        while cell and id(cell) not in own:
+            cell = cell.find_parent(_CELLS)
+        held.setdefault(id(cell), []).extend(inner.get(id(part), ()))
+    texts = {name: lines.one_line() for name, (_, lines) in own.items()}
+    for name, tables in held.items():
+        if name in own and not texts[name]:  # a text of its own tells which cell it is
+            own[name][1].add("; ".join(" ".join(row) for each in tables for row in each.rows))
+    if held and not caption and all(cell.name == "td" for cell, _ in own.values()):
+        longest = max(len(lines.one_line()) for _, lines in own.values())
+        is_wide = longest > _LONGEST_CELL or 2 * len(held) > sum(map(bool, texts.values()))
+        if is_wide or tag.find(["caption", "th"]):
             return []
-    own = {id(cell): lines.one_line() for cell, lines in holders}
-    for cell, lines in holders:
-        if not own[id(cell)]:
-            parts = (each for part in cell.find_all("table") for each in inner.get(id(part), ()))
-            lines.add("; ".join(" ".join(row) for part in parts for row in part.rows))
     grid, spans = _placed([cells for _, cells in table_rows])
     table = table_of(grid, spans, caption)
     if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
@@ -264,14 +271,15 @@ def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTab
     if heads or _names_of(below[0]) != {"td"}:
         table = replace(table, header_rows=heads if heads < len(below) else 1)
     found = [table]
-    for texts, (_, row) in zip(grid, table_rows, strict=True):
-        for cell, _ in row if holders else ():
-            names = (texts[0] if row[0][0] is not cell else "", own.get(id(cell), ""))
-            place = ", ".join(dict.fromkeys(filter(None, names)))
-            for part in cell.find_all("table"):
-                for each in inner.pop(id(part), ()):
-                    named = ". ".join(filter(None, (table.caption, place, each.caption)))
-                    found.append(replace(each, caption=named))
+    for row, (_, cells) in zip(grid, table_rows, strict=True):
+        for cell, _ in cells:
+            first = row[0] if cells[0][0] is not cell else ""
+            place = ", ".join(dict.fromkeys(filter(None, (first, texts[id(cell)]))))
+            for each in held.get(id(cell), ()):
+                names = filter(None, (table.caption, place, each.caption))
+                found.append(replace(each, caption=". ".join(names)))
+    for part in tag.find_all("table"):
+        inner.pop(id(part), None)
     return found
 
 

@@ -101,7 +101,8 @@ class Numbers:
 
         def part(place: re.Match[str]) -> str:
             at = int(place[1]) - 1
-            own = levels.get(at, level)
+            if not (own := levels.get(at)):
+                return ""
             is_shown = level.is_legal and own.format not in ("bullet", "none")
             return in_format(counts.get(at, own.start), "decimal" if is_shown else own.format)
 

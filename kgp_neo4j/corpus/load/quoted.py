@@ -138,6 +138,6 @@ def parts_of_page(markup: str, own: str) -> str:
 def _lines(block: Tag) -> list[str]:
     """Return the lines of a part of a page that are not empty."""
     for line_end in block.find_all("br"):
-        line_end.insert_before("\n")
-    lines = (" ".join(line.split()) for line in block.get_text().split("\n"))
+        line_end.insert_before("\0")
+    lines = (" ".join(line.split()) for line in block.get_text().split("\0"))
     return [line for line in lines if line]
