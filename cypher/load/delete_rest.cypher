@@ -13,7 +13,7 @@ CALL () {
   MATCH (n:Graph {corpus: $corpus})
   RETURN n
   UNION ALL
-  MATCH (n:Page|Section|Table|Row|Column|Cell|DocumentSource|Question)
+  MATCH (n:Page|Section|Table|Row|Column|Cell|DocumentFolder|DocumentSource|Question)
   WHERE n.corpus = $corpus
   RETURN n
 }

@@ -10,6 +10,7 @@ from kgp_neo4j.corpus.answer.traces import traces
 from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
+from kgp_neo4j.corpus.load.follow import Prune
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
@@ -59,10 +60,13 @@ class Corpus(Store):
         passage_size: int | None = None,
         language: str | None = None,
         strict: bool = False,
+        prune: Prune = False,
     ) -> LoadReport:
         """Load files, folders and globs; `passage_size` in characters, `language` as "german".
 
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
+        `prune` removes what a folder had when it was loaded before and has no longer; a function in
+        its place gets the names, and whether a folder is empty, and returns whether to.
         """
         return load(
             self.database,
@@ -71,6 +75,7 @@ class Corpus(Store):
             passage_size=passage_size,
             language=language,
             strict=strict,
+            prune=prune,
         )
 
     def connect(

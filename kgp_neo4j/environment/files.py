@@ -29,9 +29,13 @@ _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 
 @dataclass(slots=True)
 class InputFiles:
-    """The files to load, in order; what is not read, with its reason; and what should have been."""
+    """The files to load, in order; what is not read, with its reason; and what should have been.
+
+    `folders` has the files of each folder that is named and can be read, both by their real paths.
+    """
 
     files: list[Path] = field(default_factory=list)
+    folders: dict[str, set[str]] = field(default_factory=dict)
     ignored: dict[Path, str] = field(default_factory=dict)
     errors: list[InputError] = field(default_factory=list)
 
@@ -56,9 +60,14 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
                     inputs.ignored[absolute(member)] = reason
                 elif reason:  # it should have been read
                     inputs.errors.append(InputError(reason, where=shown(member)))
-                elif (real := os.path.realpath(member)) not in seen:
-                    seen.add(real)
-                    inputs.files.append(absolute(member))
+                else:
+                    real = os.path.realpath(member)
+                    inputs.folders.get(os.path.realpath(expanded(path)), set()).add(
+                        Path(real).as_posix()
+                    )
+                    if real not in seen:
+                        seen.add(real)
+                        inputs.files.append(absolute(member))
         except InputError as error:
             inputs.errors.append(error)
         except (OSError, ValueError) as error:  # too long, no permission
@@ -72,6 +81,8 @@ def _named(path: Path, inputs: InputFiles) -> list[Path]:
     if path.is_dir():
         failed, before = len(inputs.errors), len(inputs.ignored)
         members = _members(path, inputs)
+        if len(inputs.errors) == failed:
+            inputs.folders.setdefault(os.path.realpath(path), set())
         if all(map(unread_reason, members)) and len(inputs.errors) == failed:
             inputs.ignored |= {absolute(member): unread_reason(member) for member in members}
             skipped = list(inputs.ignored.items())[before : before + 3]

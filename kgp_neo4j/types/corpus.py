@@ -133,7 +133,9 @@ class LoadReport:
     theirs. `recognised` counts those of the `pages` that are pictures and were read by text
     recognition. `left_out` lists what of the loaded documents could not be used, such as pages that
     are only images, `notes` what was kept and is worth telling. `language` is the one that
-    full-text search stems.
+    full-text search stems. `gone` names files that a folder had when it was loaded before, whose
+    documents are still there; `pruned` those whose documents were removed, `moved` those with their
+    new names.
     """
 
     corpus: str
@@ -156,6 +158,9 @@ class LoadReport:
     recognised: int = 0
     language: str = ""
     notes: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    pruned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
