@@ -17,6 +17,7 @@ from typing import Protocol, TypedDict, Unpack, get_args
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
+from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -329,10 +330,12 @@ class Pipeline:
                 # The first question waits for the reader no longer than for the passages.
                 loading = threading.Thread(target=self._open_reader, daemon=True)
                 loading.start()
-                retrieval = self.retrieve(question)
+                found = identify(
+                    self.database, self.corpus, self.retrieve(question), names=self._knows_english
+                )
                 loading.join()
-                tell("passages", lambda: retrieval)
-                answer = self.answer(retrieval, structural, on_text)
+                tell("passages", lambda: found.retrieval)
+                answer = found.told(self.answer(found.retrieval, structural, on_text))
                 shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
@@ -345,6 +348,11 @@ class Pipeline:
             browser=browser_link(self.database.connection, shown),
         )
         return replace(answer, queries=queries_of(answer))
+
+    @property
+    def _knows_english(self) -> bool:
+        reading = getattr(self.answerer, "offline", self.answerer)
+        return getattr(reading, "language", "") == DEFAULT_LANGUAGE
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""

@@ -445,7 +445,7 @@ class Answer:
     reader's answer was given instead of, and `usage` is what the model's calls took. `notes` are
     warnings for the user: passages left out of a prompt, a reply cut off or refused. `queries` can
     be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
-    those of the retrieval, by name.
+    those of the retrieval, by name. `missing` is what the question names and no document mentions.
     """
 
     question: str
@@ -468,6 +468,7 @@ class Answer:
     queries: tuple[ShownQuery, ...] = ()
     trace: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
     #: Properties that stand in JSON beside the fields.
     DERIVED: ClassVar = ("tier",)
 
@@ -502,6 +503,8 @@ class Answer:
     @property
     def summary(self) -> str:
         """Return the answer in a line, with how sure it is where that is not beyond doubt."""
+        if not self.text and self.missing:
+            return f"No document mentions {' or '.join(self.missing)}"
         if not self.text:
             return "Not in these documents" if self.passages else "Nothing in the corpus matches"
         if self.tier == "evidence" and self.reading is not None:
