@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.identifiers import identify
+from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -318,6 +320,20 @@ class Pipeline:
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
             require_corpus(self.database, self.corpus)
+        asked = parts_of(question) if type_ is None and self.meter is None else None
+        if asked is None:
+            return self._ask(question, type_, on_text)
+        answers = list[Answer]()
+        said = list[Said]()
+        # Of a difference the second question stands first in its words.
+        for part in asked.questions[:: -1 if asked.differs else 1]:
+            one = self._ask(by_rules(part, said), None, on_text)
+            answers.append(one)
+            said.append(Said(one.question, one.text, tuple(p.title for p in one.passages[:1])))
+        return joined(question, asked, answers[:: -1 if asked.differs else 1])
+
+    def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
+        """Answer a question without parts."""
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)

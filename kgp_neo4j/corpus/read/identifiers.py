@@ -61,7 +61,8 @@ class Identifier:
 
     `has` tells whether a text has it, `others` finds what is of its kind, so that a passage which
     has another instead is about that one; of dates only where it is headed by another
-    (`in_heading`). In a `series` it is missing only where documents have others; a name has none.
+    (`in_heading`). In a `series` it is missing only where documents have others. A full name has
+    those who share its last word.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Identifier:
     others: re.Pattern[str] | None = None
     in_heading: bool = False
     series: bool = False
+    named: bool = False
 
     def is_in(self, passage: Passage) -> bool:
         """Return whether a passage, or what it is headed by, has it."""
@@ -90,12 +92,15 @@ class Identifier:
         found: dict[str, float] = {}
         # Another date is no misspelling.
         for passage in passages if not self.in_heading else ():
-            for match in (self.others or _NAME).finditer(_whole(passage)):
+            for match in (_NAME if self.named else self.others or _NAME).finditer(_whole(passage)):
                 run = " ".join(match[0].split())
-                one, other = _last(self.text), _last(run)
-                if self.others:
-                    one, other = self.text[-len(run) :], run
-                found[run] = SequenceMatcher(None, one.lower(), other.lower()).ratio()
+                pairs = [(self.text if self.named else self.text[-len(run) :], run)]
+                pairs += [(_last(self.text), _last(run))] * self.named
+                alike = (SequenceMatcher(None, a.lower(), b.lower()).ratio() for a, b in pairs)
+                # Nearer by the whole name than by its last word.
+                found[run] = max(
+                    one * weight for one, weight in zip(alike, (1.0, 0.9), strict=False)
+                )
         best = max(found, key=lambda run: (found[run], run), default="")
         return best if best and found[best] >= _NEAR else ""
 
@@ -143,7 +148,7 @@ def _numbered(question: str) -> Iterator[Identifier]:
             if not _YEAR.search(text):
                 yield _code(text, noun)
         elif not (behind and (behind[1].endswith("s") or behind[1].lower() in UNITS)):
-            if noun and not _YEAR.fullmatch(text) or version:
+            if (noun and not _YEAR.fullmatch(text)) or version:
                 yield _label(version[1] if version else text, noun)
 
 
@@ -217,8 +222,27 @@ def _named(question: str) -> Iterator[Identifier]:
         word = last[0].lower()
         if len(word) < _SHORTEST or last[0].isupper() or word in STOP_WORDS | MONTHS.keys() | _DAYS:
             continue
-        has = re.compile(re.escape(word.removesuffix("s")), re.IGNORECASE)
-        yield Identifier(run, f"{word} OR {word}* OR {word}~", has.search)
+        given = words(run)[0].lower() if " " in run else ""
+        others = re.compile(re.escape(word), re.IGNORECASE) if given else None
+        query = f"{word} OR {word}* OR {word}~"
+        yield Identifier(run, query, _has_name(given, word), others, named=True)
+
+
+def _has_name(given: str, last: str) -> Callable[[str], bool]:
+    """Return what tells whether a text has a name: whole, or without a given name of another."""
+    pattern = re.compile(
+        rf"(?:([^\W\d_]+)\.?\s+)?{re.escape(last.removesuffix('s'))}", re.IGNORECASE
+    )
+
+    def has(text: str) -> bool:
+        before = [match[1] or "" for match in pattern.finditer(text)]
+        # "Mrs Keller", "J. R. Keller" and "the widow Keller" may be meant; "Hanna Keller" is not.
+        return bool(before) and (
+            given in text.lower()
+            or any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
+        )
+
+    return has
 
 
 class Identified(NamedTuple):
