@@ -20,7 +20,11 @@ from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
+from kgp_neo4j.corpus.read.question_form import (
+    asks_for_an_account,
+    asks_for_an_overview,
+    is_in_latin_script,
+)
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
@@ -60,6 +64,8 @@ _FIRST, _LOOKED_AT = 5, 300
 #: How often the sentence that says most answers a question for why or how; that it gives a reason
 #: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
+#: No sentence alone tells what documents are about: those that say most are shown.
+_OVERVIEW = 0.4
 
 
 class Retriever(Protocol):
@@ -131,7 +137,8 @@ class PipelineOptions(MethodOptions, total=False):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
-    A question for why or how is answered with the most relevant sentence. A question in a language
+    A question for why or how is answered with the most relevant sentence, one for an overview shows
+    those. A question in a language
     that the bundled reader does not know is not read: the sentences are those that share the rarest
     words with it; `language` is the passages' own. The text is empty where there is no answer.
     """
@@ -146,10 +153,13 @@ class ReaderAnswerer:
         if self._knows_language(evidence):
             reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
             ranked = reading.sentences
-            if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
+            whole = asks_for_an_overview(evidence.question)
+            account = reading.kind != "none" and asks_for_an_account(evidence.question)
+            if ranked and (whole or account):
                 span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
                 reading = replace(
-                    reading, text=ranked[0].text, kind="sentence", confidence=_ACCOUNT,
+                    reading, text=ranked[0].text, kind="sentence",
+                    confidence=_OVERVIEW if whole else _ACCOUNT,
                     spans=(span,), stated=False,
                 )  # fmt: skip
             found = parts(reading, "text", "stated", "sentences")

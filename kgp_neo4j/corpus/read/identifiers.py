@@ -147,9 +147,10 @@ def _numbered(question: str) -> Iterator[Identifier]:
         if match["code"] and not version:
             if not _YEAR.search(text):
                 yield _code(text, noun)
-        elif not (behind and (behind[1].endswith("s") or behind[1].lower() in UNITS)):
-            if (noun and not _YEAR.fullmatch(text)) or version:
-                yield _label(version[1] if version else text, noun)
+        elif (version or (noun and not _YEAR.fullmatch(text))) and not (
+            behind and (behind[1].endswith("s") or behind[1].lower() in UNITS)
+        ):
+            yield _label(version[1] if version else text, noun)
 
 
 def _code(text: str, noun: str) -> Identifier:
