@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 from kgp_neo4j.text.values import NUMBERS, date_places
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.corpus import Answer, AnswerPart, Reading
+from kgp_neo4j.types.tables import TypeDecision
 
 _T = TypeVar("_T")
 _AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
@@ -163,7 +164,6 @@ def joined(question: str, asked: Parts, answers: Sequence[Answer]) -> Answer:
     if asked.differs:
         confidence = confidence * max(sure) if difference else 0.0
     whole = len(found) == len(answers) and all(one.stated for one in found)
-    first = answers[0]
     passages = _merged([one.passages for one in answers], lambda passage: passage.id)
     sentences = _merged([one.sentences for one in answers], lambda each: (each.passage, each.start))
     spans = tuple(span for one in found if one.reading for span in one.reading.spans)
@@ -172,8 +172,11 @@ def joined(question: str, asked: Parts, answers: Sequence[Answer]) -> Answer:
         text if found else "", "parts" if found else "none", confidence, spans, stated, sentences
     )
     return replace(
-        first,
+        answers[0],
         question=question,
+        type=TypeDecision("content"),
+        structural=None,
+        queries=tuple(query for one in answers for query in one.queries),
         text=reading.text,
         stated=stated,
         reading=reading,
@@ -197,8 +200,12 @@ def _said(part: str, answer: Answer) -> str:
 
 def _merged(lists: Sequence[Sequence[_T]], key: Callable[[_T], Hashable]) -> tuple[_T, ...]:
     """Return the elements of lists, the first of each before the second of any, each once."""
-    order = (each for row in zip_longest(*lists) for each in row if each is not None)
-    return tuple({key(each): each for each in reversed(list(order))}.values())[::-1]
+    found: dict[Hashable, _T] = {}
+    for row in zip_longest(*lists):
+        for each in row:
+            if each is not None:
+                found.setdefault(key(each), each)
+    return tuple(found.values())
 
 
 def _difference(asked: Parts, answers: Sequence[Answer]) -> str:
