@@ -14,10 +14,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
+from kgp_neo4j.corpus.read.identifiers import identify
+from kgp_neo4j.corpus.read.parts import joined, parts_of
+from kgp_neo4j.corpus.read.question_form import (
+    asks_for_an_account,
+    asks_for_an_overview,
+    is_in_latin_script,
+)
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
@@ -57,6 +64,8 @@ _FIRST, _LOOKED_AT = 5, 300
 #: How often the sentence that says most answers a question for why or how; that it gives a reason
 #: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
+#: No sentence alone tells what documents are about: those that say most are shown.
+_OVERVIEW = 0.4
 
 
 class Retriever(Protocol):
@@ -128,7 +137,8 @@ class PipelineOptions(MethodOptions, total=False):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
-    A question for why or how is answered with the most relevant sentence. A question in a language
+    A question for why or how is answered with the most relevant sentence, one for an overview shows
+    those. A question in a language
     that the bundled reader does not know is not read: the sentences are those that share the rarest
     words with it; `language` is the passages' own. The text is empty where there is no answer.
     """
@@ -143,10 +153,13 @@ class ReaderAnswerer:
         if self._knows_language(evidence):
             reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
             ranked = reading.sentences
-            if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
+            whole = asks_for_an_overview(evidence.question)
+            account = reading.kind != "none" and asks_for_an_account(evidence.question)
+            if ranked and (whole or account):
                 span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
                 reading = replace(
-                    reading, text=ranked[0].text, kind="sentence", confidence=_ACCOUNT,
+                    reading, text=ranked[0].text, kind="sentence",
+                    confidence=_OVERVIEW if whole else _ACCOUNT,
                     spans=(span,), stated=False,
                 )  # fmt: skip
             found = parts(reading, "text", "stated", "sentences")
@@ -317,6 +330,20 @@ class Pipeline:
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
             require_corpus(self.database, self.corpus)
+        asked = parts_of(question) if type_ is None and self.meter is None else None
+        if asked is None:
+            return self._ask(question, type_, on_text)
+        answers = list[Answer]()
+        said = list[Said]()
+        # Of a difference the second question stands first in its words.
+        for part in asked.questions[:: -1 if asked.differs else 1]:
+            one = self._ask(by_rules(part, said), None, on_text)
+            answers.append(one)
+            said.append(Said(one.question, one.text, tuple(p.title for p in one.passages[:1])))
+        return joined(question, asked, answers[:: -1 if asked.differs else 1])
+
+    def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
+        """Answer a question without parts."""
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)
@@ -329,10 +356,12 @@ class Pipeline:
                 # The first question waits for the reader no longer than for the passages.
                 loading = threading.Thread(target=self._open_reader, daemon=True)
                 loading.start()
-                retrieval = self.retrieve(question)
+                found = identify(
+                    self.database, self.corpus, self.retrieve(question), names=self._knows_english
+                )
                 loading.join()
-                tell("passages", lambda: retrieval)
-                answer = self.answer(retrieval, structural, on_text)
+                tell("passages", lambda: found.retrieval)
+                answer = found.told(self.answer(found.retrieval, structural, on_text))
                 shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
@@ -345,6 +374,11 @@ class Pipeline:
             browser=browser_link(self.database.connection, shown),
         )
         return replace(answer, queries=queries_of(answer))
+
+    @property
+    def _knows_english(self) -> bool:
+        reading = getattr(self.answerer, "offline", self.answerer)
+        return getattr(reading, "language", "") == DEFAULT_LANGUAGE
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""

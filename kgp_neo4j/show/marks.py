@@ -48,7 +48,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
         return Marks(sentences=_merged(sentences, passage.text))
     if answer.reading is not None and by_reader:
         spans = [(s.start, s.end) for s in answer.reading.spans if s.passage == passage.id]
-        if answer.reading.kind == "span":
+        if answer.reading.kind in ("span", "parts"):
             words = spans
         else:
             sentences += spans

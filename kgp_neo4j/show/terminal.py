@@ -177,7 +177,7 @@ def print_said(answer: Answer) -> None:
     page = _Page()
     by = answer.by
     if by != "structure" and not answer.text:
-        page.heading("Not in these documents", _TIERS["none"])
+        page.heading(plain(answer.summary), _TIERS["none"])
         _print_sentences(page, answer, "Closest: ")
     elif by == "model":
         from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED

@@ -439,6 +439,20 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """One part of a question, as a question, with its answer and the ids of the passages behind it.
+
+    `said` is what the whole answer says of it: the text, or that there is none.
+    """
+
+    question: str
+    text: str
+    tier: Tier
+    passages: tuple[str, ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with everything needed to check it.
 
@@ -450,7 +464,8 @@ class Answer:
     reader's answer was given instead of, and `usage` is what the model's calls took. `notes` are
     warnings for the user: passages left out of a prompt, a reply cut off or refused. `queries` can
     be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
-    those of the retrieval, by name.
+    those of the retrieval, by name. `missing` is what the question names and no document mentions;
+    of a question of several `parts` each has its answer.
     """
 
     question: str
@@ -473,6 +488,8 @@ class Answer:
     queries: tuple[ShownQuery, ...] = ()
     trace: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
     #: Properties that stand in JSON beside the fields.
     DERIVED: ClassVar = ("tier",)
 
@@ -507,6 +524,8 @@ class Answer:
     @property
     def summary(self) -> str:
         """Return the answer in a line, with how sure it is where that is not beyond doubt."""
+        if not self.text and self.missing:
+            return f"No document mentions {' or '.join(self.missing)}"
         if not self.text:
             return "Not in these documents" if self.passages else "Nothing in the corpus matches"
         if self.tier == "evidence" and self.reading is not None:
@@ -549,7 +568,7 @@ class Answer:
     @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
         """Return the sentence with the answer; without a probable one, those that say most."""
-        return self.sentences if self.tier == "evidence" else self.sentences[:1]
+        return self.sentences if self.tier == "evidence" else self.sentences[: len(self.parts) or 1]
 
     _repr_html_ = _html
 
