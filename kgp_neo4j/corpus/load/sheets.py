@@ -209,8 +209,12 @@ def too_large() -> InputError:
 
 
 def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
-    """Yield the tables of a sheet: it is split only between those with words above values."""
-    for top, bottom in _parts(grid, lambda start, end: _is_table(grid[start:end])):
+    """Yield the tables of a sheet: it is split where words above values, or a title, begin one."""
+
+    def is_table(start: int, end: int) -> bool:
+        return _is_table(grid[start:end]) or _is_apart(grid[start:end], grid[:start])
+
+    for top, bottom in _parts(grid, is_table):
         shifted = [replace(s, row=s.row - top) for s in spans]
         yield from _side_by_side(grid[top:bottom], shifted)
 
@@ -254,6 +258,16 @@ def _is_table(rows: Rows) -> bool:
     names = list(filter(None, names))
     is_named = len(names) > 1 and not any(map(is_value, names))
     return is_named and any(column_type(column) != "text" for column in zip(*below, strict=True))
+
+
+def _is_apart(rows: Rows, above: Rows) -> bool:
+    """Return whether rows have a title and names of their own, in other columns than those above."""
+    own, other = ({at for row in each for at, text in enumerate(row) if text} for each in (rows, above))
+    rows, _ = trimmed(rows, ())
+    titles = _title_rows(rows)
+    names = list(filter(None, rows[titles])) if titles else []
+    is_named = len(names) > 1 and len(set(names)) == len(names) and not any(map(is_value, names))
+    return is_named and own != other
 
 
 # --- Number formats ---
