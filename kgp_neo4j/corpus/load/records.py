@@ -67,9 +67,9 @@ def values_beside(value: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def texts_of_rows(document: SourceDocument) -> Iterator[SourceDocument]:
-    """Yield a document and, where its one table's rows are texts, one of each row, not of the table.
+    """Yield a document and, where its one table's rows hold texts, a document of each row.
 
-    The table stays, so that its rows can be counted; the texts are in the rows' own passages alone.
+    The table stays, so that its rows can be counted; the texts are in the rows' passages alone.
     """
     table = document.tables[0] if len(document.tables) == 1 else None
     rows = table.rows[table.header_rows :] if table else ()

@@ -261,8 +261,9 @@ def _is_table(rows: Rows) -> bool:
 
 
 def _is_apart(rows: Rows, above: Rows) -> bool:
-    """Return whether rows have a title and names of their own, in other columns than those above."""
-    own, other = ({at for row in each for at, text in enumerate(row) if text} for each in (rows, above))
+    """Return whether rows have a title and names, in other columns than those above."""
+    own = {at for row in rows for at, text in enumerate(row) if text}
+    other = {at for row in above for at, text in enumerate(row) if text}
     rows, _ = trimmed(rows, ())
     titles = _title_rows(rows)
     names = list(filter(None, rows[titles])) if titles else []

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 from kgp_neo4j.corpus.load.grid import normal, section_rows
@@ -66,7 +66,9 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
         if kinds and (said or (is_bare and len(others) >= _ENOUGH)):
             found[at] = kinds[0]
         elif is_bare and is_end and said == "whole" and others:
-            found |= {at: kind for kind in _allowed(values, at, others, label)}
+            kind = "sum" if _MEANS.isdisjoint(label.split()) else "average"
+            if _may_be(values, at, others, kind):
+                found[at] = kind
         last = at + 1 if at in found else last
     return found
 
@@ -110,16 +112,15 @@ def _decimals(text: str) -> int:
     return len(found[1]) if found and len(found[1]) != 3 else 0
 
 
-def _allowed(
-    values: dict[int, list[float | None]], at: int, others: Sequence[int], label: str
-) -> Iterator[str]:
-    """Yield what a row that only its label and place tell may be of others, unless it cannot be."""
-    is_mean = not _MEANS.isdisjoint(label.split())
+def _may_be(
+    values: dict[int, list[float | None]], at: int, others: Sequence[int], kind: str
+) -> bool:
+    """Return whether a row that its label and place alone tell may be that of others."""
     for column, total in enumerate(values[at]):
         parts = [v for row in others if (v := values[row][column]) is not None]
         if total is not None and parts:
-            least, most = min(parts), max(parts)
-            share = _LEAST_SHARE * math.fsum(parts)
-            if not (least <= total <= most if is_mean else total >= share):
-                return
-    yield "average" if is_mean else "sum"
+            if kind == "average" and not min(parts) <= total <= max(parts):
+                return False
+            if kind == "sum" and total < _LEAST_SHARE * math.fsum(parts):
+                return False
+    return True

@@ -16,13 +16,12 @@ from kgp_neo4j.corpus.tables.outline import (
 from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.features import example
-from kgp_neo4j.corpus.tables.questions.figures import Figure, read_figure
+from kgp_neo4j.corpus.tables.questions.figures import Figure, figure_in_words, read_figure
 from kgp_neo4j.corpus.tables.questions.plans import (
     Pick,
     Plan,
     Rows,
     columns_of,
-    condition_words,
     denotation,
     in_words,
     shown,
@@ -61,7 +60,9 @@ def answer_from_table(
     if strict and not answer.computes:
         return answer
     if figure and (figure.sure or figure.near):
+        confidence = _SURE if figure.sure else _NEAR
         answer = _reckoned(library, table, figure, grid, rows)
+        answer = replace(answer, confidence=confidence, computes=True)
         if figure.sure and answer.values:
             return answer
     elif readings := candidates(links, grid):
@@ -88,53 +89,51 @@ def answer_from_table(
 def _reckoned(
     library: Library, table: TableOutline, figure: Figure, grid: Grid, rows: Sequence[TableRow]
 ) -> StructuralAnswer:
-    """Return the value of a figure over all rows; of the whole table, from its own total if any."""
-    sure = {"confidence": _SURE if figure.sure else _NEAR, "computes": True}
-    names = [column.name for column in grid.columns]
+    """Return the value of a figure over all rows; of a whole column, from its own total if any."""
     if figure.kind == "select":
         pick = Pick(figure.column, "value", figure.end == "high")
-        found = run(library, table, rows, Plan("select", Rows(figure.conditions, 0, pick), figure.group))
-        return replace(found, **sure)
+        plan = Plan("select", Rows(figure.conditions, 0, pick), figure.group)
+        return run(library, table, rows, plan)
     column = grid.columns[figure.column - 1] if figure.column else None
-    of = condition_words(figure.conditions, grid)
-    what = f"the {figure.kind} of {column.name}" if column else "count the rows"
-    by = f" for each {figure.part or names[figure.group - 1]}" if figure.group else ""
-    reading = f"{what}{of}{by}{f', the {figure.end}est' if figure.end and by else ''}"
-    if figure.kind in ("sum", "average") and not (figure.conditions or figure.group):
-        for at, kind in reversed(grid.totals.items()):
-            text = grid.rows[at][figure.column - 1].text
-            if kind == figure.kind and text and grid.rows[at][figure.column - 1].value is not None:
-                cited = cite_cell(table, rows[at], column, text)
-                reading += f" as row {rows[at].number} gives it"
-                return StructuralAnswer(text, (text,), citations=(cited,), reading=reading, **sure)
+    reading = figure_in_words(figure, grid)
+    whole = figure.kind in grid.totals.values() and not (figure.conditions or figure.group)
+    for at, kind in reversed(grid.totals.items() if whole else ()):
+        cell = grid.rows[at][figure.column - 1]
+        if kind == figure.kind and cell.value is not None:
+            cited = (cite_cell(table, rows[at], column, cell.text),)
+            reading = f"{reading}, as row {rows[at].number} gives it"
+            return StructuralAnswer(cell.text, (cell.text,), citations=cited, reading=reading)
     found = library.read(
         "structure/figures", table=table.id, conditions=[*map(asdict, figure.conditions)],
         column=figure.column, group=figure.group, part=figure.part,
     )  # fmt: skip
-    name = {"count": "rows"}.get(figure.kind, figure.kind)
-    found = [row for row in found if row["rows" if figure.kind == "count" else "valued"] or column is None or figure.kind == "distinct"]
-    if not found and figure.kind in ("count", "distinct") and not figure.group:
-        return StructuralAnswer("0", ("0",), reading=reading, citations=(cite_table(table),), **sure)
+    name = "rows" if figure.kind == "count" else figure.kind
+    if figure.kind in ("count", "distinct"):
+        found = found or ([] if figure.group else [{name: 0, "cited": []}])
+    else:
+        found = [row for row in found if row["valued"]]
     if figure.end and found:
         best = (max if figure.end == "high" else min)(row[name] for row in found)
         found = [row for row in found if row[name] == best]
-    cited = [TableRow(**place, total=None, cells=()) for row in found for place in row["cited"]]
-    citations = tuple(cite_cell(table, place, None, place.title) for place in cited[:_CITED])
     digits = 2 if figure.kind == "average" else 6
     values = [shown(round(float(row[name]), digits)) for row in found]
+    text = ", ".join(values)
     if figure.group:
-        keys = [_dated(row["key"], figure.part) if figure.part else row["title"] for row in found]
-        lines = [f"{key}: {value}" for key, value in zip(keys, values, strict=True)]
-        text = ", ".join(f"{k} ({v})" for k, v in zip(keys, values, strict=True)) if figure.end else "\n".join(lines)
-        values = keys if figure.end else lines
-    else:
-        text = ", ".join(values)
-    return StructuralAnswer(text, tuple(values), citations=citations, reading=reading, **sure)
+        keys = [row["title"] if not figure.part else _dated(row["key"]) for row in found]
+        pairs = [*zip(keys, values, strict=True)]
+        listed = "\n".join(f"{key}: {value}" for key, value in pairs)
+        text = ", ".join(f"{k} ({v})" for k, v in pairs) if figure.end else listed
+        values = keys if figure.end else listed.split("\n")
+    places = [TableRow(**place, total=None, cells=()) for row in found for place in row["cited"]]
+    cited = tuple(cite_cell(table, place, None, place.title) for place in places[:_CITED])
+    cited = cited or (cite_table(table),)
+    return StructuralAnswer(text, tuple(values), citations=cited, reading=reading)
 
 
-def _dated(key: str, part: str) -> str:
-    """Return a part of a date as people write it: "March 2025", "2025 Q1"."""
-    return f"{month_name[int(key[5:7])]} {key[:4]}" if part == "month" else key
+def _dated(key: str) -> str:
+    """Return a part of a date as people write it: "March 2025" for 2025-03."""
+    is_month = len(key) == 7 and key[5:].isdigit()
+    return f"{month_name[int(key[5:])]} {key[:4]}" if is_month else key
 
 
 def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] = ()) -> Grid:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links, date_at
-from kgp_neo4j.corpus.tables.questions.plans import Condition
+from kgp_neo4j.corpus.tables.questions.plans import Condition, condition_words
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import MONTHS
 from kgp_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, same_start, stem
@@ -17,10 +17,14 @@ from kgp_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, same_start, stem
 _CUES = {
     "count": re.compile(r"\b(?:how many|(?:total )?number of|how often|count(?: of)?)\b"),
     "average": re.compile(r"\b(?:on )?(?:average|mean|avg)(?: number of)?\b"),
-    "sum": re.compile(r"\b(?:in total|total|sum|altogether|in all|combined|how much)\b"),
+    "sum": re.compile(r"\b(?:in total|total|sum|(?:al|all )?together|in all|combined|how much)\b"),
     "often": re.compile(r"\b(?:most|least) (?:often|frequently|common|frequent)\b"),
-    "high": re.compile(r"\b(?:most|highest|largest|biggest|greatest|maximum|max|longest)\b"),
-    "low": re.compile(r"\b(?:least|fewest|lowest|smallest|minimum|min|shortest)\b"),
+    "high": re.compile(
+        r"\b(?:most(?: expensive)?|highest|largest|biggest|greatest|maximum|max|longest)\b"
+    ),
+    "low": re.compile(
+        r"\b(?:least(?: expensive)?|cheapest|fewest|lowest|smallest|minimum|min|shortest)\b"
+    ),
     "distinct": re.compile(r"\b(?:different|distinct|unique)\b"),
 }
 _PER = re.compile(r"\b(?:per|(?:for |in |by |of )?(?:each|every)|by) (?:the )?(?=\w)")
@@ -35,7 +39,11 @@ _QUARTER = re.compile(
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 #: Comparisons: the words before a number, those behind it, and what they ask for.
 _COMPARED = (
-    (r"(?:at least|no less than|minimum of|between)", r"(?:or|and) (?:more|above|higher|over)", ">="),
+    (
+        r"(?:at least|no less than|minimum of|between)",
+        r"(?:or|and) (?:more|above|higher|over)",
+        ">=",
+    ),
     (r"(?:at most|no more than|up to|maximum of)", r"(?:or|and) (?:less|fewer|below|lower)", "<="),
     (r"(?:(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger) than|under|below)", "", "<"),
     (r"(?:(?:more|\w+er) than|over|above|exceed\w*|beyond)", "", ">"),
@@ -43,17 +51,17 @@ _COMPARED = (
 _DATED = (("before", "<"), ("after", ">"), ("since|from|between", ">="), ("until|through|to", "<="))
 #: Words that say nothing of which rows are meant: rows as such, and verbs that say that they are.
 _PLAIN = frozenset(
-    "row rows record records entry entries item items line lines time times value values amount "
-    "amounts number numbers figure list listed give gave given tell show table data there please "
-    "receive receives received make made get got go went gone come came take took taken place happen happened occur occurred "
-    "exist belong contain contains include includes recorded overall whole entire work works "
-    "worked live lives lived have total sum mean average count eur euro euros usd dollar dollars "
-    "gbp pound pounds".split()
+    "whats row rows record records entry entries item items line lines time times value values "
+    "amount amounts number numbers figure list listed give gave given tell show table data there "
+    "please receive receives received make made get got go went gone come came take took taken "
+    "place happen happened occur occurred exist belong contain contains include includes recorded "
+    "overall whole entire work works worked live lives lived have total sum mean average count eur "
+    "euro euros usd dollar dollars gbp pound pounds".split()
 )
 #: Words that narrow down what is meant, though they stand in every text.
 _TELLING = frozenset(
     "not no t never without except excluding other than only same more less over under above below "
-    "before after since until between during first last next previous once twice again both "
+    "before after since until between first last next previous once twice again both "
     "neither nor few fewer latest such she he it they her his him their them its second third "
     "fourth fifth later earlier".split()
 )
@@ -77,6 +85,8 @@ _FEW, _SHARED = 40, 4
 _KEY, _FIRST_KEY = 0.9, 0.6
 #: Rows from which on not all of them are looked at.
 _LONG = 500
+_PRICED = re.compile(r"\b(?:cheapest|expensive)\b")
+_PRICES = frozenset(map(stem, ("price", "cost", "fee", "fare", "rate", "charge", "rent")))
 _IDS = frozenset("id no nr number num key index code position rank".split())
 
 
@@ -127,7 +137,20 @@ def read_figure(links: Links, grid: Grid, names: Iterable[str]) -> Figure | None
     unread = tuple(links.words[at] for at in left)
     fits = bool(found.conditions or found.column or found.group or reader.is_named)
     near = bool(found.conditions or found.group) and len(left) == 1 and left[0] in reader.open
-    return replace(found, unread=unread, doubt=reader.doubt, near=near and not reader.doubt, fits=fits)
+    return replace(
+        found, unread=unread, doubt=reader.doubt, near=near and not reader.doubt, fits=fits
+    )
+
+
+def figure_in_words(figure: Figure, grid: Grid) -> str:
+    """Return a figure in words, such as `the sum of Cost for each month, the highest`."""
+    names = ["", *(column.name for column in grid.columns)]
+    kind = {"max": "highest", "min": "lowest", "distinct": "number of different values"}
+    what = f"the {kind.get(figure.kind, figure.kind)} of {names[figure.column]}"
+    what = what if figure.column else "count the rows"
+    by = f" for each {figure.part or names[figure.group]}" if figure.group else ""
+    end = {"high": ", the highest", "low": ", the lowest"}.get(figure.end, "") if by else ""
+    return f"{what}{condition_words(figure.conditions, grid)}{by}{end}"
 
 
 class _Reader:
@@ -161,7 +184,12 @@ class _Reader:
         each = self.grid.columns[column - 1]
         is_id = not each.norm or not _IDS.isdisjoint(each.norm.split()[-1:])
         is_value = each.type in ("number", "currency", "percentage")
-        return is_value and not (is_id or self.grid.counted[column - 1]) and column not in self.dates
+        return (
+            is_value and not (is_id or self.grid.counted[column - 1]) and column not in self.dates
+        )
+
+    def _is_flag(self, column: int) -> bool:
+        return set(self.grid.folded[column - 1]) <= _TRUE | _FALSE
 
     def _is_key(self, column: int) -> bool:
         share = self.grid.distinct[column - 1] / len(self.grid.rows)
@@ -174,7 +202,9 @@ class _Reader:
     def _take(self, match: re.Match[str] | None) -> bool:
         """Account for the words of a match; return whether there is one."""
         if match is not None:
-            self._account(at for at, s in enumerate(self.starts) if match.start() <= s < match.end())
+            self._account(
+                at for at, s in enumerate(self.starts) if match.start() <= s < match.end()
+            )
         return match is not None
 
     def _account(self, places: Iterable[int]) -> None:
@@ -196,7 +226,7 @@ class _Reader:
         """Return whether a word has the stem of one of a header, or begins like it."""
         word = _base(self.words[at])
         return any(
-            word == own or min(same_start(word, own), len(own)) >= max(_SHARED, len(own) - 3)
+            word in (own, _base(own)) or same_start(word, own) >= max(_SHARED, len(own) - 3)
             for own in header
         )
 
@@ -211,8 +241,8 @@ class _Reader:
         for column in self.every:
             header = self.grid.stems[column - 1]
             size = 0
-            while size < len(header) and at + size < len(self.words):
-                if at + size not in self.left or not self._like(at + size, header):
+            while size < len(header) and at + size in self.left:
+                if stem(self.words[at + size]) not in header:
                     break
                 size += 1
             if size:
@@ -245,14 +275,24 @@ class _Reader:
             self.doubt = "there are several columns of dates"
         return next(iter(named or self.dates), 0)
 
+    def _is_name(self, cue: re.Match[str]) -> bool:
+        """Return whether "number of" is the end of a name ("the phone number of")."""
+        at = sum(start < cue.start() for start in self.starts)
+        return cue[0] == "number of" and at > 0 and self.words[at - 1] not in STOP_WORDS
+
     # --- The whole ---
 
     def read(self) -> Figure | None:
         cues = {name: match for name, cue in _CUES.items() if (match := cue.search(self.text))}
+        if "count" in cues and self._is_name(cues["count"]):
+            del cues["count"]
         group, part = 0, ""
         for match in _PER.finditer(self.text):
             if found := self._grouping(self._at(match.end())):
-                (group, part), is_per = found, self._take(match)
+                group, part = found
+            elif "average" not in cues and _PER_EACH.match(match[0]):
+                self.doubt = "it is not told for what each figure is asked"
+            self._take(match if found else None)
         is_per = bool(group)
         end = "high" if "high" in cues else "low" if "low" in cues else ""
         if not is_per and end and (match := _WHICH.search(self.text)):
@@ -262,8 +302,9 @@ class _Reader:
                 group = texts[0] if texts and self._is_key(texts[0]) else 0
         if not (is_per or end or "count" in cues or "average" in cues or "sum" in cues):
             return None
-        for cue in cues.values():
-            self._take(cue)
+        for name in cues:
+            for match in _CUES[name].finditer(self.text):
+                self._take(match)
         kind = next((kind for kind in ("average", "count", "sum") if kind in cues), "")
         column, is_rows = 0, kind == "count" or "often" in cues
         if kind == "count":
@@ -272,8 +313,9 @@ class _Reader:
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
             self.open.add(sum(start < cues[end].start() for start in self.starts) - 1)
-            if not (is_rows := noun < len(self.words) and self._is_row_noun(noun)):
-                column = self._reckoned()
+            is_rows = noun < len(self.words) and self._is_row_noun(noun)
+            is_rows = is_rows and not _PRICED.search(self.text)
+            column = 0 if is_rows else self._reckoned()
         self._find_dates()
         self._find_comparisons()
         self._find_cells()
@@ -282,6 +324,10 @@ class _Reader:
             self._account(self._mentioned(each))
         if kind in ("average", "sum") and not column:
             column = self._reckoned()
+        is_more = bool(self.conditions or group or column)
+        for each in self.every if is_more else ():  # what all rows have does not narrow them down
+            if all(cell.norm for cell in self.grid.cells[each - 1]) and not self._is_flag(each):
+                self._account(self._mentioned(each))
         if kind == "average" and group and self._is_key(group) and not part:
             group = 0
         if kind in ("average", "sum") and not column:
@@ -336,12 +382,13 @@ class _Reader:
         if at >= len(self.words):
             return "count", 0
         column, size, whole = self._column(at)
-        is_named = stem(self.words[at]) in self.names and not distinct
-        if column and (whole or not is_named):
+        before = {x.condition.column for x in self.links.cells if x.exact and x.end == at}
+        is_named = (stem(self.words[at]) in self.names or column in before) and not distinct
+        if column and not (column in before or (is_named and not whole)):
             self._account(range(at, at + size))
             if column in self.quantities:
                 return "sum", column
-            if distinct or not (self._is_key(column) or is_named):
+            if distinct or not self._is_key(column):
                 return "distinct", column
         elif not is_named and at in self.left:
             self.open.add(at)
@@ -349,7 +396,12 @@ class _Reader:
         return "count", 0
 
     def _reckoned(self) -> int:
-        """Return the column of numbers that is named, or the only one."""
+        """Return the column of numbers that is named, or the only one (of prices)."""
+        if _PRICED.search(self.text):
+            priced = [c for c in self.quantities if _PRICES & {*self.grid.stems[c - 1]}]
+            money = [c for c in self.quantities if self.grid.columns[c - 1].type == "currency"]
+            if len(priced or money) == 1:
+                return (priced or money)[0]
         ranked = sorted(
             ((len(self._mentioned(c)) / len(self.grid.stems[c - 1]), c) for c in self.quantities),
             reverse=True,
@@ -429,22 +481,14 @@ class _Reader:
             for ahead, after, op in _COMPARED:
                 match = re.search(rf"{ahead}$", before)
                 other = re.match(rf" (?:\w+ )?{after}\b", behind) if after else None
-                if match or other:
+                is_end = op == "<=" and re.search(r"\bbetween .* and$", before)
+                if (match or other or is_end) and (column := self._compared(at)):
+                    wanted = Condition(column, op, "value", (), value, None, self.words[at])
+                    self._add(wanted, [at])
+                    self._take(match)
+                    self._account(range(at, at + len(other[0].split()) + 1) if other else ())
+                if match or other or is_end:
                     break
-            else:
-                if not re.search(r"\bbetween .* and$", before):
-                    continue
-                op = "<="
-            column = self._compared(at)
-            if not column:
-                continue
-            places = {at, at - 1, at - 2} if match else {at}
-            self._add(
-                Condition(column, op, "value", (), value, None, self.words[at]),
-                {each for each in places if each == at or self.words[each] not in self.names},
-            )
-            if other:
-                self._account(range(at + 1, at + 1 + len(other[0].split())))
 
     def _compared(self, at: int) -> int:
         """Return the column with which the number at a place is compared."""
@@ -466,7 +510,7 @@ class _Reader:
             for column in self.every:
                 texts = self.grid.folded[column - 1]
                 if len(texts) <= _FEW and self.grid.columns[column - 1].type == "text":
-                    if set(texts) <= _TRUE | _FALSE and self._like(at, self.grid.stems[column - 1]):
+                    if self._is_flag(column) and self._like(at, self.grid.stems[column - 1]):
                         held = tuple(n for t, norms in texts.items() if t in _TRUE for n in norms)
                         self._name(column, held, at, at + 1)
                         break
