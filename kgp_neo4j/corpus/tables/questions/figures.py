@@ -215,7 +215,8 @@ class _Reader:
     def _at(self, offset: int) -> int:
         """Return the first word at or behind an offset that is no article or the like."""
         at = sum(start < offset for start in self.starts)
-        while at < len(self.words) and at not in self.left and self.words[at] in STOP_WORDS:
+        passed = {each for each, word in enumerate(self.words) if word in STOP_WORDS} | self.taken
+        while at in passed - self.left:
             at += 1
         return at
 
@@ -386,6 +387,7 @@ class _Reader:
         is_named = (stem(self.words[at]) in self.names or column in before) and not distinct
         if column and not (column in before or (is_named and not whole)):
             self._account(range(at, at + size))
+            self.is_named = True
             if column in self.quantities:
                 return "sum", column
             if distinct or not self._is_key(column):
@@ -448,7 +450,8 @@ class _Reader:
                 self._add(Condition(column, "=", "month", tuple(months), wording=wording), ())
         at = 0
         while at < len(self.words):
-            size, date, wording = (0, "", "") if at not in self.left else self._date(at)
+            is_free = at in self.left or (self.words[at] in MONTHS and at not in self.taken)
+            size, date, wording = self._date(at) if is_free else (0, "", "")
             if size and (column := self._date_column()):
                 before = self._before(at)
                 op = next((op for cue, op in _DATED if re.search(rf"\b(?:{cue})$", before)), "=")
@@ -475,7 +478,7 @@ class _Reader:
 
     def _find_comparisons(self) -> None:
         for at, value in self.links.number_places.items():
-            if at not in self.left:
+            if at not in self.left or self.words[at] in ("once", "twice"):
                 continue
             before, behind = self._before(at), self.text[self.starts[at] + len(self.words[at]) :]
             for ahead, after, op in _COMPARED:
