@@ -342,14 +342,14 @@ def test_rows_that_sum_up_others_are_told(text: str, totals: dict[int, str]) -> 
 
 
 def test_a_title_begins_a_table_of_its_own_in_a_sheet() -> None:
-    names, risks = ["Task", "", "Owner", "Budget"], ["Risk", "", "Level", ""]
+    names, loans = ["Task", "", "Owner", "Budget"], ["Loan", "", "", "Sum"]
     rows = [["PLAN", "", "", ""], ["", "", "", ""], names, ["Dig", "", "Ana", "40"],
-            ["Lay", "", "", "20"], ["", "", "", ""], ["RISKS", "", "", ""], risks,
-            ["Storm", "", "high", ""]]  # fmt: skip
+            ["Lay", "", "", "20"], ["", "", "", ""], ["LOANS", "", "", ""], loans,
+            ["Bank", "", "", "900"], ["Aunt", "", "", "80"]]  # fmt: skip
     blocks = Blocks()
     add_sheet(blocks, "Q3", rows, Layout())
     found = [(table.caption, table.rows[0], len(table.rows)) for table in blocks.tables]
     assert found == [
         ("Q3: PLAN", ("Task", "Owner", "Budget"), 3),
-        ("Q3: RISKS", ("Risk", "Level"), 2),
+        ("Q3: LOANS", ("Loan", "Sum"), 3),
     ]

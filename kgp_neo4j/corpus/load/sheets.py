@@ -227,7 +227,8 @@ def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
         moved = [replace(s, column=s.column - left) for s in spans]
         part, shifted = trimmed([row[left:right] for row in rows], moved)
         width = len(part[0])
-        titles = [Span(at, 0, 1, width) for at in range(_title_rows(part))] if width > 2 else []
+        count = _title_rows(part) if width > 2 or _is_table(part) else 0
+        titles = [Span(at, 0, 1, width) for at in range(count)]
         if table := table_of(part, (*titles, *shifted)):
             yield table
 
