@@ -165,7 +165,8 @@ class StructuralAnswer:
     `values` are the single answers (the denotation), `text` gives them in a sentence. Where it is
     uncertain how the question was read, `sure` is false, `doubt` is the reason, `text` claims
     nothing and `markdown` is the table or page. `found` is false where a page or table asked for
-    does not exist; `text` then lists those that do. `reading` is how the question was read.
+    does not exist; `text` then lists those that do. `reading` is how the question was read, and
+    `computes` is true where it asks for what only rows together tell: a count, a sum, an extreme.
     """
 
     text: str
@@ -178,6 +179,7 @@ class StructuralAnswer:
     citations: tuple[Citation, ...] = ()
     queries: tuple[ShownQuery, ...] = ()
     markdown: str = ""
+    computes: bool = False
 
     @property
     def probable(self) -> bool:

@@ -306,6 +306,40 @@ def test_published_questions(
     assert len({d.key for d in found}) == len(set(texts))
 
 
+def test_other_objects_are_the_rows_of_tables(tmp_path: Path) -> None:
+    """Names within names, ragged objects, lists in a wrapper; rows of texts are passages each."""
+    deals = [
+        {"id": 1, "who": {"name": "Ana"}, "won": True, "tags": ["a", "b"], "share": 2.125},
+        {"id": 2, "who": None, "due": "2025-03-01"},
+    ]
+    names = ("id", "who.name", "won", "tags", "share", "who", "due")
+    rows = (names, ("1", "Ana", "true", "a, b", "2.1250", "", ""), ("2", *[""] * 5, "2025-03-01"))
+    lines = "\n".join(map(json.dumps, deals))
+    wrapped = json.dumps({"meta": {"page": 1}, "data": {"deals": deals}, "notes": [{"n": 1}]})
+    for name, data, captions in (
+        ("a.json", json.dumps(deals), [""]),
+        ("a.jsonl", lines, [""]),
+        ("b.json", wrapped, ["data.deals", "notes"]),
+    ):
+        [found] = read(write_file(tmp_path / name, data), bar("", None))
+        assert isinstance(found, SourceDocument)
+        assert [table.caption for table in found.tables] == captions
+        assert (found.tables[0].rows, found.title) == (rows, name[0])
+    assert "meta.page: 1" in found.text
+    told = (
+        "The lift stopped between two floors, and the alarm button did not answer for an hour. " * 2
+    )
+    tickets = [{"no": n, "subject": f"Lift {name}", "body": told} for n, name in enumerate("xyz")]
+    values = f"no,subject,body\n0,Lift x,{json.dumps(told)}\n1,Lift y,{json.dumps(told)}\n"
+    for name, data, count in (("t.json", json.dumps(tickets), 3), ("t.csv", values, 2)):
+        [table, *texts] = read(write_file(tmp_path / name, data), bar("", None))
+        assert isinstance(table, SourceDocument)
+        assert len(table.tables[0].rows) == count + 1
+        assert told not in table.text
+        assert [each.title for each in texts] == ["Lift x", "Lift y", "Lift z"][:count]
+        assert all(each.whole and told.strip() in each.text for each in texts)
+
+
 def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     made = [{"title": f"T{n}", "text": f'😀\\ " {n} ' * 40} for n in range(9_000)]
     text = json.dumps(made, ensure_ascii=False)

@@ -72,7 +72,7 @@ CORPUS = Kind(
         "text": "agent answer caption contents corpus date details document edge encoder "
         "fileHash fingerprint footer header heading id key keywordMarks label language linkedBy "
         "madeOf markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run "
-        "scope section settings sha256 shelf source surface table text title type unit",
+        "scope section settings sha256 shelf source surface table text title total type unit",
         "whole": "cells characters column columnSpan count dimension documentFrequency edges end "
         "headerRows level links markdownRows nodes number order page pages position rank row "
         "rowSpan rows start step tables",
