@@ -139,20 +139,15 @@ def _command(said: str, conversation: Conversation) -> None:
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn: the question as it was understood, the answer, its sources."""
     from kgp_neo4j.show.marks import by_whom
-    from kgp_neo4j.show.terminal import print_said, print_structural
+    from kgp_neo4j.show.terminal import print_said
 
     answer = turn.answer
     if turn.question != turn.said:
         click.echo(click.style(f"Understood as: {plain(turn.question)}", dim=True))
-    if answer.structural is not None:
-        print_structural(answer.structural)
-    if answer.passages:
-        print_said(conversation.shown(turn))
-        for source in sorted(turn.sources, key=lambda source: source.number):
-            name = plain(conversation.sources[source.number - 1].cited)
-            click.echo(click.style(f"  [{source.number}] {name}", dim=True))
-    elif answer.structural is None:
-        click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
+    print_said(conversation.shown(turn))
+    for source in sorted(turn.sources, key=lambda source: source.number):
+        name = plain(conversation.sources[source.number - 1].cited)
+        click.echo(click.style(f"  [{source.number}] {name}", dim=True))
     who = by_whom(answer)
     click.echo(click.style(f"{who}, {answer.seconds:.2f} s".lstrip(", "), dim=True))
     if answer.trace:

@@ -73,4 +73,5 @@ def run(
         values=result.values,
         reading=in_words(plan, grid),
         citations=tuple(citations),
+        computes=plan.kind not in ("select", "exists") or plan.rows.pick is not None,
     )
