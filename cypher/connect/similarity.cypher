@@ -5,4 +5,4 @@
 MATCH (c:Corpus {name: $corpus})
 OPTIONAL MATCH (c)-[:HAS_GRAPH]->(g:Graph {type: $graph})
 RETURN CASE WHEN g.madeAt IS NOT NULL AND g.unfinished IS NULL THEN g.settings END AS settings,
-       $graph = 'similarity' AND c.shelf = c.scope AS indexed
+       $graph = 'similarity' AND c.shelf = c.scope AND c.small IS NULL AS indexed

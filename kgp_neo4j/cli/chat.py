@@ -50,12 +50,14 @@ def command(corpus: str, llm: str | None, history: bool, as_json: bool, **option
     in, one a line; --json prints a line for each.
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
+    from kgp_neo4j.corpus.connect.graphs import connect_small
     from kgp_neo4j.corpus.load.listing import require_corpus
     from kgp_neo4j.corpus.pipeline import make_pipeline
 
     with opened_database() as database:
         require_corpus(database, corpus)  # at once, not after the first question
         model = answering_model(llm, **options)
+        connect_small(database, corpus, say)
         pipeline = make_pipeline(database, corpus, model=model, **options)
         conversation = Conversation(pipeline, trace=history)
         if not _talk(conversation, as_json):

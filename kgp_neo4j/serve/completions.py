@@ -51,15 +51,29 @@ _TURNS, _SOURCES, _PIECE = 12, 20, 200
 @handles
 def models(caller: Reads) -> Any:
     """List the corpora and knowledge graphs that the token sees, as models."""
+    return {"object": "list", "data": _models(caller)}
+
+
+@router.get("/models/{model:path}")
+@handles
+def model(model: str, caller: Reads) -> Any:
+    """Return one of the models that the token sees."""
+    listed = [each for each in _models(caller) if each["id"] == model]
+    if not listed:
+        raise ProblemError(404, f"there is no model {model!r}")
+    return listed[0]
+
+
+def _models(caller: Caller) -> list[dict[str, Any]]:
+    """Return the corpora and graphs that a token sees as the protocol's models."""
     database, access = caller.service.database, caller.access
     names = [("corpus", each.name) for each in corpora(database)]
     names += [("graph", each.name) for each in graphs(database)]
-    data = [
+    return [
         {"id": f"{kind}/{name}", "object": "model", "created": 0, "owned_by": "kgp-neo4j"}
         for kind, name in names
         if access.sees(kind, name)
     ]
-    return {"object": "list", "data": data}
 
 
 @router.post("/chat/completions")

@@ -124,7 +124,8 @@ def test_a_tables_text_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[s
     answer = StructuralAnswer(
         hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
     )
-    asked = Answer("", "c", "structure", hostile, structural=answer, type=TypeDecision("structural"))
+    kind = TypeDecision("structural")
+    asked = Answer("", "c", "structure", hostile, structural=answer, type=kind)
     print_said(asked)
     said = capsys.readouterr().out
     assert "Sky" in said
