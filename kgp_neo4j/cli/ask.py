@@ -135,7 +135,7 @@ def command(
             if not account.documents:
                 raise InputError("nothing could be loaded", where=", ".join(paths))
             connect(database, corpus)
-        else:
+        elif options["method"] != "bm25":
             connect_small(database, str(corpus), say)
         pipeline = make_pipeline(database, str(corpus), model=model, **options)
         with written(as_json or as_mermaid) as on_text:

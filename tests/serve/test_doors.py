@@ -4,13 +4,12 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
-from commands import environment, kgp, prints
-from graphs import write_file
+from commands import environment, kgp
+from graphs import rows, write_file
 from mcp import Client
 from serving import Serving, serving
 
@@ -26,26 +25,21 @@ from kgp_neo4j.integrations.langchain import KgpRetriever
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve.completions import answer_markdown
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
-from kgp_neo4j.show.terminal import print_answer, print_said
-from kgp_neo4j.types.corpus import Answer, Passage, Reading, Span, SupportingSentence
-from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
+from kgp_neo4j.show.terminal import print_answer
+from kgp_neo4j.types.corpus import Answer, Passage, Reading, Span
+from kgp_neo4j.types.tables import StructuralAnswer
 
-_NOTE = """# The weir
-
-The weir at Tolm was designed by Ada Brask in 1931. It feeds the mill because the old leat ran dry.
-
-The weir was not paid for by the county. Its keeper is Jon Sele, who lives in the mill house.
+_CORPUS = "test doors"
+_NOTE = """The weir at Tolm was designed by Ada Brask in 1931. It feeds the mill because the old
+leat ran dry. The weir was not paid for by the county. Its keeper is Jon Sele, who lives in the mill.
 """
-_GERMAN = "Das Wehr in Tolm\n\nDas Wehr in Tolm wurde 1931 von Ada Brask entworfen.\n"
-#: What is asked, and who answers; of some that is not certain, and all the same at each door.
+#: What is asked, and who answers where that is certain.
 _ASKED = {
     "Who designed the weir at Tolm?": "reader",
     "Why does the weir feed the mill?": "reader",
     "Was the weir paid for by the county?": "reader",
     "Who won the chess match at Larn in 1902?": "reader",
-    "Wer entwarf das Wehr in Tolm?": "reader",
     "谁设计了这座堰?": "",
     "How many rows has Table 1 of deals?": "structure",
     "What is the total amount of the deals whose manager is Dana Wolfe?": "",
@@ -54,133 +48,93 @@ _ASKED = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("doors")
-    write_file(path / "weir.md", _NOTE)
-    write_file(path / "wehr.txt", _GERMAN)
-    deals = [f"{n},{'Dana Wolfe' if n % 3 else 'Ada Lund'},{100 + n},March" for n in range(1, 13)]
-    write_file(path / "deals.csv", "\n".join(["number,manager,amount,month", *deals]) + "\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def served(database: Database, folder: Path) -> Iterator[Serving]:
+def served(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A service over a corpus that is loaded, and not connected."""
+    folder = tmp_path_factory.mktemp("doors")
+    write_file(folder / "weir.md", f"# The weir\n\n{_NOTE}")
+    deals = [f"{n},{'Dana Wolfe' if n % 3 else 'Ada Lund'},{100 + n}" for n in range(1, 13)]
+    write_file(folder / "deals.csv", "\n".join(["number,manager,amount", *deals]))
+    load(database, [folder], _CORPUS)
     with serving(Service(database, folder=folder / "uploads")) as running:
         yield running
+    delete_corpus(database, _CORPUS)
 
 
-@pytest.fixture(scope="module")
-def loaded(database: Database, folder: Path) -> Iterator[str]:
-    """A corpus that is loaded, and not connected."""
-    load(database, [folder], "test doors")
-    yield "test doors"
-    delete_corpus(database, "test doors")
+def _outside(served: Serving, question: str) -> list[dict[str, Any]]:
+    """Return what HTTP and the Model Context Protocol answer."""
 
+    async def talk() -> Any:
+        with Database(served.service.database.connection, read_only=True) as reading:
+            async with Client(make_server(reading, corpus=_CORPUS)) as client:
+                return (await client.call_tool("ask", {"question": question})).structured_content
 
-def _by_mcp(database: Database, corpus: str, question: str) -> dict[str, Any]:
-    async def talk() -> dict[str, Any]:
-        with Database(database.connection, read_only=True) as reading:
-            async with Client(make_server(reading)) as client:
-                told = await client.call_tool("ask", {"question": question, "corpus": corpus})
-                assert not told.is_error, told.content
-                return dict(told.structured_content or {})
-
-    return asyncio.run(talk())
+    told = asyncio.run(talk())
+    with served.client() as client:
+        made = client.post("/ask", json={"question": question, "corpus": _CORPUS}).json()
+    return [made, told | {"text": told["answer"]}]
 
 
 def test_a_loaded_corpus_can_be_asked_at_every_door(
-    database: Database, loaded: str, served: Serving, monkeypatch: pytest.MonkeyPatch
+    database: Database, served: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question, note = next(iter(_ASKED)), "not connected yet: passages were found by their words"
-    with served.client() as client:
-        over_http = client.post("/ask", json={"question": question, "corpus": loaded}).json()
-    told = _by_mcp(database, loaded, question)
+    question = next(iter(_ASKED))
+    line, server = (
+        ("ask", question, "--corpus", _CORPUS, "--json"),
+        environment(database.connection),
+    )
     monkeypatch.setattr(graphs, "_SOON", 0)  # as if it were large
-    line, server = ("ask", question, "--corpus", loaded, "--json"), environment(database.connection)
-    large = json.loads(prints(*line, **server))
-    for made in (over_http, told, large):
-        assert note in made["notes"][0]
+    large = json.loads(kgp(*line, **server).stdout)
+    for made in (large, *_outside(served, question)):
+        assert "not connected yet: passages were found by their words" in made["notes"][0]
         assert "Ada Brask" in made["passages"][0]["text"]
     # As while another run of `connect` is at it.
-    database.write("connect/begin", corpus=loaded, graph="similarity")
+    database.write("connect/begin", corpus=_CORPUS, graph="similarity")
     monkeypatch.undo()
-    beside = json.loads(prints(*line, **server))
-    assert "is being connected" in beside["notes"][0]
-    assert beside["text"] == large["text"] == over_http["text"] == told["answer"]
-    delete = "MATCH (c:Corpus {name: $c})-[:HAS_GRAPH]->(g) DETACH DELETE g"
-    database.driver.execute_query(delete, c=loaded)
+    assert "is being connected" in json.loads(kgp(*line, **server).stdout)["notes"][0]
+    rows(database, "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(g) DETACH DELETE g", c=_CORPUS)
     done = kgp(*line, **server)
     assert "is not connected yet: this is done first" in done.stderr
-    assert json.loads(done.stdout)["agent"] == "learned"
-    assert json.loads(done.stdout)["notes"] == []
+    made = json.loads(done.stdout)
+    assert (made["agent"], made["notes"]) == ("learned", [])
 
 
 def test_each_door_shows_the_same_answer(
-    database: Database, loaded: str, served: Serving, capsys: pytest.CaptureFixture[str]
+    database: Database, served: Serving, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus, tiers = Corpus(loaded, database=database), set()
+    corpus, tiers = Corpus(_CORPUS, database=database), set()
     for question, by in _ASKED.items():
         made = corpus.ask(question)
         assert by in ("", made.by), question
         tiers.add(made.tier)
-        with served.client() as client:
-            over_http = client.post("/ask", json={"question": question, "corpus": loaded}).json()
-        told = _by_mcp(database, loaded, question)
         kept = explain(database, with_trace(database, made).trace or "").answer
-        assert {over_http["text"], told["answer"], kept.text} == {made.text}, question
-        for name in ("tier", "probably", "heading"):
-            assert {over_http[name], told[name], getattr(kept, name)} == {getattr(made, name)}
         ids = [passage.id for passage in made.passages]
-        assert [each["id"] for each in over_http["passages"]] == ids
-        assert [each["id"] for each in told["passages"]] == ids[:5]
-        assert kept.rests_on == made.rests_on == tuple(over_http["cited"])
+        for other in _outside(served, question):
+            assert [each["id"] for each in other["passages"]][:5] == ids[:5]
+            for name in ("text", "tier", "probably", "heading"):
+                assert other[name] == getattr(kept, name) == getattr(made, name), question
+        assert kept.rests_on == made.rests_on
         if ids:
             assert [each.id for each in KgpRetriever(corpus=corpus).invoke(question)] == ids[:10]
-        _check_shown(made, capsys)
-    assert tiers == {"stated", "probable", "evidence", "none"}
-
-
-def _check_shown(made: Answer, capsys: pytest.CaptureFixture[str]) -> None:
-    """Compare what people are shown: terminal, chat, page, Markdown and picture."""
-    shown = []
-    for show in (lambda: print_answer(made, 0), lambda: print_said(made)):
-        show()
-        shown.append(capsys.readouterr().out)
-    shown.append(BeautifulSoup(answer_page(made), "html.parser").get_text(" "))
-    markdown = answer_markdown(Turn(made.question, made.question, made), "http://x/")
-    for text in (*map(_plain, shown), _plain(markdown)):
-        assert made.heading == "Answer" or made.heading in text
-        assert _plain(made.said) in text
-        assert made.probably in text
-        assert not made.structural or _plain(made.structural.doubt) in text
-        for sentence in made.shown_sentences:
-            assert _plain(sentence.text)[:60] in text
-    assert not made.said or made.said[:20] in made.summary
-    assert "flowchart" in paths_mermaid(made)
+        print_answer(made, 0)
+        terminal = capsys.readouterr().out
+        page = BeautifulSoup(answer_page(made), "html.parser").get_text(" ")
+        markdown = answer_markdown(Turn(question, question, made), "http://x/")
+        for text in map(_plain, (terminal, page, markdown)):
+            assert made.heading == "Answer" or made.heading in text
+            assert _plain(made.said) in text
+            assert made.probably in text
+            assert all(_plain(each.text)[:60] in text for each in made.shown_sentences)
+    assert tiers >= {"stated", "evidence", "none"}
 
 
 def _plain(text: str) -> str:
     return " ".join(text.replace("\\", "").replace("*", "").replace(">", "").split())
 
 
-def _answer(table: StructuralAnswer, confidence: float, row: str = "") -> Answer:
-    """Return what is decided between a table and the reader's 120, in prose or in a row."""
-    text = f"{row}120 deals were won."
-    words = Span("p", text.index("120"), text.index("120") + 3)
-    sentence = SupportingSentence(text, "p", 0, len(text), 1.0)
-    reading = Reading("120", "span", confidence, (words,), sentences=(sentence,))
-    asked = Answer(
-        "How many?", "c", "a", "120", (sentence,), (Passage("p", "d", "T", 0, 0, 9, text),),
-        reading=reading, type=TypeDecision("both"),
-    )  # fmt: skip
-    return _decided(asked, table)
-
-
 def test_what_wins_is_likelier_or_computed() -> None:
     likely = StructuralAnswer("24", ("24",), sure=False, confidence=0.6, doubt="Two readings.")
     computed = replace(likely, computes=True)
     unsure = replace(computed, text="See it.", confidence=0.2, markdown="| # |\n|---|\n| 1 |")
-    missing = StructuralAnswer("There is no Table 9.", found=False)
     for table, confidence, row, text, tier, said in (
         (likely, 0.5, "", "24", "probable", "probably, 60 %"),
         (likely, 0.71, "", "120", "probable", "probably, 71 %"),
@@ -188,12 +142,14 @@ def test_what_wins_is_likelier_or_computed() -> None:
         (computed, 0.71, "| ", "24", "probable", "probably, 60 %"),  # a cell is no count
         (computed, 0.71, "", "120", "probable", "probably, 71 %"),
         (unsure, 0.71, "| ", "", "evidence", ""),
-        (unsure, 0.71, "", "120", "probable", "probably, 71 %"),
         (unsure, 0.3, "", "120", "evidence", ""),
-        (missing, 0.3, "", "120", "evidence", ""),
+        (StructuralAnswer("There is no Table 9.", found=False), 0.3, "", "120", "evidence", ""),
     ):
-        made = _answer(table, confidence, row)
+        words = (Span("p", len(row), len(row) + 3),)
+        passage = Passage("p", "d", "T", 0, 0, 9, f"{row}120 deals were won.")
+        asked = Answer("How many?", "c", "a", "120", passages=(passage,))
+        made = _decided(replace(asked, reading=Reading("120", "span", confidence, words)), table)
         assert (made.text, made.tier, made.probably) == (text, tier, said)
         # No loser stands beside it.
-        assert not (made.from_structure and (made.reading or made.sentences))
-        assert made.from_structure or made.structural in (None, unsure, missing)
+        assert not (made.from_structure and made.reading)
+        assert made.structural is None or tier == "evidence" or made.from_structure
