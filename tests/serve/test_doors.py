@@ -32,7 +32,7 @@ from kgp_neo4j.types.tables import StructuralAnswer
 
 _CORPUS = "test doors"
 _NOTE = """The weir at Tolm was designed by Ada Brask in 1931. It feeds the mill because the old
-leat ran dry. The weir was not paid for by the county. Its keeper is Jon Sele, who lives in the mill.
+leat ran dry. The weir was not paid for by the county. Its keeper is Jon Sele of the mill.
 """
 #: What is asked, and who answers where that is certain.
 _ASKED = {
