@@ -8,4 +8,4 @@ MATCH (c:Corpus {name: $corpus})-[:HAS_GRAPH]->(g:Graph {type: $graph})
 WHERE g.encoder IS NOT NULL
 RETURN g.encoder AS encoder, g.dimension AS dimension, g.fingerprint AS fingerprint,
        CASE WHEN g.madeAt IS NOT NULL AND g.unfinished IS NULL THEN g.settings END AS settings,
-       $graph = 'similarity' AND c.shelf = c.scope AS indexed
+       $graph = 'similarity' AND c.shelf = c.scope AND c.small IS NULL AS indexed

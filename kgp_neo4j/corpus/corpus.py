@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.answer.traces import traces
-from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect
+from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect, connect_small
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.follow import Prune
@@ -109,8 +109,13 @@ class Corpus(Store):
         return traces(self.database, self.name, limit=limit)
 
     def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:
-        """Return a pipeline of `PipelineOptions`; the same ones return the one loaded before."""
+        """Return a pipeline of `PipelineOptions`; the same ones return the one loaded before.
+
+        A small corpus that is not connected yet is connected first, unless only words are searched.
+        """
         if self._loaded is None or self._loaded[0] != options:
+            if options.get("method") != "bm25":
+                connect_small(self.database, self.name)
             self._loaded = (options, make_pipeline(self.database, self.name, **options))
         return self._loaded[1]
 

@@ -349,8 +349,7 @@ class Pipeline:
             decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                stated = structural.sure and structural.found
-                answer = Answer(question, self.corpus, "structure", structural.text, stated=stated)
+                answer = _decided(Answer(question, self.corpus, "structure"), structural)
                 shown = cited_parts(structural)
             else:
                 # The first question waits for the reader no longer than for the passages.
@@ -369,7 +368,6 @@ class Pipeline:
             answer,
             seconds=answer.seconds + spent,
             type=decision,
-            structural=structural,
             usage=usage if usage is not None and usage.calls else None,
             browser=browser_link(self.database.connection, shown),
         )
@@ -390,7 +388,7 @@ class Pipeline:
         structural: StructuralAnswer | None = None,
         on_text: OnText | None = None,
     ) -> Answer:
-        """Return the answer from retrieved passages; a sure structural one comes before it."""
+        """Return the answer from retrieved passages, or the structural one where that wins."""
         began = time.perf_counter()
         sure = structural is not None and structural.sure and structural.found
         answer = Answer(
@@ -399,18 +397,13 @@ class Pipeline:
             self.retriever.name,
             **parts(retrieval, "passages", "paths", "notes", "settings"),
         )
-        if retrieval.passages:
-            answerer = self.answerer
-            if sure and isinstance(answerer, ModelAnswerer):
-                # Where pages and tables give a sure answer, the model need not be called again.
-                answerer = answerer.offline
-            answer = answerer.answer(answer, encoder=self.retriever.encoder, on_text=on_text)
-        return replace(
-            answer,
-            text=structural.text if structural is not None and sure else answer.text,
-            stated=sure or answer.stated,
-            seconds=retrieval.seconds + time.perf_counter() - began,
-        )
+        # Where pages and tables give a sure answer, no passage need be read.
+        if retrieval.passages and not sure:
+            encoder = self.retriever.encoder
+            answer = self.answerer.answer(answer, encoder=encoder, on_text=on_text)
+        if structural is not None:
+            answer = _decided(answer, structural)
+        return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
 
     def _answer_structure(
         self, question: str, type_: QuestionType | None
@@ -438,6 +431,41 @@ class Pipeline:
             reading.ask(write)
         decision = TypeDecision(given, by="option") if given else reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None
+
+
+def _decided(answer: Answer, structural: StructuralAnswer) -> Answer:
+    """Return the answer as every door shows it: what passages say, or what pages and tables do.
+
+    The likelier one wins; over a cell of a table, the table itself where rows are to be reckoned
+    with, or nothing. What has lost is no longer there, so that no door can show it beside; where
+    neither is likely, sentences and the table are.
+    """
+    own = answer.confidence
+    said, likely = (each.tier in ("stated", "probable") for each in (answer, structural))
+    one_cell = said and structural.computes and _is_in_row(answer)
+    if one_cell or not said:
+        wins = likely or not (answer.text or (answer.sentences and structural.found))
+    else:
+        wins = structural.sure or (likely and own is not None and structural.confidence >= own)
+    if wins:
+        return replace(
+            answer, text=structural.text, stated=structural.tier == "stated", structural=structural,
+            reading=None, sentences=(), statements=(), overruled=answer.statements,
+        )  # fmt: skip
+    if said and not one_cell:
+        return answer
+    unsaid = replace(answer, structural=structural)
+    return replace(unsaid, text="", stated=False, reading=None) if one_cell else unsaid
+
+
+def _is_in_row(answer: Answer) -> bool:
+    """Return whether the reader's words stand in a row of a table."""
+    texts = {passage.id: passage.text for passage in answer.passages}
+    for span in answer.reading.spans if answer.reading and not answer.statements else ():
+        text = texts.get(span.passage, "")
+        if text[text.rfind("\n", 0, span.start) + 1 :].startswith("|"):
+            return True
+    return False
 
 
 def make_pipeline(

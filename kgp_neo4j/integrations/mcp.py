@@ -165,7 +165,7 @@ class _Tools:
             answer = self._named(corpus).ask(question)
         record: dict[str, Any] = {
             "answer": answer.text,
-            **parts(answer, "stated", "tier", "agent", "notes", "browser"),
+            **parts(answer, "heading", "stated", "tier", "probably", "agent", "notes", "browser"),
             "type": answer.type.type,
             "sentences": answer.shown_sentences,
             "passages": describe_passages(answer, passages),

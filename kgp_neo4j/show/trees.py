@@ -84,9 +84,8 @@ def path_tree(answer: Answer) -> TreeNode | None:
         before = nodes[visit.before]
         folded = visit.order not in shown and (visit.before is None or visit.before in shown)
         (before.more if folded else before.children).append(node)
-    said = answer.tier in ("stated", "probable") and len(answer.text) <= 80
-    if cited and answer.text and said:
-        leaf = TreeNode(answer.text, "says", kinds=("way", "answer"))
+    if cited and answer.said and len(answer.said) <= 80:
+        leaf = TreeNode(answer.said, "says", kinds=("way", "answer"))
         nodes[cited[0].order].children.insert(0, leaf)
     for node in nodes.values():
         node.children.sort(key=lambda child: "way" not in child.kinds)

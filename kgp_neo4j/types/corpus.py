@@ -12,6 +12,7 @@ from kgp_neo4j.types.tables import (
     SourceSection,
     SourceTable,
     StructuralAnswer,
+    Tier,
     TypeDecision,
     cited_name,
 )
@@ -245,9 +246,6 @@ QuestionType = Literal["structural", "content", "both", "model"]
 #: The graphs that `connect` makes.
 GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
 
-#: How an answer is given: as it is, with "probably", as the sentences that say most, or not at all.
-Tier = Literal["stated", "probable", "evidence", "none"]
-
 _CONTENT = TypeDecision("content")
 #: Least confidence of a yes or no that is given as probable: half would be right if it were drawn.
 _PROBABLE_YES = 0.75
@@ -457,15 +455,15 @@ class Answer:
     """An answer with everything needed to check it.
 
     `type` is the kind of question assumed: about structure (pages and tables), content, or both;
-    `structural` is the answer from pages and tables, where the question was not about content
-    alone. `stated` is true where `text` is given as the answer without more ado; `tier` says how it
-    is given where it is false. `reading` is what the offline reader found, `statements` are the
-    sentences of a language model's answer with their citations checked, `overruled` those that the
-    reader's answer was given instead of, and `usage` is what the model's calls took. `notes` are
-    warnings for the user: passages left out of a prompt, a reply cut off or refused. `queries` can
-    be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
-    those of the retrieval, by name. `missing` is what the question names and no document mentions;
-    of a question of several `parts` each has its answer.
+    `structural` is the answer from pages and tables, where that is the answer, or where none is
+    likely. `stated` is true where `text` is given without more ado; `tier` says how it is given
+    where it is false. `reading` is what the offline reader found, `statements` are the sentences of
+    a language model's answer with their citations checked, `overruled` those that another answer
+    was given instead of, and `usage` is what the model's calls took. `notes` are warnings for the
+    user: passages left out of a prompt, a reply cut off or refused. `queries` can be run again in
+    Browser; `trace` is the id of the traversal stored in the graph. `settings` are those of the
+    retrieval, by name. `missing` is what the question names and no document mentions; of a question
+    of several `parts` each has its answer.
     """
 
     question: str
@@ -491,56 +489,82 @@ class Answer:
     missing: tuple[str, ...] = ()
     parts: tuple[AnswerPart, ...] = ()
     #: Properties that stand in JSON beside the fields.
-    DERIVED: ClassVar = ("tier",)
+    DERIVED: ClassVar = ("tier", "by", "probably")
 
     @property
     def tier(self) -> Tier:
         """Return how the answer is given, by its probability of being right.
 
         A `stated` one stands alone (nine in ten are right), a `probable` one has its percentage
-        beside it; of `evidence` the sentences that say most are shown; `none` is not in these
-        documents.
+        beside it; of `evidence` the sentences that say most are shown, or a table; `none` is not in
+        these documents.
         """
+        structural, reading = self.structural, self.reading
+        if self.stated and self.text:
+            return "stated"
+        if structural is not None and (self.from_structure or not self.text):
+            return structural.tier
         if not self.text:
             return "none"
-        if self.stated:
-            return "stated"
         if self.statements:
             return "probable"
-        reading = self.reading
         if reading is None:
-            return "probable" if self.structural and self.structural.probable else "evidence"
+            return "evidence"
         least = _PROBABLE_YES if reading.kind in ("yes", "no") else PROBABLE
         return "probable" if reading.confidence >= least else "evidence"
 
     @property
+    def confidence(self) -> float | None:
+        """Return the calibrated probability of the answer's being right; a model's has none."""
+        if self.from_structure and self.structural is not None:
+            return self.structural.confidence
+        return None if self.reading is None or self.statements else self.reading.confidence
+
+    @property
     def probably(self) -> str:
         """Return what is said behind a probable answer: "probably, 85 %"; else nothing."""
-        found = self.reading or self.structural
-        if self.tier != "probable" or found is None or self.statements:
-            return ""
-        return f"probably, {100 * found.confidence:.0f} %"
+        sure = self.confidence
+        return "" if self.tier != "probable" or sure is None else f"probably, {100 * sure:.0f} %"
+
+    @property
+    def heading(self) -> str:
+        """Return in words how the answer is given, as it stands above what is shown."""
+        if self.tier in ("stated", "probable"):
+            return "Answer"
+        if not self.text and self.missing:
+            return f"No document mentions {' or '.join(self.missing)}"
+        if self.tier == "none":
+            there = self.passages or self.structural
+            return "Not in these documents" if there else "Nothing in the corpus matches"
+        return "No sure answer" if self.said or not self.text else "The sentences that say most"
+
+    @property
+    def said(self) -> str:
+        """Return the text that is shown as the answer; nothing where only evidence is shown."""
+        given = self.tier in ("stated", "probable") or self.from_structure or self.statements
+        return self.text if given else ""
 
     @property
     def summary(self) -> str:
         """Return the answer in a line, with how sure it is where that is not beyond doubt."""
-        if not self.text and self.missing:
-            return f"No document mentions {' or '.join(self.missing)}"
         if not self.text:
-            return "Not in these documents" if self.passages else "Nothing in the corpus matches"
+            return self.heading
         if self.tier == "evidence" and self.reading is not None:
             return f"No sure answer (perhaps {self.text})"
         return f"{self.text} ({self.probably})" if self.probably else self.text
 
     @property
     def from_structure(self) -> bool:
-        """Return whether pages and tables gave the answer."""
-        return self.structural is not None and self.structural.sure and self.structural.found
+        """Return whether pages and tables gave the answer, as the pipeline decided."""
+        structural = self.structural
+        return structural is not None and (
+            self.type.type == "structural" or self.text == structural.text != ""
+        )
 
     @property
     def by(self) -> str:
         """Return who answered: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
-        if self.from_structure or (self.structural and self.type.type == "structural"):
+        if self.from_structure:
             return "structure"
         # A reader or a model that reports finding nothing has answered too.
         if self.statements:
@@ -568,6 +592,8 @@ class Answer:
     @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
         """Return the sentence with the answer; without a probable one, those that say most."""
+        if self.from_structure:
+            return ()
         return self.sentences if self.tier == "evidence" else self.sentences[: len(self.parts) or 1]
 
     _repr_html_ = _html

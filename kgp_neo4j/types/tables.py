@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
+#: How an answer is given: as it is, with "probably", as the sentences that say most, or not at all.
+Tier = Literal["stated", "probable", "evidence", "none"]
 #: Least confidence of an answer that is given as probable.
 PROBABLE = 0.5
 
@@ -185,3 +187,10 @@ class StructuralAnswer:
     def probable(self) -> bool:
         """Return whether its values are likelier right than not, though not sure."""
         return not self.sure and bool(self.values) and self.confidence >= PROBABLE
+
+    @property
+    def tier(self) -> Tier:
+        """Return how it is given where it is the answer; see `Answer.tier`."""
+        if not self.found or not (self.text or self.markdown):
+            return "none"
+        return "stated" if self.sure else "probable" if self.probable else "evidence"

@@ -55,6 +55,9 @@ def test_corpora_and_graphs_are_models(client: openai.OpenAI, demo_graph: str) -
         f"corpus/{demo_graph}",
         f"graph/{demo_graph}",
     }
+    assert client.models.retrieve(f"corpus/{demo_graph}").object == "model"
+    with pytest.raises(openai.NotFoundError, match="there is no model"):
+        client.models.retrieve("corpus/none")
 
 
 def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
