@@ -18,7 +18,11 @@ def find_lacking(
     is asked for, or the graph joins these entities to nothing.
     """
     asked = [entity for entity in linked if entity.id and entity.status == "asked"]
-    rows = graph.read("explore/relation_paths", entity=asked[0].id, weights={}, hops=1) if asked else []
+    rows = (
+        graph.read("explore/relation_paths", entity=asked[0].id, weights={}, hops=1)
+        if asked
+        else []
+    )
     if not rows:
         return None
     steps = [(row["relations"][0], row["forward"][0]) for row in rows]
@@ -40,7 +44,9 @@ def find_lacking(
         relation=relation,
         entities=tuple(entity.name for entity in asked),
         found=tuple((row["id"], row["name"], row["type"]) for row in rows if row["related"]),
-        unrelated=tuple((row["id"], row["name"], row["type"]) for row in rows if not row["related"]),
+        unrelated=tuple(
+            (row["id"], row["name"], row["type"]) for row in rows if not row["related"]
+        ),
         total=rows[0]["total"] if rows else 0,
         among=rows[0]["among"] if rows else 0,
         triples=tuple(Triple(**edge) for row in rows for edge in row["edges"]),
@@ -61,7 +67,9 @@ def without_denied(
 ) -> list[RelationPath]:
     """Return relation paths without the ends that are joined to what the question denies."""
     ends = {path.end_of(route)[0] for path in paths for route in path.routes}
-    denied = {entity.id: entity.name for entity in linked if entity.id and entity.status == "denied"}
+    denied = {
+        entity.id: entity.name for entity in linked if entity.id and entity.status == "denied"
+    }
     speaking = against(graph, linked, ends)
     barred = {end for triple in speaking for end in (triple.head_id, triple.tail_id)} | {*denied}
     if not ends & barred:
