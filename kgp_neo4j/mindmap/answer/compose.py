@@ -72,9 +72,10 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
             if id_ in denied and not any(s.entity == denied[id_].name for s in speaking[key]):
                 name = denied[id_].name
                 speaking[key].append(Support(name, (triple,), _route_text(name, (triple,))))
-    scores = {key: score - _AGAINST * len(speaking[key]) for key, score in scores.items()}
     least = _SCORE_SHARE * max(scores.values(), default=0.0)
     ranked = [key for key in names if scores.get(key, 0.0) > 0 and scores[key] >= least]
+    # What speaks against a candidate is told, and ranks it lower.
+    scores = {key: score - _AGAINST * len(speaking[key]) for key, score in scores.items()}
     ranked.sort(key=lambda key: (-scores[key], -len(links[key])))
     return tuple(
         Candidate(
