@@ -90,7 +90,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Load triples, tables, RDF or a stored graph into a knowledge graph, and account for every row.
+    """Load triples, tables, RDF or a stored graph into a knowledge graph; account for every row.
 
     Entities get a label of their type, an embedding, and their place in a full-text index. With
     --keep-going the account says what was not loaded, and the exit code is still 1.

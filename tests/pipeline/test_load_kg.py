@@ -121,14 +121,16 @@ _TURTLE = """\
 @prefix e: <http://e.org/> . @prefix s: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 e:Pump a owl:Class ; s:subClassOf e:Machine .
-e:P2 a e:Pump ; s:label "Pumpe"@de , "Pump P2"@en ; e:capacity 300.5 ; e:note "Laut"@de , "Loud"@en ;
+e:P2 a e:Pump ; s:label "Pumpe"@de , "Pump P2"@en ; e:capacity 300.5 ;
+  e:note "Laut"@de , "Loud"@en ;
   e:feeds ( e:Tank_A e:T2 ) ; e:volume [ e:value 12 ] ; e:text "%s" .
 e:T2 s:label "Pump P2" ; e:at [ a e:PostBox ; e:city "Oslo" ] .
 """ % ("x" * 301)
 _XML = """\
 <!DOCTYPE r:RDF [<!ENTITY e "http://e.org/"><!ENTITY x SYSTEM "file://{place}/secret">]>
 <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">
-<e:Person r:about="&e;a"><e:name>Ann</e:name><e:likes r:resource="&e;b"/><e:says>hi &x;</e:says></e:Person></r:RDF>
+<e:Person r:about="&e;a"><e:name>Ann</e:name><e:likes r:resource="&e;b"/><e:says>hi &x;</e:says>
+</e:Person></r:RDF>
 """
 _JSON_LD = """\
 {"@context": "http://127.0.0.1:9/none", "@id": "http://e.org/a", "type": "Person", "name": "Ann",
@@ -157,8 +159,10 @@ _ANN = {("Ann", "likes", "b"), ("Ann", "says", "hi")}
         ("a.jsonld", _JSON_LD, _ANN),
         (
             "a.nq.gz",
-            '<http://e.org/a> <http://e.org/name> "Ann" .\n_:n <http://e.org/name> "b" <http://e.org/g> .\n'
-            '<http://e.org/a> <http://e.org/likes> _:n .\n<http://e.org/a> <http://e.org/says> "hi" .\n',
+            '<http://e.org/a> <http://e.org/name> "Ann" .\n'
+            '_:n <http://e.org/name> "b" <http://e.org/g> .\n'
+            "<http://e.org/a> <http://e.org/likes> _:n .\n"
+            '<http://e.org/a> <http://e.org/says> "hi" .\n',
             _ANN,
         ),
     ],
