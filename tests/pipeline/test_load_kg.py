@@ -124,7 +124,7 @@ e:Pump a owl:Class ; s:subClassOf e:Machine .
 e:P2 a e:Pump ; s:label "Pumpe"@de , "Pump P2"@en ; e:capacity 300.5 ;
   e:note "Laut"@de , "Loud"@en ;
   e:feeds ( e:Tank_A e:T2 ) ; e:volume [ e:value 12 ] ; e:text "%s" .
-e:T2 s:label "Pump P2" ; e:at [ a e:PostBox ; e:city "Oslo" ] .
+e:T2 s:label "Pump P2" ; e:at [ a e:PostBox ; e:city "Oslo" ; e:zip 150 ] .
 """ % ("x" * 301)
 _XML = """\
 <!DOCTYPE r:RDF [<!ENTITY e "http://e.org/"><!ENTITY x SYSTEM "file://{place}/secret">]>
@@ -153,6 +153,7 @@ _ANN = {("Ann", "likes", "b"), ("Ann", "says", "hi")}
                 ("Pump P2", "volume", "12"),
                 ("Pump P2 (T2)", "at", "Post Box of Pump P2 (T2)"),
                 ("Post Box of Pump P2 (T2)", "city", "Oslo"),
+                ("Post Box of Pump P2 (T2)", "zip", "150"),
             },
         ),
         ("a.rdf", _XML, _ANN),
