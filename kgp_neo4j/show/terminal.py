@@ -230,6 +230,7 @@ def print_mind_map(answer: MindMap, show: int) -> None:
         others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
         also = f"  (or {plain(others)})" if others else ""
         to = f"{plain(entity.name)}  {entity.score:.2f}" if entity.id else "not in the graph"
+        to += "" if entity.status == "present" else f"  ({entity.status})"
         page.line(Text.assemble(f"  {plain(entity.surface)} → {to}", (also, "dim")))
     if not answer.reasoning.entities:
         page.line("  none was found in the graph")

@@ -98,7 +98,7 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
     Each entity is expanded once, further edges refer to it; edges in both directions are one.
     """
     reasoning = mind_map.reasoning
-    linked = {entity.name: entity for entity in reasoning.entities if entity.id}
+    linked = {e.name: e for e in reasoning.entities if e.id and e.status == "present"}
     types = {entity.name: entity.type for entity in linked.values()}
     for triple in reasoning.triples:
         types |= {triple.head: triple.head_type, triple.tail: triple.tail_type}

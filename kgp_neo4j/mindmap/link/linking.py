@@ -21,6 +21,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
     phrases,
     spans,
 )
+from kgp_neo4j.mindmap.link.status import read_statuses
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -63,15 +64,22 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
+    Each has what the question says of it (`status`).
     Raises ConfigurationError for a question that is too long or not Unicode.
     """
     check_question(question)
     linker = _Linker(graph, settings or LinkSettings())
+    entities: list[LinkedEntity] = []
     if write is not None and (names := _extracted(question, write)):
         entities = linker.link_names(names)
-        if any(entity.id for entity in entities):
-            return entities
-    return linker.link_question(question)
+    if not any(entity.id for entity in entities):
+        entities = linker.link_question(question)
+
+    def nearer(cued: str, bare: str, name: str) -> bool:
+        first, second = graph.similarity([cued, bare], [name])[:, 0].tolist()
+        return bool(first > second)
+
+    return read_statuses(question, entities, nearer)
 
 
 @dataclass(frozen=True, slots=True)
