@@ -97,7 +97,8 @@ class _Linker:
         matches = [*named, *near]
         if not matches:
             return suggestions
-        relations = self._relations_meant([match.phrase for match in matches])
+        matches = _written_as_names(matches, question)
+        relations = self._relations_meant(matches, question)
         matches = [match for match in matches if match.phrase.words not in relations]
         best: dict[str, LinkedEntity] = {}
         for match in sorted(matches, key=lambda match: match.phrase.places[0]):
@@ -107,9 +108,13 @@ class _Linker:
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
-    def _relations_meant(self, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
+    def _relations_meant(self, matches: Sequence[Match], question: str) -> set[tuple[str, ...]]:
         """Return the words of the phrases that mean a relation, not an entity of that name."""
-        mentions = [phrase for phrase in mentions if not is_han(phrase.text)]
+        mentions = [
+            match.phrase
+            for match in matches
+            if not is_han(match.phrase.text) and not _is_written_as_name(match.phrase, question)
+        ]
         texts = [phrase.text.casefold() for phrase in mentions]
         relations = [readable(name) for name in self.graph.relations]
         near = self.graph.similarity(texts, relations).max(axis=1, initial=0.0).tolist()
@@ -233,6 +238,28 @@ class _Linker:
         for phrase, found in near.items():
             near[phrase] = [row for row in found if agree(phrase, row["name"])] or found
         return near
+
+
+def _written_as_names(matches: Sequence[Match], question: str) -> list[Match]:
+    """Return the matches without words in small letters, where other names have their capitals."""
+    written = [match for match in matches if _is_written_as_name(match.phrase, question)]
+    return [
+        match
+        for match in matches
+        if match in written
+        or not written
+        or not match.phrase.text.islower()
+        or not match.entities[0]["name"][:1].isupper()
+    ]
+
+
+def _is_written_as_name(phrase: Phrase, question: str) -> bool:
+    """Return whether a phrase has capitals or numbers, and not for beginning a sentence alone."""
+    words = [word for word in phrase.text.split() if word.lower() in content_words([word.lower()])]
+    begins = not regex.search(r"[^\s.?!]\W*$", question[: phrase.places[0][0]])
+    cased = not question.islower()
+    named = all(word[:1].isupper() or (cased and word[:1].isdigit()) for word in words)
+    return named and (len(words) > begins or phrase.text[:1].isdigit())
 
 
 def _without_common_words(matches: Sequence[Match], used: set[str]) -> list[Match]:
