@@ -87,10 +87,6 @@ class _Part(msgspec.Struct):
     sha256: str
 
 
-class _Format(msgspec.Struct):
-    format: int
-
-
 class Manifest(msgspec.Struct):
     """What a file says of itself; `properties` and `times` are those of the corpus or graph."""
 
@@ -308,7 +304,7 @@ def open_export(path: Path) -> "ExportFile":
                     raise InputError(f"{info.filename} unpacks without end")
             text = archive.read(_MANIFEST)
         # Files of another format may have another manifest.
-        is_current = msgspec.json.decode(text, type=_Format).format == FORMAT
+        is_current = msgspec.json.decode(text, type=dict[str, Any])["format"] == FORMAT
         if is_current:
             manifest = msgspec.json.decode(text, type=Manifest)
             if not isinstance(manifest.properties["name"], str):
