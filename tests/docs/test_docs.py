@@ -60,7 +60,7 @@ _TRACE = "4f0c1b"
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
 #: a hub, or need a data set. test_server.py and test_lines.py run `server` with a home of their
 #: own; test_installation.py runs `install --jar`;
-#: test_generating_agents.py, test_chat_agent.py, test_learned.py and test_mindmap_graph.py train
+#: test_generating_agents.py, test_learned.py and test_mindmap_graph.py train
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
