@@ -69,7 +69,7 @@ def answer_from_table(
         ranker = load_ranker()
         best, confidence = ranker.judge(example(links, grid, readings), readings)
         if figure and (strict or best.plan.kind not in ("select", "exists")):
-            confidence = min(confidence, _UNCLEAR)
+            confidence = min(confidence, _UNCLEAR if strict else ranker.threshold - 0.01)
         found = run(library, table, rows, best.plan)
         computes = found.computes or answer.computes
         answer = replace(found, confidence=round(confidence, 3), computes=computes)

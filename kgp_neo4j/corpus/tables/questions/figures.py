@@ -426,7 +426,6 @@ class _Reader:
                 return "distinct", column
         elif not is_named and at in self.left:
             self.open.add(at)
-            self.taken.add(at)
         return "count", 0
 
     def _reckoned(self, *, named: bool = False) -> int:
@@ -499,6 +498,7 @@ class _Reader:
                 else:
                     found = Condition(column, op, "date", date=date, wording=wording)
                 self._add(found, range(at - (op != "="), at + size))
+                self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
             at += size or 1
 
     def _date(self, at: int) -> tuple[int, str, str]:
