@@ -418,9 +418,8 @@ class _Reader:
             told = {stem(word) for word in self.words[at : at + size]}
             header = self.grid.columns[column - 1].header
             is_head = self.grid.stems[column - 1][-1] in told and not header.endswith(")")
-            if not (whole or (is_first if is_key and not distinct else is_head)) or (
-                not is_key and share > 0.5
-            ):
+            is_named = whole or (is_first if is_key and not distinct else is_head)
+            if not is_named or (share > 0.5 and not (is_key or distinct)):
                 self.doubt = self.doubt or f"rows or what differs in “{header}” may be counted"
             if column not in self.dates and (distinct or not is_key):
                 return "distinct", column
