@@ -8,6 +8,7 @@ WHERE r.number > 0 AND r.total IS NULL AND all(wanted IN $conditions WHERE EXIST
   MATCH (r)-[:HAS_CELL]->(c:Cell {column: wanted.column})
   WHERE CASE
     WHEN wanted.by = 'text' THEN (c.norm IN wanted.texts) = (wanted.op <> '!=')
+    WHEN wanted.by = 'month' AND c.date STARTS WITH '--' THEN substring(c.date, 2, 2) IN wanted.texts
     WHEN wanted.by = 'month' THEN substring(c.date, 5, 2) IN wanted.texts
     WHEN wanted.by = 'value' AND wanted.op = '=' THEN c.value = wanted.value
     WHEN wanted.by = 'value' AND wanted.op = '>' THEN c.value > wanted.value
@@ -27,7 +28,7 @@ CALL (r) {
 }
 WITH r, v, CASE WHEN $group = 0 THEN ''
                 WHEN $part = '' THEN g.norm
-                WHEN g.date STARTS WITH '-' THEN null
+                WHEN g.date STARTS WITH '--' THEN CASE $part WHEN 'month' THEN left(g.date, 4) END
                 WHEN $part = 'year' THEN left(g.date, 4)
                 WHEN size(g.date) < 7 THEN null
                 WHEN $part = 'month' THEN left(g.date, 7)

@@ -321,8 +321,7 @@ def test_other_objects_are_the_rows_of_tables(tmp_path: Path) -> None:
         ("a.jsonl", lines, [""]),
         ("b.json", wrapped, ["data.deals", "notes"]),
     ):
-        [found] = read(write_file(tmp_path / name, data), bar("", None))
-        assert isinstance(found, SourceDocument)
+        [found] = _read(write_file(tmp_path / name, data))
         assert [table.caption for table in found.tables] == captions
         assert (found.tables[0].rows, found.title) == (rows, name[0])
     assert "meta.page: 1" in found.text
@@ -332,8 +331,7 @@ def test_other_objects_are_the_rows_of_tables(tmp_path: Path) -> None:
     tickets = [{"no": n, "subject": f"Lift {name}", "body": told} for n, name in enumerate("xyz")]
     values = f"no,subject,body\n0,Lift x,{json.dumps(told)}\n1,Lift y,{json.dumps(told)}\n"
     for name, data, count in (("t.json", json.dumps(tickets), 3), ("t.csv", values, 2)):
-        [table, *texts] = read(write_file(tmp_path / name, data), bar("", None))
-        assert isinstance(table, SourceDocument)
+        [table, *texts] = _read(write_file(tmp_path / name, data))
         assert len(table.tables[0].rows) == count + 1
         assert told not in table.text
         assert [each.title for each in texts] == ["Lift x", "Lift y", "Lift z"][:count]

@@ -69,7 +69,7 @@ def answer_from_table(
         ranker = load_ranker()
         best, confidence = ranker.judge(example(links, grid, readings), readings)
         if figure and (strict or best.plan.kind not in ("select", "exists")):
-            confidence = min(confidence, _UNCLEAR)
+            confidence = min(confidence, _UNCLEAR if strict else ranker.threshold - 0.01)
         found = run(library, table, rows, best.plan)
         computes = found.computes or answer.computes
         answer = replace(found, confidence=round(confidence, 3), computes=computes)
@@ -97,12 +97,12 @@ def _reckoned(
     column = grid.columns[figure.column - 1] if figure.column else None
     reading = figure_in_words(figure, grid)
     whole = figure.kind in grid.totals.values() and not (figure.conditions or figure.group)
-    for at, kind in reversed(grid.totals.items() if whole else ()):
+    for at, kind in reversed([*grid.totals.items()] if whole else []):
         cell = grid.rows[at][figure.column - 1]
         if kind == figure.kind and cell.value is not None:
-            cited = (cite_cell(table, rows[at], column, cell.text),)
+            place = cite_cell(table, rows[at], column, cell.text)
             reading = f"{reading}, as row {rows[at].number} gives it"
-            return StructuralAnswer(cell.text, (cell.text,), citations=cited, reading=reading)
+            return StructuralAnswer(cell.text, (cell.text,), citations=(place,), reading=reading)
     found = library.read(
         "structure/figures", table=table.id, conditions=[*map(asdict, figure.conditions)],
         column=figure.column, group=figure.group, part=figure.part,
@@ -132,6 +132,8 @@ def _reckoned(
 
 def _dated(key: str) -> str:
     """Return a part of a date as people write it: "March 2025" for 2025-03."""
+    if key.startswith("--"):
+        return month_name[int(key[2:])]
     is_month = len(key) == 7 and key[5:].isdigit()
     return f"{month_name[int(key[5:])]} {key[:4]}" if is_month else key
 

@@ -63,11 +63,12 @@ _TELLING = frozenset(
     "not no t never without except excluding other than only same more less over under above below "
     "before after since until between first last next previous once twice again both "
     "neither nor few fewer latest such she he it they her his him their them its second third "
-    "fourth fifth later earlier".split()
+    "fourth fifth later earlier other others another else besides against".split()
 )
 _NOT = re.compile(
     r"\b(?:not|n t|t|non|never|except(?: for)?|excluding|other than|without)(?: (?:the|by|in|to))?$"
 )
+_AUXILIARY = frozenset("is are was were be been has have had do does did there".split())
 _TRUE = frozenset("true yes y x ja oui si sí wahr".split())
 _FALSE = frozenset("false no n nein non falsch".split())
 #: Forms of English verbs that no ending makes: a question may have another than a cell.
@@ -161,21 +162,23 @@ class _Reader:
         self.names = {name for name in names if name not in STOP_WORDS}
         self.text = " ".join(self.words)
         self.starts = [len(" ".join(self.words[:at])) + bool(at) for at in range(len(self.words))]
-        headers = {word for header in grid.stems for word in header}
+        self.headers = {word for header in grid.stems for word in header}
         self.left = {
             at
             for at, word in enumerate(self.words)
             if word in _TELLING
             or word not in STOP_WORDS | _PLAIN
-            or (word not in STOP_WORDS and stem(word) in headers)
+            or (word not in STOP_WORDS and stem(word) in self.headers)
             or (at in links.number_places and word != "one")
         }
         #: Words that a doubt may be left open about: what rows are called, and what they did.
         self.open: set[int] = set()
         self.taken: set[int] = set()
+        self.cued: set[str] = set()
         self.doubt = ""
         self.is_named = any(stem(word) in self.names for word in self.words)
         self.every = range(1, len(grid.columns) + 1)
+        self.texts = [c for c in self.every if grid.columns[c - 1].type == "text"]
         self.dates = [c for c in self.every if grid.dated[c - 1] > 0.5]
         self.quantities = [c for c in self.every if self._is_quantity(c)]
         self.conditions: dict[int, list[Condition]] = {}
@@ -193,8 +196,7 @@ class _Reader:
 
     def _is_key(self, column: int) -> bool:
         share = self.grid.distinct[column - 1] / len(self.grid.rows)
-        texts = [c for c in self.every if self.grid.columns[c - 1].type == "text"]
-        is_first = texts[:1] == [column] and len(self.grid.rows) < _LONG
+        is_first = self.texts[:1] == [column] and len(self.grid.rows) < _LONG
         return share >= (_FIRST_KEY if is_first else _KEY)
 
     # --- Words ---
@@ -219,6 +221,10 @@ class _Reader:
         while at in passed - self.left:
             at += 1
         return at
+
+    def _next(self, match: re.Match[str]) -> int:
+        """Return the place of the word right behind a match."""
+        return sum(start < match.end() for start in self.starts)
 
     def _before(self, at: int) -> str:
         return self.text[: self.starts[at]].rstrip()
@@ -264,7 +270,7 @@ class _Reader:
                 self._account([at])
                 return date, "day" if part == "date" else part
             return None
-        if not column or column in self.quantities:
+        if not column or (column not in self.texts and column not in self.dates):
             return None
         self._account(range(at, at + size))
         return column, ""
@@ -287,6 +293,7 @@ class _Reader:
         cues = {name: match for name, cue in _CUES.items() if (match := cue.search(self.text))}
         if "count" in cues and self._is_name(cues["count"]):
             del cues["count"]
+        self.cued = set(cues)
         group, part = 0, ""
         for match in _PER.finditer(self.text):
             if found := self._grouping(self._at(match.end())):
@@ -299,34 +306,46 @@ class _Reader:
         if not is_per and end and (match := _WHICH.search(self.text)):
             group, part = self._grouping(self._at(match.end())) or (0, "")
             if not group and match[0].startswith("who"):
-                texts = [c for c in self.every if self.grid.columns[c - 1].type == "text"]
-                group = texts[0] if texts and self._is_key(texts[0]) else 0
+                group = next((c for c in self.texts[:1] if self._is_key(c)), 0)
+            asked = match[0].split()
+            is_noun = len(asked) == 1 and self._at(match.end()) == self._next(match)
+            if not group and (asked[0] != "what" or is_noun):
+                return None
         if not (is_per or end or "count" in cues or "average" in cues or "sum" in cues):
             return None
         for name in cues:
             for match in _CUES[name].finditer(self.text):
+                if any(stem(word) in self.headers for word in match[0].split()):
+                    self.doubt = f"“{match[0]}” may name a column"
                 self._take(match)
         kind = next((kind for kind in ("average", "count", "sum") if kind in cues), "")
         column, is_rows = 0, kind == "count" or "often" in cues
         if kind == "count":
             noun = self._at(cues["count"].end())
-            kind, column = self._counted(noun, distinct="distinct" in cues)
+            behind = " ".join(self.words[self._next(cues["count"]) :][:1])
+            if behind not in _AUXILIARY:
+                kind, column = self._counted(noun, distinct="distinct" in cues)
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
             self.open.add(sum(start < cues[end].start() for start in self.starts) - 1)
             is_rows = noun < len(self.words) and self._is_row_noun(noun)
             is_rows = is_rows and not _PRICED.search(self.text)
-            column = 0 if is_rows else self._reckoned()
+            column = 0 if is_rows else self._reckoned(named=True)
         self._find_dates()
         self._find_comparisons()
         self._find_cells()
         self._account(at for at in self.left.copy() if stem(self.words[at]) in self.names)
+        if kind == "distinct" and column in self.conditions:
+            kind, column = "count", 0
         for each in {*self.conditions, column, group} - {0}:
             self._account(self._mentioned(each))
         if kind in ("average", "sum") and not column:
             column = self._reckoned()
-        is_more = bool(self.conditions or group or column)
-        for each in self.every if is_more else ():  # what all rows have does not narrow them down
+        # What all rows have does not narrow them down.
+        is_more = kind != "distinct" and bool(self.conditions or group or column)
+        for each in (
+            self.texts + self.dates + self.quantities * (kind != "count") if is_more else ()
+        ):
             if all(cell.norm for cell in self.grid.cells[each - 1]) and not self._is_flag(each):
                 self._account(self._mentioned(each))
         if kind == "average" and group and self._is_key(group) and not part:
@@ -358,6 +377,8 @@ class _Reader:
             if not {"high", "low"} & cues or not re.search(r"\b(?:most|least|fewest)\b", self.text):
                 self.doubt = "the highest of one row or of all rows together may be meant"
             return Figure("sum", conditions, column, group, part, end)
+        if group in self.conditions:
+            self.doubt = "the highest is asked of what is named"
         return Figure("select", conditions, column, group, "", end)
 
     def _all(self) -> tuple[Condition, ...]:
@@ -389,16 +410,25 @@ class _Reader:
             self._account(range(at, at + size))
             self.is_named = True
             if column in self.quantities:
+                if self.grid.columns[column - 1].type == "percentage":
+                    self.doubt = "shares are not counted"
                 return "sum", column
-            if distinct or not self._is_key(column):
+            share = self.grid.distinct[column - 1] / len(self.grid.rows)
+            is_key, is_first = self._is_key(column), column == next(iter(self.texts), 0)
+            told = {stem(word) for word in self.words[at : at + size]}
+            header = self.grid.columns[column - 1].header
+            is_head = self.grid.stems[column - 1][-1] in told and not header.endswith(")")
+            is_named = whole or (is_first if is_key and not distinct else is_head)
+            if not is_named or (share > 0.5 and not (is_key or distinct)):
+                self.doubt = self.doubt or f"rows or what differs in “{header}” may be counted"
+            if column not in self.dates and (distinct or not is_key):
                 return "distinct", column
         elif not is_named and at in self.left:
             self.open.add(at)
-            self.taken.add(at)
         return "count", 0
 
-    def _reckoned(self) -> int:
-        """Return the column of numbers that is named, or the only one (of prices)."""
+    def _reckoned(self, *, named: bool = False) -> int:
+        """Return the column of numbers that is `named`, or else the only one (of prices)."""
         if _PRICED.search(self.text):
             priced = [c for c in self.quantities if _PRICES & {*self.grid.stems[c - 1]}]
             money = [c for c in self.quantities if self.grid.columns[c - 1].type == "currency"]
@@ -408,13 +438,16 @@ class _Reader:
             ((len(self._mentioned(c)) / len(self.grid.stems[c - 1]), c) for c in self.quantities),
             reverse=True,
         )
-        ranked = [each for each in ranked if each[0]] or ranked
+        ranked = [each for each in ranked if each[0]] or ([] if named else ranked)
         if len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
             self.doubt = "several columns of numbers may be meant"
         if not ranked:
             return 0
-        self._account(self._mentioned(ranked[0][1]))
-        return ranked[0][1]
+        column = ranked[0][1]
+        if self.grid.columns[column - 1].type == "percentage" and "sum" in self.cued:
+            self.doubt = "shares are not summed up"
+        self._account(self._mentioned(column))
+        return column
 
     # --- Conditions ---
 
@@ -464,6 +497,7 @@ class _Reader:
                 else:
                     found = Condition(column, op, "date", date=date, wording=wording)
                 self._add(found, range(at - (op != "="), at + size))
+                self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
             at += size or 1
 
     def _date(self, at: int) -> tuple[int, str, str]:
@@ -544,8 +578,8 @@ class _Reader:
             if len({each.condition.column for each in chosen}) > 1:
                 self.doubt = f"“{' '.join(self.words[start:end])}” stands in several columns"
             condition = chosen[0].condition
-            texts = condition.texts if exact else self._only(chosen[0])
-            self._name(condition.column, texts, start, end)
+            held = condition.texts if exact else self._only(chosen[0])
+            self._name(condition.column, held, start, end)
 
     def _only(self, link: Link) -> tuple[str, ...]:
         """Return the only text of a column that has the words of a link."""
@@ -561,6 +595,9 @@ class _Reader:
         op = "!=" if match else "="
         self._take(match)
         self._account(self._mentioned(column))
+        longer = (f" {text} " for text in self.grid.folded[column - 1] if text not in texts)
+        if any(f" {own} " in text for text in longer for own in texts if own):
+            self.doubt = f"“{wording}” stands within longer texts too"
         verb = start - 2 if self.words[start - 1 : start] and start > 1 else -1
         if self.words[start - 1] in ("by", "in", "to", "from", "with", "at", "for", "on"):
             self.open.add(verb)

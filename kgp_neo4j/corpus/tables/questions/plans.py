@@ -185,7 +185,8 @@ def _holds(grid: Grid, row: int, wanted: Condition) -> bool:
     if wanted.by == "value":
         return cell.value is not None and _COMPARE[wanted.op](cell.value, wanted.value)
     if wanted.by == "month":
-        return cell.date is not None and cell.date[5:7] in wanted.texts
+        date = cell.date or ""
+        return date[2:4] in wanted.texts if date[:2] == "--" else date[5:7] in wanted.texts
     if cell.date is None or wanted.date is None:
         return False
     # A date that is given in part, such as a year, is that of all dates that begin with it.
