@@ -127,8 +127,10 @@ class RelationPath:
 
     def end_of(self, route: Sequence[Triple]) -> tuple[str, str]:
         """Return the id and the name of the entity at a route's end."""
-        last = route[-1]
-        return (last.tail_id, last.tail) if self.steps[-1][1] else (last.head_id, last.head)
+        end = self.entity_id, self.entity
+        for t in route:
+            end = (t.tail_id, t.tail) if t.head_id == end[0] else (t.head_id, t.head)
+        return end
 
     def with_ends(self, ids: Collection[str]) -> Self:
         """Return the path with these of its ends alone."""

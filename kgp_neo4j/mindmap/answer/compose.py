@@ -248,6 +248,8 @@ def composed_edges(
 #: for certain; chosen on development questions of PathQuestion and of a film graph.
 _LEAST = 0.2
 _CERTAIN = 0.5
+#: A path so nearly as likely as the best says the same.
+_ALIKE = 0.85
 _MOST_ROUTES = 5
 _COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
 
@@ -270,8 +272,11 @@ def answer_by_path(
         return None
     yes_or_no = asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1
     if yes_or_no:
-        best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
-    if best.score < _LEAST:
+        # Of the paths that say the same, one that leads to the other entity.
+        least = _ALIKE * best.score
+        alike = [path for path in reasoning.asked if path.score >= least]
+        best = max(alike, key=lambda path: (bool(path.reaches), path.score))
+    if best.score < _LEAST or not (best.ends or yes_or_no):
         return "The graph does not say.", ()
     if not yes_or_no:
         ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)

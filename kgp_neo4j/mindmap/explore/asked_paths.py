@@ -5,16 +5,21 @@ of relations is not used there. Here the relation paths that begin at an entity 
 database and scored against the whole question, and evidence is spent on complete paths, best first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.explore.asked_end import end_chances, tokens
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
+from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
@@ -23,12 +28,18 @@ from kgp_neo4j.types.settings import MiningSettings
 #: Relation paths that are walked to their ends, and entities that paths begin at.
 _WALKED = 8
 _STARTS = 3
-#: Ends that are compared with those of another entity's paths.
+#: Sequences of relations from an entity whose directions are read from the question.
+_READ = 16
+#: How much the scorer's own view of directions counts, and what it is for one it has not seen.
+_PRIOR, _UNSEEN = 0.3, 0.05
+#: Ends that are compared with those of other paths.
 _COMPARED = 1_000
 #: Routes of a path that those of another entity may leave few of.
 _JOINED = 200
 #: A path less probable than this is no evidence.
 _LEAST = 0.02
+#: A path this likely, and nearly as likely as the best, is asked for as well.
+_ALSO, _NEARLY = 0.5, 0.85
 
 _YES_OR_NO = regex.compile(
     r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
@@ -44,7 +55,8 @@ def explore_relation_paths(
     """Return the relation paths that a question may ask for, most probable first.
 
     Each has up to `settings.size` routes to its ends: those that other entities of the question
-    reach by a path of their own, or are joined to. Empty where none fits, or without an encoder.
+    reach by a path of their own, or are joined to. One that leads nowhere is there if it is likely
+    what is asked for. Empty where none fits, or without an encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if not starts or graph.encoder is None:
@@ -52,11 +64,11 @@ def explore_relation_paths(
     search = _Search(graph, question, starts, settings)
     walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))
     if not asks_yes_or_no(question):
-        walked = search.before_the_end(walked)
+        walked = _united(search.before_the_end(walked))
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
-    return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked if path.routes]
+    return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked]
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -83,7 +95,7 @@ class _Search:
         hops = min(self.settings.exploration.hops, HOPS)
         names = [readable(relation) for relation in graph.relations]
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
-        begins = [question.index(entity.surface) for entity in self.starts]
+        begins = [_place_of(entity.surface, question) for entity in self.starts]
         mentions = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
         for entity, mention in zip(self.starts, mentions, strict=True):
             others = [other for other in mentions if other != mention]
@@ -98,9 +110,13 @@ class _Search:
                 continue
             scores = path_scores(words, paths, rows_of)
             if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
-                scores = np.exp(scores - scores.max())
-                for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
-                    yield RelationPath(entity.name, entity.id, path, score, 0)
+                likely = np.exp(scores - scores.max())
+                chances = dict(zip(paths, (likely / likely.sum()).tolist(), strict=True))
+                if not is_han(question):  # the grammar is that of English
+                    asked = tokens(question, mention, others)
+                    chances = _by_asked_end(encoder, asked, chances)
+                for path, chance in chances.items():
+                    yield RelationPath(entity.name, entity.id, path, chance, 0)
 
     def walk(self, paths: Sequence[RelationPath]) -> list[Walked]:
         """Walk relation paths to their ends."""
@@ -120,10 +136,11 @@ class _Search:
                     for path in group[:_WALKED]
                 ],
                 limit=limit,
-                listed=_COMPARED if several else 0,
+                listed=_COMPARED,
             )
             for row in rows:
-                if row["ends"]:
+                # Where nothing is at the end of what is asked for, that is the answer.
+                if row["ends"] or group[row["path"]].score >= _ALSO:
                     ids = frozenset(row["ids"])
                     reached = [e for e in self.starts if e.id in ids and e.id != entity_id]
                     path = replace(
@@ -172,6 +189,54 @@ class _Search:
                 )
             restricted.append((path, ids))
         return restricted
+
+
+def _place_of(surface: str, question: str) -> int:
+    """Return where a mention begins: as words of its own where it stands so."""
+    whole = regex.search(rf"(?<!\w){regex.escape(surface)}(?!\w)", question)
+    return whole.start() if whole else question.index(surface)
+
+
+def _by_asked_end(
+    encoder: Encoder, words: Sequence[str], chances: Mapping[tuple[Step, ...], float]
+) -> dict[tuple[Step, ...], float]:
+    """Return the chances of paths with those of the ends that the question asks for.
+
+    The likeliest relations are there in all directions, those that lead nowhere too: who asks for
+    the other end is not to get this one, because the graph has nothing there.
+    """
+    known: dict[tuple[str, ...], float] = defaultdict(float)
+    for path, chance in chances.items():
+        known[tuple(relation for relation, _ in path)] += chance
+    made: dict[tuple[Step, ...], float] = {}
+    for relations, whole in sorted(known.items(), key=lambda each: -each[1])[:_READ]:
+        along = end_chances(encoder, words, relations)
+        ways = list(product((True, False), repeat=len(relations)))
+        paths = [tuple(zip(relations, way, strict=True)) for way in ways]
+        shares = [
+            prod(c if w else 1 - c for c, w in zip(along, way, strict=True))
+            * (chances.get(path, 0.0) / whole + _UNSEEN) ** _PRIOR
+            for way, path in zip(ways, paths, strict=True)
+        ]
+        for path, share in zip(paths, shares, strict=True):
+            made[path] = whole * share / sum(shares)
+    return made
+
+
+def _united(walked: Sequence[Walked]) -> list[Walked]:
+    """Return paths, the best one with the ends of those that are asked for as well."""
+    (best, ids), *others = _by_score(walked) or [(None, frozenset())]
+    if best is None:
+        return []
+    for path, reached in others:
+        alike = path.entity_id == best.entity_id and len(path.steps) == len(best.steps)
+        if alike and path.score >= max(_ALSO, _NEARLY * best.score) and reached - ids:
+            routes = (r for r in path.routes if path.end_of(r)[0] not in ids)
+            if not ids:
+                best = replace(best, steps=path.steps)
+            ids |= reached
+            best = replace(best, routes=(*best.routes, *routes), ends=len(ids))
+    return [(best, ids), *others]
 
 
 def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]) -> Walked:
