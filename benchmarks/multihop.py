@@ -1,9 +1,11 @@
 """Load, connect and retrieve one multi-hop data set, with times, peak memory and scores.
 
     python benchmarks/multihop.py FOLDER/hotpotqa --score score.py
+    python benchmarks/multihop.py FOLDER/hotpotqa --score score.py --runs dense,kgp --encoder NAME
 
 Runs the command line as a user would, each step as a process of its own, against the server that
-`kgp-neo4j` finds (NEO4J_URI, else the embedded one). Prints a Markdown table.
+`kgp-neo4j` finds (NEO4J_URI, else the embedded one). Prints Markdown tables. An encoder's speed is
+that of the step `embed`: vectors that earlier runs kept in the cache folder must not be there.
 """
 
 from pathlib import Path
@@ -21,6 +23,7 @@ def main() -> None:
     parser.add_argument("--split", default="dev")
     parser.add_argument("--score", type=common.scorer, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs"))
+    parser.add_argument("--encoder", help="another one than `connect` chooses")
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
     parser.add_argument("--only-connect", action="store_true", help="retrieve nothing")
     parser.add_argument("--only-retrieve", action="store_true", help="the corpus is connected")
@@ -33,8 +36,11 @@ def main() -> None:
     if not given.only_retrieve:
         if name in common.kgp("corpora", "--json")[0].split('"'):
             common.kgp("delete", "--corpus", name, "--yes")
-        load, connect, report = common.connected(given.folder / "corpus.jsonl.gz", name)
-        print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s\n")
+        encoder = ("--encoder", given.encoder) if given.encoder else ()
+        file = given.folder / "corpus.jsonl.gz"
+        load, connect, report = common.connected(file, name, *encoder)
+        print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s, ", end="")
+        print(f"{report['embedded']:,} passages embedded\n")
         print(common.markdown(("step of connect", "seconds"), report["seconds"].items()))
         python, server = common.peaks()
         print(f"\npeak memory: Python {python:,.0f} MB, server {server or 0:,.0f} MB")

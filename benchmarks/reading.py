@@ -1,27 +1,37 @@
 """Exact match and F1 of the offline reader on retrieved and on golden passages, and how sure it is.
 
     python benchmarks/reading.py FOLDER
+    python benchmarks/reading.py FOLDER --given
 
 FOLDER holds hotpotqa/, 2wiki/ and musique/, whose corpora are in the database as `bench-NAME` (made
 by benchmarks/multihop.py). Retrieved are the passages of `ask`'s default agent, golden those that
 the data set says hold the answer. AUROC tells how well the confidence ranks, "at nine in ten" which
 share of the questions could be stated so, and the error how far the confidence is off. The seconds
 go from the question to the answer in a running process. Prints Markdown.
+
+`--given` needs no database: the golden passages alone, the single steps of MuSiQue's questions, and
+questions of a kind never trained on: IIRC's (iirc/) over their paragraph and what it links to. The
+likeliest answer counts there, however sure.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import _common as common
 
-from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
+from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.open import open_database
+from kgp_neo4j.models.reader.network import read_judge, read_network
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
+from kgp_neo4j.train.reader_examples import decomposed
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath
 
+#: What is shown of passages that are given.
+GIVEN = ("EM", "F1", "AUROC", "at nine in ten, %", "error")
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
 
 
@@ -66,6 +76,43 @@ def retrieved(database: Any, name: str, records: list[common.Record]) -> Iterato
     for record in records:
         got = retriever.retrieve(Question("", record["question"]))
         yield Case(record["question"], answers_of(record), got.passages, got.paths, got.seconds)
+
+
+def linked(records: Sequence[common.Record]) -> Iterator[Case]:
+    """Yield IIRC's questions that one span answers, over their paragraph and what it links to."""
+    for record in records:
+        spans = [span for answer in record["answer"] for span in answer.get("spans", ())]
+        if record["answer_type"] in ("span", "spans") and len(spans) == 1:
+            texts = [(c["title"], c["sent"]) for c in record["context"] if isinstance(c, dict)]
+            passages = given_passages([("", record["paragraph"].strip()), *texts])
+            yield Case(record["question"], spans, passages)
+
+
+def measure_given(given: Any) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the likeliest answers over passages that are given."""
+    with common.explained():
+        folder = Path(given.reader or SHIPPED)
+        network, card = read_network(folder)
+        card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
+        reader = OfflineReader(network, card, read_judge(folder))
+    for name in (*given.sets, "iirc"):
+        path = given.folder / name / "dev.jsonl.gz"
+        records = common.questions_of(path, given.questions, given.seed)
+        if name == "iirc":
+            kinds = {"IIRC, never trained on": list(linked(records))}
+        else:
+            golds = [Case(r["question"], answers_of(r), golden(r)) for r in records]
+            steps = [
+                Case(question, [answer], given_passages([(title, text)]))
+                for record in records
+                if name == "musique"
+                for question, answer, title, text in decomposed(record)
+            ]
+            kinds = {NAMES[name]: golds, f"{NAMES[name]}, single steps": steps}
+        for kind, cases in kinds.items():
+            if cases:  # few questions have none of a kind
+                got = measure(reader, cases, given.score)
+                yield (kind, len(cases), *(got[key] for key in GIVEN))
 
 
 def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
@@ -113,6 +160,7 @@ def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[s
 def main() -> None:
     """Measure and print."""
     parser = common.parser(__doc__, None, "holds hotpotqa/, 2wiki/ and musique/")
+    parser.add_argument("--given", action="store_true", help="only passages that are given")
     parser.add_argument("--split", default="dev", help="the questions' file (default: dev)")
     parser.add_argument(
         "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"
@@ -120,6 +168,11 @@ def main() -> None:
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument("--score", type=common.scorer, default="score.py", help="has normalise, f1")
     given = parser.parse_args()
+    if given.given:
+        rows = list(measure_given(given))
+        header = ("questions", "number", *GIVEN)
+        print(f"{common.described()}\n\n{common.markdown(header, rows)}")
+        return
     with common.explained():
         reader = load_reader(given.reader)
         database = open_database(echo=common.say)

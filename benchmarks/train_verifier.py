@@ -25,8 +25,7 @@ from typing import Any
 import _common as common
 from _tables import Asked as TableQuestion
 from _tables import read_questions, unpack
-from given_passages import linked
-from reading import given_passages
+from reading import given_passages, linked
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from kgp_neo4j.corpus.load.csv_files import read_values
