@@ -1,7 +1,7 @@
 // Full-text search of the corpus `c` for one word of `words` or more. Needs also the `text` that they are
 // of, and `most`. Leaves `node` and `score`, BM25. Words that a dot, a comma or a line joins without a
 // space ("example.com", "1,000") are searched as one too, since the index has them so. The index is the
-// corpus's own, or that of the small corpora of its language; where a word is Chinese, Japanese or Korean,
+// corpus's own, so that words of others count nothing, or that of its language; where a word is Chinese, Japanese or Korean,
 // passages with such text are searched by pairs of characters.
 CALL (c, text, words, most) {
   WITH c, most, words + COLLECT {

@@ -19,7 +19,7 @@ CALL (c, connected, passages) {
          sum(CASE WHEN p.linkedBy IS NULL THEN 1 ELSE 0 END) AS withoutEntities,
          sum(CASE WHEN p.raw IS NULL AND p.embedding IS NULL THEN 1 ELSE 0 END) AS withoutEmbedding
 }
-WITH c, embedded, passages, sum(withoutKeywords) AS withoutKeywords, sum(withoutEntities) AS withoutEntities,
+WITH c, CASE WHEN c.small THEN c.language ELSE c.shelf END AS shared, embedded, passages, sum(withoutKeywords) AS withoutKeywords, sum(withoutEntities) AS withoutEntities,
      sum(withoutEmbedding) AS withoutEmbedding
 RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents, passages,
        COUNT { MATCH (:Page {corpus: c.name}) } AS pages,
@@ -27,6 +27,6 @@ RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents
        COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, embedded.encoder AS encoder,
        embedded.dimension AS dimension,
        {HAS_KEYWORD: withoutKeywords, MENTIONS: withoutEntities, SIMILAR_ST: withoutEmbedding} AS unconnected,
-       {label: toUpper(left(c.shelf, 1)) + substring(c.shelf, 1) + 'Passage', fullText: 'kgp_passage_' + c.shelf,
-        vectors: CASE WHEN c.shelf = c.scope AND embedded.madeAt IS NOT NULL THEN 'kgp_vectors_' + c.scope END} AS indexes
+       {label: toUpper(left(shared, 1)) + substring(shared, 1) + 'Passage', fullText: 'kgp_passage_' + shared,
+        vectors: CASE WHEN shared = c.scope AND embedded.madeAt IS NOT NULL THEN 'kgp_vectors_' + c.scope END} AS indexes
 ORDER BY name

@@ -1,10 +1,9 @@
-// load.ownIndexesState(corpus :: STRING, large :: INT) :: (own :: BOOLEAN, moving :: BOOLEAN, large :: BOOLEAN)
-// Whether a corpus is searched by indexes of its own, whether it is on its way there, and whether it
-// has so many passages that it should be; one that was on its way and lost passages counts too.
-// Of a corpus that is not there nothing is so.
+// load.ownIndexesState(corpus :: STRING, large :: INT) :: (own :: BOOLEAN, moving :: BOOLEAN, small :: BOOLEAN, large :: BOOLEAN)
+// Whether a corpus is searched by indexes of its own, whether it is on its way there, whether its vectors are
+// compared one by one, and whether it has so many passages that they should not be. No row
+// for a corpus that is not there, or that has no language since it has never had a passage.
 // mode: READ
-OPTIONAL MATCH (c:Corpus {name: $corpus})
+MATCH (c:Corpus {name: $corpus}) WHERE c.language IS NOT NULL
 RETURN coalesce(c.shelf = c.scope, false) AS own, coalesce(c.moving, false) AS moving,
-       coalesce(c.shelf = c.scope, false) OR COUNT { MATCH (:Passage {corpus: c.name}) } >= $large OR EXISTS {
-         MATCH (p:Passage {corpus: c.name}) WHERE toUpper(left(c.scope, 1)) + substring(c.scope, 1) + 'Passage' IN labels(p)
-       } AS large
+       coalesce(c.small, false) AS small,
+       coalesce(c.shelf = c.scope AND c.small IS NULL, false) OR COUNT { MATCH (:Passage {corpus: c.name}) } >= $large AS large

@@ -5,7 +5,7 @@ UNWIND $rows AS row
 MATCH (t:Table {id: row.table})
 CREATE (t)-[:HAS_ROW]->(r:Row {id: row.id, corpus: $corpus, table: t.id, order: row.order,
                                 number: row.number, title: row.title})
-SET r.page = row.page
+SET r.page = row.page, r.total = row.total
 WITH t, r, row
 CALL (t) {
   MATCH (t)-[:HAS_COLUMN]->(c:Column)

@@ -34,6 +34,23 @@ FUNCTION_WORDS = frozenset(
     "between about into over under out up down i you we me my our your s t".split()
 )
 #: English words with which no keyword begins or ends.
+_IRREGULAR = (
+    "win won|lose lost|sell sold|buy bought|pay paid|send sent|leave left|"
+    "begin began begun|get got|write wrote written|break broke broken|steal stole stolen|"
+    "choose chose chosen|hold held|lay laid|drive drove driven|speak spoke spoken|"
+    "fly flew flown|withdraw withdrew withdrawn|lend lent|bring brought|spend spent|"
+    "grow grew grown|keep kept|find found|build built|lead led|meet met|teach taught|"
+    "ride rode ridden|run ran|see saw seen|eat ate eaten|give gave given|fall fell fallen|"
+    "take took taken|make made|know knew known|tell told|become became|stand stood|"
+    "sit sat|hear heard|bear bore born borne|bind bound|draw drew drawn|wear wore worn|"
+    "catch caught|think thought|say said|sing sang sung|swim swam swum|drink drank drunk|"
+    "throw threw thrown|shoot shot|fight fought|feed fed|seek sought|come came|"
+    "go went gone|do did done|wed wedded|overtake overtook overtaken|sleep slept"
+)
+#: Forms of English verbs that no ending makes, and those that stand in dictionaries.
+PAST_FORMS = {
+    form: base for base, *forms in map(str.split, _IRREGULAR.split("|")) for form in forms
+}
 STOP_WORDS = FUNCTION_WORDS.union(
     # Determiners and pronouns.
     "all another any anybody anyone anything both each either enough every everybody everyone "

@@ -45,6 +45,11 @@ class GraphSummary:
 # --- seed, traverse, evidence ---
 
 
+#: What a question says of a mention: that it is there; that it is not; that it was; that somebody
+#: else has it; or it asks for what does not have it.
+Mentioned = Literal["present", "denied", "past", "other", "asked"]
+
+
 @dataclass(frozen=True, slots=True)
 class LinkedEntity:
     """A mention in a question, and the entity of the graph that it was linked to.
@@ -52,7 +57,7 @@ class LinkedEntity:
     `surface` is the mention as written in the question, `id` and `name` the entity; `score` is a
     cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `spelling` (all but a letter or
     two of the name), `embedding` or `model`. `alternatives` are the next best names with their
-    scores. An entity below the threshold has no `id`.
+    scores. An entity below the threshold has no `id`. Only what is `present` is evidence.
     """
 
     surface: str
@@ -62,6 +67,7 @@ class LinkedEntity:
     score: float = 0.0
     by: str = "name"
     alternatives: tuple[tuple[str, float], ...] = ()
+    status: Mentioned = "present"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +127,10 @@ class RelationPath:
 
     def end_of(self, route: Sequence[Triple]) -> tuple[str, str]:
         """Return the id and the name of the entity at a route's end."""
-        last = route[-1]
-        return (last.tail_id, last.tail) if self.steps[-1][1] else (last.head_id, last.head)
+        end = self.entity_id, self.entity
+        for t in route:
+            end = (t.tail_id, t.tail) if t.head_id == end[0] else (t.head_id, t.head)
+        return end
 
     def with_ends(self, ids: Collection[str]) -> Self:
         """Return the path with these of its ends alone."""
@@ -131,11 +139,30 @@ class RelationPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """What a question asks for by an absence: entities (id, name, type) that lack a relation.
+
+    `found` are `total` of `among` that the relation joins to something, but to none of `entities`;
+    `unrelated` ones among them are of the type alone. `triples` show what they have instead.
+    """
+
+    relation: str
+    entities: tuple[str, ...]
+    found: tuple[tuple[str, str, str], ...] = ()
+    unrelated: tuple[tuple[str, str, str], ...] = ()
+    total: int = 0
+    among: int = 0
+    triples: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes.
 
     `merged` maps duplicate names to the one that represents them. `asked` are the relation paths
-    that the question may ask for, most probable first. `left_out` counts the triples pruned.
+    that the question may ask for, most probable first. `against` join what the question denies to
+    what was found, `lacking` is what it asks for by an absence. `left_out` counts the triples
+    pruned.
     """
 
     entities: tuple[LinkedEntity, ...]
@@ -144,6 +171,8 @@ class ReasoningGraph:
     routes: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[RelationPath, ...] = ()
+    against: tuple[Triple, ...] = ()
+    lacking: Lacking | None = None
     left_out: int = 0
     seconds: float = 0.0
 
@@ -195,7 +224,8 @@ class Facts:
 class Candidate:
     """An entity that the evidence leads to: its question entities, and its facts.
 
-    `score` sums up the links' scores, each divided by the square of its hops.
+    `score` sums up the links' scores, each divided by the square of its hops, less those of what
+    the question denies and the candidate has (`against`).
     """
 
     name: str
@@ -204,6 +234,7 @@ class Candidate:
     score: float
     support: tuple[Support, ...]
     facts: tuple[Facts, ...] = ()
+    against: tuple[Support, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

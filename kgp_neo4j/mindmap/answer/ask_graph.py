@@ -32,6 +32,10 @@ _BROWSER_LIMIT = 60
 #: What an answer says beside the evidence, in English and in Chinese.
 _TEXTS = {
     "spelling": ("Linked by spelling: {}.", "按拼写链接：{}。"),
+    "denied": ("Taken as absent: {}.", "视为没有：{}。"),
+    "past": ("Taken as past, not as evidence: {}.", "视为过去，不作为证据：{}。"),
+    "other": ("Taken as somebody else's, not as evidence: {}.", "视为他人的，不作为证据：{}。"),
+    "asked": ("Asked for by its absence: {}.", "问的是没有：{}。"),
     "composed": (
         "{}; this answer is composed from the evidence alone.",
         "{}；以下答案只根据证据得出。",
@@ -150,7 +154,12 @@ def answer_from(
     by_path = None if is_han(question) else compose.answer_by_path(question, reasoning, candidates)
     if by_path:
         text, edges = by_path[0], by_path[1] or edges
-    slips = [f"{e.surface} → {e.name}" for e in reasoning.entities if e.id and e.by == "spelling"]
+    told: dict[str, list[str]] = {}
+    for entity in (e for e in reasoning.entities if e.id):
+        if entity.by == "spelling":
+            told.setdefault("spelling", []).append(f"{entity.surface} → {entity.name}")
+        if entity.status != "present":
+            told.setdefault(entity.status, []).append(entity.name)
     answer = MindMap(
         question=question,
         graph=graph,
@@ -159,7 +168,7 @@ def answer_from(
         edges=edges,
         candidates=candidates,
         reasoning=reasoning,
-        notices=(_text("spelling", question, "; ".join(slips)),) if slips else (),
+        notices=tuple(_text(kind, question, "; ".join(names)) for kind, names in told.items()),
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:

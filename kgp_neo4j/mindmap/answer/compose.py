@@ -13,6 +13,7 @@ from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.mindmap import (
     Candidate,
     Facts,
+    Lacking,
     LinkedEntity,
     MapEdge,
     ReasoningGraph,
@@ -25,6 +26,8 @@ _MOST_CANDIDATES = 5
 _MOST_NAMES = 8
 #: Least score of a candidate, as a share of the best one's.
 _SCORE_SHARE = 0.5
+#: What an entity that the question denies takes from the score of a candidate that it speaks of.
+_AGAINST = 0.75
 #: Question entities further away do not support a candidate.
 _MOST_HOPS = 2
 #: Least share of triples with an end of one type, for candidates to be of that type.
@@ -36,8 +39,12 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
 
     Candidates are of the type that nearly all triples have at one end (the diseases of a medical
     graph); where there is no such type, the fewest entities that together touch all triples. Each
-    is scored by the question entities within two hops. No rule depends on the graph's vocabulary.
+    is scored by the question entities within two hops; what the question denies of it counts
+    against it. No rule depends on the graph's vocabulary.
     """
+    if reasoning.lacking:
+        found = (*reasoning.lacking.found, *reasoning.lacking.unrelated)[:_MOST_CANDIDATES]
+        return tuple(Candidate(name, id_, type_, 1.0, ()) for id_, name, type_ in found)
     triples = _with_merged_names(reasoning)
     links: dict[str, list[Triple]] = defaultdict(list)
     #: Names and types of the entities by id, in the order of the evidence.
@@ -47,7 +54,8 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
         links[triple.tail_id].append(triple)
         names.setdefault(triple.head_id, (triple.head, triple.head_type))
         names.setdefault(triple.tail_id, (triple.tail, triple.tail_type))
-    asked = {e.id: e for e in reasoning.entities if e.id in names}
+    asked = {e.id: e for e in reasoning.entities if e.id in names and e.status == "present"}
+    denied = {e.id: e for e in reasoning.entities if e.status == "denied"}
     #: The question's entities that lead to an entity, each with its route.
     ways: dict[str, list[tuple[LinkedEntity, tuple[Triple, ...]]]] = defaultdict(list)
     for id_, entity in asked.items():
@@ -56,9 +64,18 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
     scores = {
         key: sum(max(min(e.score, 1.0), 0.1) / max(len(route), 1) ** 2 for e, route in ways[key])
         for key in _possible(triples, names, asked)
+        if key not in denied
     }
+    speaking: dict[str, list[Support]] = defaultdict(list)
+    for triple in reasoning.against:
+        for id_, key in ((triple.head_id, triple.tail_id), (triple.tail_id, triple.head_id)):
+            if id_ in denied and not any(s.entity == denied[id_].name for s in speaking[key]):
+                name = denied[id_].name
+                speaking[key].append(Support(name, (triple,), _route_text(name, (triple,))))
     least = _SCORE_SHARE * max(scores.values(), default=0.0)
     ranked = [key for key in names if scores.get(key, 0.0) > 0 and scores[key] >= least]
+    # What speaks against a candidate is told, and ranks it lower.
+    scores = {key: score - _AGAINST * len(speaking[key]) for key, score in scores.items()}
     ranked.sort(key=lambda key: (-scores[key], -len(links[key])))
     return tuple(
         Candidate(
@@ -71,6 +88,7 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
                 for entity, route in sorted(ways[key], key=lambda way: len(way[1]))
             ),
             facts=_facts(key, links[key], asked),
+            against=tuple(speaking[key]),
         )
         for key in ranked[:_MOST_CANDIDATES]
     )
@@ -162,10 +180,12 @@ def _facts(key: str, triples: Sequence[Triple], asked: Container[str]) -> tuple[
 def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> str:
     """Return the answer in words, in the language of the question."""
     chinese = is_han(question)
-    if not candidates:
+    if not candidates and not reasoning.lacking:
         nothing = "知识图谱中没有与问题相关的内容。"
         return nothing if chinese else "The graph holds nothing on this question."
-    linked = sum(1 for e in reasoning.entities if e.id)
+    if reasoning.lacking:
+        return _lacking_text(reasoning.lacking, chinese)
+    linked = sum(1 for e in reasoning.entities if e.id and e.status == "present")
     support = len(candidates[0].support)
     top = [c.name for c in candidates if c.score == candidates[0].score]
     lines = [
@@ -175,14 +195,31 @@ def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence
         f"question speak for {'it' if len(top) == 1 else 'each'})."
     ]
     label, named = ("依据", "问题中提到") if chinese else ("supported by", "named in the question")
+    denied = "反对" if chinese else "denied, but"
     for number, candidate in enumerate(candidates, 1):
         type_ = f" ({readable(candidate.type)})" if candidate.type else ""
         lines.append(f"{number}. {candidate.name}{type_}")
         lines += [f"   {label}: {s.text}" if s.route else f"   {named}" for s in candidate.support]
+        lines += [f"   {denied}: {support.text}" for support in candidate.against]
         for facts in candidate.facts:
             arrow = f"{facts.phrase} ←" if facts.inward else facts.phrase
             lines.append(f"   {arrow}: {_first_names(facts.names, chinese)}")
     return "\n".join(lines)
+
+
+def _lacking_text(lacking: Lacking, chinese: bool) -> str:
+    """Write what the graph does not join to what the question asks for by its absence."""
+    names = [name for _, name, _ in (*lacking.found, *lacking.unrelated)]
+    unrelated = listed([name for _, name, _ in lacking.unrelated]) if lacking.unrelated else ""
+    absent, relation = listed(lacking.entities), readable(lacking.relation)
+    if chinese:
+        line = f"{_first_names(names, chinese) or '无'}。\n"
+        line += f"查看的 {lacking.among} 个实体中，这 {lacking.total} 个没有“{relation}”{absent}。"
+        return line + (f"其中 {unrelated} 完全没有“{relation}”。" if unrelated else "")
+    line = f"{listed(names, count=lacking.total) if names else 'None, by what the graph holds'}.\n"
+    line += f"Of the {lacking.among} looked at, the graph joins {lacking.total} to no {absent} by "
+    line += f"“{relation}”."
+    return line + (f" It has no “{relation}” at all of {unrelated}." if unrelated else "")
 
 
 def _first_names(names: Sequence[str], chinese: bool) -> str:
@@ -199,6 +236,8 @@ def composed_edges(
     """Return the mind map of a composed answer: the routes to the candidates, and their facts."""
     ids = [t.id for c in candidates for support in c.support for t in support.route]
     ids += [id_ for c in candidates for facts in c.facts for id_ in facts.triples]
+    if reasoning.lacking:
+        ids = [triple.id for triple in reasoning.triples]
     by_id = {triple.id: triple for triple in _with_merged_names(reasoning)}
     return _edges([by_id[i] for i in dict.fromkeys(ids) if i in by_id])
 
@@ -209,6 +248,8 @@ def composed_edges(
 #: for certain; chosen on development questions of PathQuestion and of a film graph.
 _LEAST = 0.2
 _CERTAIN = 0.5
+#: A path so nearly as likely as the best says the same.
+_ALIKE = 0.85
 _MOST_ROUTES = 5
 _COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
 
@@ -224,13 +265,19 @@ def answer_by_path(
     "How many" is answered by the number of ends. A question for yes or no is answered where the
     path from one of its entities leads to another one, or fits and leads elsewhere.
     """
+    if (lacking := reasoning.lacking) and _COUNTS.search(question):
+        return f"{lacking.total}: {_lacking_text(lacking, chinese=False)}", ()
     best = path_meant(reasoning, candidates)
     if best is None:
         return None
     yes_or_no = asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1
     if yes_or_no:
-        best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
-    if best.score < _LEAST:
+        # Of the paths that say the same, one that leads to the other entity.
+        least = _ALIKE * best.score
+        alike = [path for path in reasoning.asked if path.score >= least]
+        order = [entity.id for entity in reasoning.entities]
+        best = max(alike, key=lambda p: (bool(p.reaches), -order.index(p.entity_id), p.score))
+    if best.score < _LEAST or not (best.ends or yes_or_no):
         return "The graph does not say.", ()
     if not yes_or_no:
         ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)

@@ -62,11 +62,32 @@ def five_parts(question: str, reasoning: ReasoningGraph) -> str:
         _SYSTEM,
         f"Question:\n{question.strip()}",
         "\n".join(["Evidence from the knowledge graph:", *evidence]),
+        *said_of_mentions(reasoning),
         _THOUGHT,
         _EXEMPLAR,
         "Your reply:",
     ]
     return "\n\n".join(parts)
+
+
+def said_of_mentions(reasoning: ReasoningGraph) -> list[str]:
+    """Return what the question says of its entities, and what lacks them, for a model."""
+    told = {
+        "denied": "absent",
+        "past": "past",
+        "other": "of somebody else",
+        "asked": "asked for by absence",
+    }
+    lines = [
+        f"Taken as {text} in the question: {plain(', '.join(names))}."
+        for status, text in told.items()
+        if (names := [e.name for e in reasoning.entities if e.id and e.status == status])
+    ]
+    if lacking := reasoning.lacking:
+        names = [name for _, name, _ in (*lacking.found, *lacking.unrelated)]
+        shown = plain(", ".join(names)) or "none"
+        lines.append(f"By the graph, {lacking.total} lack it: {shown}.")
+    return lines
 
 
 def evidence_lines(reasoning: ReasoningGraph) -> list[str]:

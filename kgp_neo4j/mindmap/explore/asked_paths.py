@@ -5,16 +5,26 @@ of relations is not used there. Here the relation paths that begin at an entity 
 database and scored against the whole question, and evidence is spent on complete paths, best first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.explore.asked_end import (
+    end_chances,
+    holds_both_ways,
+    length_fits,
+    tokens,
+)
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
+from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
@@ -23,13 +33,24 @@ from kgp_neo4j.types.settings import MiningSettings
 #: Relation paths that are walked to their ends, and entities that paths begin at.
 _WALKED = 8
 _STARTS = 3
-#: Ends that are compared with those of another entity's paths.
+#: Sequences of relations from an entity whose directions are read from the question.
+_READ = 16
+#: How much the scorer's own view of directions counts where the grammar tells all, the least that
+#: it gives, and how likely what is asked for is not in the graph, by one step and by several.
+_PRIOR, _LEAST_SEEN, _UNSEEN, _UNSEEN_WAY = 0.3, 0.05, 0.4, 0.15
+#: Ends that are compared with those of other paths.
 _COMPARED = 1_000
 #: Routes of a path that those of another entity may leave few of.
 _JOINED = 200
 #: A path less probable than this is no evidence.
-_LEAST = 0.02
+_LEAST = 0.001
+#: A path this likely, and nearly as likely as the best, is asked for as well.
+_ALSO, _NEARLY = 0.5, 0.85
 
+#: Most of a path that no word of the question comes near.
+_GUESSED = 0.45
+_WHEN = regex.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month))\b", regex.I)
+_ASKS = regex.compile(r"\b(?:who|whom|whose|which|what|where|when)\b", regex.I)
 _YES_OR_NO = regex.compile(
     r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
 )
@@ -44,24 +65,47 @@ def explore_relation_paths(
     """Return the relation paths that a question may ask for, most probable first.
 
     Each has up to `settings.size` routes to its ends: those that other entities of the question
-    reach by a path of their own, or are joined to. Empty where none fits, or without an encoder.
+    reach by a path of their own, or are joined to. One that leads nowhere is there if it is likely
+    what is asked for. Empty where none fits, or without an encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if not starts or graph.encoder is None:
         return []
     search = _Search(graph, question, starts, settings)
     walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))
+    walked = _of_kind(question, walked)
     if not asks_yes_or_no(question):
-        walked = search.before_the_end(walked)
+        walked = _united(search.before_the_end(walked))
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
-    return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked if path.routes]
+    return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked]
 
 
 def asks_yes_or_no(question: str) -> bool:
     """Return whether a question asks for yes or no."""
     return _YES_OR_NO.search(question) is not None
+
+
+def _of_kind(question: str, walked: Sequence[Walked]) -> list[Walked]:
+    """Return paths; where a time is asked for, those less probable whose ends are none.
+
+    What is left in their place is a guess: the graph may hold another time than the one asked for.
+    """
+    if not _WHEN.search(question):
+        return list(walked)
+
+    def fits(path: RelationPath) -> bool:
+        ends = [path.end_of(route)[1] for route in path.routes]
+        return not ends or any(any(map(str.isdigit, name)) for name in ends)
+
+    left = sum(path.score for path, _ in walked if fits(path))
+    made = []
+    for path, ids in walked:
+        guess = min(_GUESSED, path.score / max(left, 1e-9) * _GUESSED)
+        score = max(path.score, guess) if fits(path) else min(path.score, _GUESSED) * _PRIOR
+        made.append((replace(path, score=score), ids))
+    return _by_score(made)
 
 
 def _by_score(walked: Sequence[Walked]) -> list[Walked]:
@@ -83,7 +127,7 @@ class _Search:
         hops = min(self.settings.exploration.hops, HOPS)
         names = [readable(relation) for relation in graph.relations]
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
-        begins = [question.index(entity.surface) for entity in self.starts]
+        begins = [_place_of(entity.surface, question) for entity in self.starts]
         mentions = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
         for entity, mention in zip(self.starts, mentions, strict=True):
             others = [other for other in mentions if other != mention]
@@ -97,10 +141,19 @@ class _Search:
             if not paths:
                 continue
             scores = path_scores(words, paths, rows_of)
-            if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
-                scores = np.exp(scores - scores.max())
-                for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
-                    yield RelationPath(entity.name, entity.id, path, score, 0)
+            best = [rows_of[relation] for relation, _ in paths[int(scores.argmax())]]
+            explained = words.explained(best)
+            is_alone = len(self.starts) == 1 and words.is_short and _ASKS.search(question)
+            if explained or is_alone:
+                likely = np.exp(scores - scores.max())
+                chances = dict(zip(paths, (likely / likely.sum()).tolist(), strict=True))
+                if not is_han(question):  # the grammar is that of English
+                    asked = tokens(question, mention, others)
+                    chances = _by_asked_end(encoder, asked, chances)
+                for path, chance in chances.items():
+                    # What no word comes near is a guess.
+                    sure = chance if explained else min(chance, _GUESSED)
+                    yield RelationPath(entity.name, entity.id, path, sure, 0)
 
     def walk(self, paths: Sequence[RelationPath]) -> list[Walked]:
         """Walk relation paths to their ends."""
@@ -120,10 +173,11 @@ class _Search:
                     for path in group[:_WALKED]
                 ],
                 limit=limit,
-                listed=_COMPARED if several else 0,
+                listed=_COMPARED,
             )
             for row in rows:
-                if row["ends"]:
+                # Where nothing is at the end of what is asked for, that is the answer.
+                if row["ends"] or group[row["path"]].score >= _ALSO:
                     ids = frozenset(row["ids"])
                     reached = [e for e in self.starts if e.id in ids and e.id != entity_id]
                     path = replace(
@@ -172,6 +226,75 @@ class _Search:
                 )
             restricted.append((path, ids))
         return restricted
+
+
+def _place_of(surface: str, question: str) -> int:
+    """Return where a mention begins: as words of its own where it stands so."""
+    whole = regex.search(rf"(?<!\w){regex.escape(surface)}(?!\w)", question)
+    return whole.start() if whole else question.index(surface)
+
+
+def _by_asked_end(
+    encoder: Encoder, words: Sequence[str], chances: Mapping[tuple[Step, ...], float]
+) -> dict[tuple[Step, ...], float]:
+    """Return the chances of paths with those of the ends that the question asks for.
+
+    The likeliest relations are there in all directions, those that lead nowhere too: who asks for
+    the other end is not to get this one, because the graph has nothing there.
+    """
+    known: dict[tuple[str, ...], float] = defaultdict(float)
+    for path, chance in chances.items():
+        known[tuple(relation for relation, _ in path)] += chance
+    read = sorted(known, key=lambda relations: -known[relations])[:_READ]
+    fitting = {relations: known[relations] * length_fits(words, relations) for relations in read}
+    scale = sum(known.values()) / sum(fitting.values())
+    unread = (path for path in chances if tuple(relation for relation, _ in path) not in fitting)
+    made = {path: chances[path] for path in unread}
+    for relations, whole in fitting.items():
+        either = holds_both_ways(encoder, relations)
+        along = end_chances(encoder, words, relations)
+        # Of several steps, where the grammar tells little, the scorer's view counts as it is.
+        told = float(np.mean([abs(2 * chance - 1) for chance in along]))
+        trust = _PRIOR if len(relations) == 1 else 1 - (1 - _PRIOR) * told
+        unseen = _UNSEEN if len(relations) == 1 else _UNSEEN_WAY * told
+        ways = list(product((True, False), repeat=len(relations)))
+        paths = [tuple(zip(relations, way, strict=True)) for way in ways]
+        shares = [
+            prod(
+                0.5 if e else c if w else 1 - c for c, w, e in zip(along, way, either, strict=True)
+            )
+            * (
+                (1.0 if any(either) else (chances[path] / known[relations] + _LEAST_SEEN) ** trust)
+                if path in chances
+                else unseen
+            )
+            for way, path in zip(ways, paths, strict=True)
+        ]
+        # What holds both ways is gone both ways, as one.
+        total = sum(shares) / 2 ** sum(either)
+        for path, share in zip(paths, shares, strict=True):
+            score = scale * whole * share / total
+            # Beside another entity further words may be said of that.
+            is_alone = len(path) == 1 or "y" not in words
+            if path in chances or (score >= _ALSO and is_alone):
+                made[path] = score
+    return made
+
+
+def _united(walked: Sequence[Walked]) -> list[Walked]:
+    """Return paths, the best one with the ends of those that are asked for as well."""
+    if not walked:
+        return []
+    (best, ids), *others = _by_score(walked)
+    for path, reached in others:
+        alike = path.entity_id == best.entity_id and len(path.steps) == len(best.steps)
+        if alike and path.score >= max(_ALSO, _NEARLY * best.score) and reached - ids:
+            routes = [r for r in path.routes if path.end_of(r)[0] not in ids]
+            if not ids:
+                best = replace(best, steps=path.steps)
+            ids |= reached
+            best = replace(best, routes=(*best.routes, *routes), ends=len(ids))
+    return [(best, ids), *others]
 
 
 def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]) -> Walked:

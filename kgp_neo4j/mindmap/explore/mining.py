@@ -8,6 +8,7 @@ from typing import Any
 
 from kgp_neo4j.environment.job import in_context, tell
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes
+from kgp_neo4j.mindmap.explore.absence import against, find_lacking, without_denied
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths, pairs_of, prune
 from kgp_neo4j.mindmap.link.linking import link
@@ -37,10 +38,18 @@ def mine(
     if linked is None:
         linked = link(graph, question, chosen.linking, write)
     tell("entities", lambda: linked)
-    entities = [entity for entity in linked if entity.id]
-    asked = explore_relation_paths(graph, question, entities, chosen) if chosen.paths else []
-    # What several entities have in common, neighbours and shortest paths show best.
-    complete = spend(asked, int(chosen.size * (1.0 if len(entities) == 1 else chosen.path_share)))
+    lacking = find_lacking(graph, question, linked, chosen.size)
+    entities = [entity for entity in linked if entity.id and entity.status == "present"]
+    if lacking:
+        shown = lacking.triples[: chosen.size]
+        complete = [EvidenceGraph("neighbour", t.head, (t,), (t.head, t.tail)) for t in shown]
+        asked, entities = [], []
+    else:
+        asked = explore_relation_paths(graph, question, entities, chosen) if chosen.paths else []
+        asked = without_denied(graph, linked, asked)
+        # What several entities have in common, neighbours and shortest paths show best.
+        share = 1.0 if len(entities) == 1 else chosen.path_share
+        complete = spend(asked, int(chosen.size * share))
     known = pairs_of(t for each in complete for t in each.triples)
     left = chosen.size - len(known)
     paths, near = _around(graph, question, entities, chosen) if entities and left > 0 else ([], [])
@@ -56,6 +65,8 @@ def mine(
         routes=tuple(routes(evidence, merged)),
         merged=merged,
         asked=tuple(asked[:5]),  # more are not shown
+        against=against(graph, linked, (i for t in triples for i in (t.head_id, t.tail_id))),
+        lacking=lacking,
         left_out=left_out,
         seconds=time.perf_counter() - began,
     )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
+from kgp_neo4j.mindmap.explore.asked_end import shares_stem
 from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
@@ -35,6 +36,7 @@ _MOST_WORDS = 40
 #: to doctors, which ask for no path.
 _NEAR = 0.36
 _NEARER = 0.015
+_SHORT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +46,25 @@ class QuestionWords:
     `near` is (4, relations, words): the cosine of a relation's name and the best span with a word;
     how far that is above the mean of all relations, and below the best of them; and the cosine of
     the word alone. `grammar` are the numbers of the words in _GRAMMAR (0 for any other), `place`
-    their places from the entity (negative before it), `mention` which of them is the entity.
+    their places from the entity (negative before it), `mention` which of them is the entity,
+    `same` whether a relation has the stem of a word: (relations, words).
     """
 
     near: NDArray[np.float32]
     grammar: NDArray[np.intp]
     place: NDArray[np.float32]
     mention: NDArray[np.bool_]
+    same: NDArray[np.bool_]
 
     def weights(self) -> NDArray[np.float32]:
         """Return a weight for each relation: how near the question comes to its name."""
         return np.asarray(self.near[:2].mean(axis=0).max(axis=1, initial=0.0))
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether the question is so short that all it says may mean one relation."""
+        content = (self.grammar == 0) & ~self.mention
+        return 0 < int(content.sum()) <= _SHORT
 
     def explained(self, relations: Sequence[int]) -> bool:
         """Return whether some relations (rows of `near`) explain what the question says.
@@ -65,7 +75,8 @@ class QuestionWords:
         content = (self.grammar == 0) & ~self.mention
         if not content.any():
             return False
-        near = float(self.near[0][list(relations)].max(axis=0)[content].mean())
+        rows = list(relations)
+        near = float(np.maximum(self.near[0], self.same)[rows].max(axis=0)[content].mean())
         return near >= _NEAR + _NEARER * int(content.sum())
 
 
@@ -121,6 +132,7 @@ def read_question(
         grammar=np.array([_GRAMMAR_PLACE.get(word, 0) for word in words], np.intp),
         place=np.array(place, np.float32),
         mention=np.array([not word for word in words], np.bool_),
+        same=np.array([[shares_stem(name, w) for w in words] for name in names], np.bool_),
     )
 
 

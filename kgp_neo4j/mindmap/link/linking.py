@@ -21,6 +21,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
     phrases,
     spans,
 )
+from kgp_neo4j.mindmap.link.status import read_statuses
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -30,6 +31,8 @@ from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
+#: What stands before a word for what is looked for.
+_WHICH = regex.compile(r"\b(?:which|what|how\s+many)\s+$", regex.I)
 #: Phrases that are embedded for one question.
 _EMBEDDED = 24
 _LONGEST_EMBEDDED = 5
@@ -63,15 +66,22 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
+    Each has what the question says of it (`status`).
     Raises ConfigurationError for a question that is too long or not Unicode.
     """
     check_question(question)
     linker = _Linker(graph, settings or LinkSettings())
+    entities: list[LinkedEntity] = []
     if write is not None and (names := _extracted(question, write)):
         entities = linker.link_names(names)
-        if any(entity.id for entity in entities):
-            return entities
-    return linker.link_question(question)
+    if not any(entity.id for entity in entities):
+        entities = linker.link_question(question)
+
+    def nearer(cued: str, bare: str, name: str) -> bool:
+        first, second = graph.similarity([cued, bare], [name])[:, 0].tolist()
+        return bool(first > second)
+
+    return read_statuses(question, entities, nearer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,8 @@ class _Linker:
         matches = [*named, *near]
         if not matches:
             return suggestions
-        relations = self._relations_meant([match.phrase for match in matches])
+        matches = self._written_as_names(matches, question)
+        relations = self._relations_meant(matches, question)
         matches = [match for match in matches if match.phrase.words not in relations]
         best: dict[str, LinkedEntity] = {}
         for match in sorted(matches, key=lambda match: match.phrase.places[0]):
@@ -99,9 +110,13 @@ class _Linker:
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
-    def _relations_meant(self, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
+    def _relations_meant(self, matches: Sequence[Match], question: str) -> set[tuple[str, ...]]:
         """Return the words of the phrases that mean a relation, not an entity of that name."""
-        mentions = [phrase for phrase in mentions if not is_han(phrase.text)]
+        mentions = [
+            match.phrase
+            for match in matches
+            if not is_han(match.phrase.text) and not _is_written_as_name(match.phrase, question)
+        ]
         texts = [phrase.text.casefold() for phrase in mentions]
         relations = [readable(name) for name in self.graph.relations]
         near = self.graph.similarity(texts, relations).max(axis=1, initial=0.0).tolist()
@@ -109,6 +124,29 @@ class _Linker:
         meant = [phrase for phrase, n in zip(mentions, near, strict=True) if n >= least]
         # An encoder does not see the "+" of A+.
         return {phrase.words for phrase in meant if agree(phrase.text, "")}
+
+    def _written_as_names(self, matches: Sequence[Match], question: str) -> list[Match]:
+        """Return the matches without words in small letters for names that are never written so.
+
+        "Which mountains" names none either, where something else is named.
+        That is told by other names in the question with capitals, and by names of its type.
+        """
+        written = [match for match in matches if _is_written_as_name(match.phrase, question)]
+        named = [m for m in matches if m in written or not _is_asked_for(m.phrase, question)]
+        matches = named or matches
+        doubtful = [
+            match
+            for match in matches
+            if written
+            and match not in written
+            and match.phrase.text.islower()
+            and match.entities[0]["name"][:1].isupper()
+        ]
+        names = self.graph.read("explore/written_names") if doubtful else []
+        titled = {row["type"]: _are_titles(row["names"]) for row in names}
+        rest = _are_titles([name for row in names for name in row["names"]])
+        left = [m for m in doubtful if titled.get(m.entities[0]["type"], rest)]
+        return [match for match in matches if match not in left]
 
     def link_names(self, names: Sequence[str]) -> list[LinkedEntity]:
         """Link the names that a model extracted."""
@@ -225,6 +263,30 @@ class _Linker:
         for phrase, found in near.items():
             near[phrase] = [row for row in found if agree(phrase, row["name"])] or found
         return near
+
+
+def _are_titles(names: Sequence[str]) -> bool:
+    """Return whether most names have a capital in each word, as those of people and works."""
+    later = [
+        [word for word in name.split()[1:] if word[:1].isalpha() and content_words([word.lower()])]
+        for name in names
+    ]
+    titles = [all(word[:1].isupper() for word in words) for words in later if words]
+    return 2 * sum(titles) > len(titles)
+
+
+def _is_asked_for(phrase: Phrase, question: str) -> bool:
+    """Return whether a phrase says what is looked for: "which mountains" names none."""
+    return _WHICH.search(question[: phrase.places[0][0]]) is not None
+
+
+def _is_written_as_name(phrase: Phrase, question: str) -> bool:
+    """Return whether a phrase has capitals or numbers, and not for beginning a sentence alone."""
+    words = [word for word in phrase.text.split() if word.lower() in content_words([word.lower()])]
+    begins = not regex.search(r"[^\s.?!]\W*$", question[: phrase.places[0][0]])
+    cased = not question.islower()
+    named = all(word[:1].isupper() or (cased and word[:1].isdigit()) for word in words)
+    return named and (len(words) > begins or phrase.text[:1].isdigit())
 
 
 def _without_common_words(matches: Sequence[Match], used: set[str]) -> list[Match]:

@@ -20,9 +20,14 @@ from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 
 _JSON_KINDS = (".jsonl", ".json")
+#: Files of RDF by their ending, and the forms of it.
+RDF_KINDS = {
+    **{".ttl": "turtle", ".n3": "turtle", ".nt": "nt", ".rdf": "xml", ".owl": "xml"},
+    **{".jsonld": "json-ld", ".nq": "nquads", ".trig": "trig"},
+}
+_TABLES = (".tsv", ".txt", ".csv", *_JSON_KINDS)
 #: Endings of the files that are read, each also with `.gz`.
-_KINDS = (".tsv", ".txt", ".csv", *_JSON_KINDS)
-ENDINGS = (*_KINDS, *(f"{kind}.gz" for kind in _KINDS))
+KINDS = (*_TABLES, *RDF_KINDS)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: Characters of a line or a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
@@ -49,6 +54,11 @@ _HINT = (
 )
 
 
+def kind_of(path: Path) -> str:
+    """Return a file's ending without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def read_file(
     path: Path, progress: Progress, mapping: TableMapping | None = None
 ) -> Iterator[Record]:
@@ -59,9 +69,9 @@ def read_file(
     """
     kind = extension(path)
     try:
-        if kind not in _KINDS:
+        if kind not in _TABLES:
             reason = f"a kind of file that {'is no table' if mapping else 'holds no triples'}"
-            hint = f"Known are {', '.join(_KINDS)}, each also with .gz."
+            hint = f"Known are {', '.join(_TABLES if mapping else KINDS)}, each also with .gz."
             raise InputError(reason, where=shown(path), hint=hint)
         with opened(path, progress) as file:
             if kind in _JSON_KINDS:
@@ -85,7 +95,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     Fields are separated by tabs where the first line has one, else by the mark of comma, semicolon
     and bar that gives the most fields. Beside tabs quotes mean nothing: names may contain them.
     """
-    name, lines = shown(path), _lines(file, path, encoding)
+    name, lines = shown(path), lines_of(file, path, encoding)
     first = next((line for line in lines if line[1].strip()), None)
     if first is None:
         return
@@ -116,7 +126,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
             yield Value(fields, where)
 
 
-def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+def lines_of(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers; raises InputError where it is not text."""
     encoding = encoding or ("utf-16" if file.peek(2)[:2] in _UTF16 else "utf-8")  # type: ignore[attr-defined]
     text, number = io.TextIOWrapper(file, encoding, newline="\n"), 1

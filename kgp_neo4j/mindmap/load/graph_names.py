@@ -10,8 +10,8 @@ from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 _OWN_LABELS = frozenset(
-    "Cell Column Corpus Document DocumentSource Entity Keyword KgpImport KgpInstallation "
-    "KnowledgeGraph NamedEntity Page Question Row Section Table".split()
+    "Cell Column Corpus Document DocumentFolder DocumentSource Entity Keyword KgpImport "
+    "KgpInstallation KnowledgeGraph NamedEntity Page Question Row Section Table".split()
 )
 #: Longest texts: a longer name is a text in the wrong column, and the database keeps each relation
 #: and type for good.

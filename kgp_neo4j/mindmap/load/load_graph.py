@@ -13,7 +13,7 @@ from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
-from kgp_neo4j.mindmap.load.graph_files import ENDINGS, read_file
+from kgp_neo4j.mindmap.load.graph_files import KINDS, RDF_KINDS, kind_of, read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.mindmap.load.mapping import read_mapping
@@ -62,15 +62,22 @@ def load_graph(
     changes nothing, and finishes a load that was interrupted.
     """
     table = read_mapping(mapping, options.get("missing", ())) if mapping is not None else None
-    sources, named = find(paths := list(paths)), {Path(path).name for path in paths}
+    sources, named = find(paths := list(paths), KINDS), {Path(path).name for path in paths}
     # A folder has other files, too: a README, pictures, logs.
-    files = [f for f in sources.files if f.name in named or f.name.lower().endswith(ENDINGS)]
+    files = [f for f in sources.files if f.name in named or kind_of(f) in KINDS]
+    # What several files of RDF say of a thing belongs together.
+    rdf = [f for f in files if kind_of(f) in RDF_KINDS] if table is None else []
 
     def records() -> Generator[Record, None, None]:
         yield from sources.errors
         with bar("read", sum(map(size_on_disk, files)), bytes_=True) as progress:
             for path in files:
-                yield from read_file(path, progress, table)
+                if path not in rdf:
+                    yield from read_file(path, progress, table)
+            if rdf:
+                from kgp_neo4j.mindmap.load.rdf import read_rdf
+
+                yield from read_rdf(rdf, progress)
 
     return _load(database, graph, records(), files=len(files), **options)
 
