@@ -418,7 +418,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "db5889b48500751e";
+        public final String statements = "0393dc6e01427f78";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)

@@ -27,6 +27,9 @@ _FAULTS = {
     "not read": "ignored",
     "skipped": "skipped_rows",
     "not loaded": "errors",
+    "moved": "moved",
+    "removed": "pruned",
+    "gone": "gone",
 }
 _SHOWN = 20
 

@@ -123,8 +123,9 @@ def command(
     account = None
     model = answering_model(llm, **options)  # a wrong name is told before anything is loaded
     with opened_database() as database, ExitStack() as stack:
+        from kgp_neo4j.corpus.connect.graphs import connect, connect_small
+
         if paths:
-            from kgp_neo4j.corpus.connect.graphs import connect
             from kgp_neo4j.corpus.load.loading import load
             from kgp_neo4j.corpus.load.temporary import temporary_corpus
 
@@ -134,6 +135,8 @@ def command(
             if not account.documents:
                 raise InputError("nothing could be loaded", where=", ".join(paths))
             connect(database, corpus)
+        elif options["method"] != "bm25":
+            connect_small(database, str(corpus), say)
         pipeline = make_pipeline(database, str(corpus), model=model, **options)
         with written(as_json or as_mermaid) as on_text:
             answer = pipeline.ask(asked, type_=type_, on_text=on_text)

@@ -50,12 +50,14 @@ def command(corpus: str, llm: str | None, history: bool, as_json: bool, **option
     in, one a line; --json prints a line for each.
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
+    from kgp_neo4j.corpus.connect.graphs import connect_small
     from kgp_neo4j.corpus.load.listing import require_corpus
     from kgp_neo4j.corpus.pipeline import make_pipeline
 
     with opened_database() as database:
         require_corpus(database, corpus)  # at once, not after the first question
         model = answering_model(llm, **options)
+        connect_small(database, corpus, say)
         pipeline = make_pipeline(database, corpus, model=model, **options)
         conversation = Conversation(pipeline, trace=history)
         if not _talk(conversation, as_json):
@@ -139,20 +141,15 @@ def _command(said: str, conversation: Conversation) -> None:
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn: the question as it was understood, the answer, its sources."""
     from kgp_neo4j.show.marks import by_whom
-    from kgp_neo4j.show.terminal import print_said, print_structural
+    from kgp_neo4j.show.terminal import print_said
 
     answer = turn.answer
     if turn.question != turn.said:
         click.echo(click.style(f"Understood as: {plain(turn.question)}", dim=True))
-    if answer.structural is not None:
-        print_structural(answer.structural)
-    if answer.passages:
-        print_said(conversation.shown(turn))
-        for source in sorted(turn.sources, key=lambda source: source.number):
-            name = plain(conversation.sources[source.number - 1].cited)
-            click.echo(click.style(f"  [{source.number}] {name}", dim=True))
-    elif answer.structural is None:
-        click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
+    print_said(conversation.shown(turn))
+    for source in sorted(turn.sources, key=lambda source: source.number):
+        name = plain(conversation.sources[source.number - 1].cited)
+        click.echo(click.style(f"  [{source.number}] {name}", dim=True))
     who = by_whom(answer)
     click.echo(click.style(f"{who}, {answer.seconds:.2f} s".lstrip(", "), dim=True))
     if answer.trace:

@@ -73,7 +73,7 @@ def command(
 def _told(made: Replay, show: int) -> None:
     """Print a replay, hop by hop."""
     from kgp_neo4j.corpus.answer.shown_queries import show_trace
-    from kgp_neo4j.show.terminal import print_said, print_structural
+    from kgp_neo4j.show.terminal import print_said
 
     answer = made.answer
     click.echo(click.style("Question", fg="cyan", bold=True))
@@ -96,10 +96,7 @@ def _told(made: Replay, show: int) -> None:
         click.echo(_line(visit, titles, ranks, by_order))
     if len(made.visits) > show:
         click.echo(f"  ... and {len(made.visits) - show} more (--show {len(made.visits)})")
-    if answer.structural is not None:
-        print_structural(answer.structural)
-    if answer.type.type != "structural":
-        print_said(answer)
+    print_said(answer)
     click.echo(f"\nAs a graph in Neo4j Browser: {show_trace(made.id)}")
 
 

@@ -1,13 +1,18 @@
 """`kgp-neo4j load`: files to documents and passages."""
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from kgp_neo4j.cli._options import corpus_option
 from kgp_neo4j.cli._output import json_option, list_faults, opened_database, print_result
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 
+#: Files that are named before a question at most.
+_NAMED = 10
 _ACCOUNT = """\
 corpus      {0.corpus}
 files       {0.files:,}
@@ -27,6 +32,7 @@ Examples:
   kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
   kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
   kgp-neo4j load notes/ --corpus notes --language german
+  kgp-neo4j load notes/ --corpus notes --prune
 
 \b
 What is read, each also with .gz (docs/structure.md tells more):
@@ -48,7 +54,9 @@ A document's title is its first heading (what a PDF or Office file gives as its
 title), the first line of a text where it reads like one, else the file's name.
 Files are split at headings and at 1,000 characters; records and contexts of up to
 10,000 characters stay one passage, unless --passage-size is given. Loading again
-changes nothing, replaces what has changed, and finishes what was cut short.
+changes nothing, replaces what has changed, and finishes what was cut short. Of a
+folder, files that have moved get their new names, and those that are gone are
+named; --prune removes them.
 """
 
 
@@ -67,10 +75,19 @@ changes nothing, replaces what has changed, and finishes what was cut short.
     help="What full-text search stems: english, german, ...; guessed from a new corpus's text.",
 )
 @click.option("--strict", is_flag=True, help="Stop at the first file or line that is bad.")
+@click.option("--prune", is_flag=True, help="Remove what a folder had when loaded before.")
+@click.option("--yes", is_flag=True, help="Remove it without asking, also of an empty folder.")
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, paths: tuple[str, ...], corpus: str, as_json: bool, **options: Any
+    ctx: click.Context,
+    /,
+    paths: tuple[str, ...],
+    corpus: str,
+    prune: bool,
+    yes: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
 
@@ -79,8 +96,16 @@ def command(
     """
     from kgp_neo4j.corpus.load.loading import load
 
+    def removes(gone: Sequence[str], is_empty: bool) -> bool:
+        if yes or is_empty or not prune or not sys.stdin.isatty():
+            return prune and (yes or not is_empty)
+        names = "".join(f"  {plain(name)}\n" for name in gone[:_NAMED])
+        more = f"  and {len(gone) - _NAMED:,} more\n" if len(gone) > _NAMED else ""
+        question = f"Gone from the folder:\n{names}{more}Remove what they have in {corpus!r}?"
+        return click.confirm(question, err=True)
+
     with opened_database() as database:
-        account = load(database, paths, corpus, **options)
+        account = load(database, paths, corpus, prune=removes, **options)
     print_result(account, as_json, _print)
     if account.errors:
         ctx.exit(1)
@@ -92,3 +117,5 @@ def _print(account: LoadReport) -> None:
     if account.copies:
         click.echo(f"copies      {account.copies:,} (files with the contents of others)")
     list_faults(account)
+    if account.gone:
+        click.echo("            (still in the corpus; loading again with --prune removes them)")

@@ -30,6 +30,8 @@ Examples:
 What is read, each also with .gz:
   .tsv .txt .csv  head, relation, tail; or a header line that names the columns
   .jsonl .json    {"head", "relation", "tail"}, or [head, relation, tail]
+  .ttl .nt .rdf .owl .jsonld .nq .trig .n3
+                  RDF, with the extra rdf
   with --mapping  a table or JSON records, one entity each; the mapping is a TOML
                   file, or one that comes along: chatdoctor, qa-system-diseases,
                   qa-system-medical
@@ -88,7 +90,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Load triples, tables or a stored graph into a knowledge graph, and account for every row.
+    """Load triples, tables, RDF or a stored graph into a knowledge graph; account for every row.
 
     Entities get a label of their type, an embedding, and their place in a full-text index. With
     --keep-going the account says what was not loaded, and the exit code is still 1.

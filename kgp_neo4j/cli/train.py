@@ -10,16 +10,10 @@ from kgp_neo4j.cli._output import json_option, opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j train llama train.json.gz --out trained/llama
-  kgp-neo4j train reader train.json.gz --out trained/reader
-  kgp-neo4j train scorer --set hotpotqa=train.jsonl.gz --out trained/scorer
-"""
 
-
-@click.group("train", epilog=_EPILOG)
+@click.group(
+    "train", epilog="\b\nExample:\n  kgp-neo4j train llama train.json.gz --out trained/llama"
+)
 def command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 

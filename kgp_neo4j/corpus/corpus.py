@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.answer.traces import traces
-from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect
+from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect, connect_small
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
+from kgp_neo4j.corpus.load.follow import Prune
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
@@ -59,10 +60,13 @@ class Corpus(Store):
         passage_size: int | None = None,
         language: str | None = None,
         strict: bool = False,
+        prune: Prune = False,
     ) -> LoadReport:
         """Load files, folders and globs; `passage_size` in characters, `language` as "german".
 
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
+        `prune` removes what a folder had when it was loaded before and has no longer; a function in
+        its place gets the names, and whether a folder is empty, and returns whether to.
         """
         return load(
             self.database,
@@ -71,6 +75,7 @@ class Corpus(Store):
             passage_size=passage_size,
             language=language,
             strict=strict,
+            prune=prune,
         )
 
     def connect(
@@ -104,8 +109,13 @@ class Corpus(Store):
         return traces(self.database, self.name, limit=limit)
 
     def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:
-        """Return a pipeline of `PipelineOptions`; the same ones return the one loaded before."""
+        """Return a pipeline of `PipelineOptions`; the same ones return the one loaded before.
+
+        A small corpus that is not connected yet is connected first, unless only words are searched.
+        """
         if self._loaded is None or self._loaded[0] != options:
+            if options.get("method") != "bm25":
+                connect_small(self.database, self.name)
             self._loaded = (options, make_pipeline(self.database, self.name, **options))
         return self._loaded[1]
 

@@ -5,6 +5,7 @@ object that implements one can be used. `make_pipeline` makes the pipeline of ev
 line, Python API, chat, bridges, benchmarks).
 """
 
+import re
 import threading
 import time
 import uuid
@@ -14,10 +15,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
+from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
+from kgp_neo4j.corpus.read.identifiers import identify
+from kgp_neo4j.corpus.read.parts import joined, parts_of
+from kgp_neo4j.corpus.read.question_form import (
+    asks_for_an_account,
+    asks_for_an_overview,
+    is_in_latin_script,
+)
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
@@ -57,6 +65,9 @@ _FIRST, _LOOKED_AT = 5, 300
 #: How often the sentence that says most answers a question for why or how; that it gives a reason
 #: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
+_AVERAGES = re.compile(r"\b(?:average|mean|sum) (?:of|for|over)\b|\bon average\b", re.IGNORECASE)
+#: No sentence alone tells what documents are about: those that say most are shown.
+_OVERVIEW = 0.4
 
 
 class Retriever(Protocol):
@@ -128,7 +139,8 @@ class PipelineOptions(MethodOptions, total=False):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
-    A question for why or how is answered with the most relevant sentence. A question in a language
+    A question for why or how is answered with the most relevant sentence, one for an overview shows
+    those. A question in a language
     that the bundled reader does not know is not read: the sentences are those that share the rarest
     words with it; `language` is the passages' own. The text is empty where there is no answer.
     """
@@ -143,10 +155,13 @@ class ReaderAnswerer:
         if self._knows_language(evidence):
             reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
             ranked = reading.sentences
-            if ranked and reading.kind != "none" and asks_for_an_account(evidence.question):
+            whole = asks_for_an_overview(evidence.question)
+            account = reading.kind != "none" and asks_for_an_account(evidence.question)
+            if ranked and (whole or account):
                 span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
                 reading = replace(
-                    reading, text=ranked[0].text, kind="sentence", confidence=_ACCOUNT,
+                    reading, text=ranked[0].text, kind="sentence",
+                    confidence=_OVERVIEW if whole else _ACCOUNT,
                     spans=(span,), stated=False,
                 )  # fmt: skip
             found = parts(reading, "text", "stated", "sentences")
@@ -317,22 +332,37 @@ class Pipeline:
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
             require_corpus(self.database, self.corpus)
+        asked = parts_of(question) if type_ is None and self.meter is None else None
+        if asked is None:
+            return self._ask(question, type_, on_text)
+        answers = list[Answer]()
+        said = list[Said]()
+        # Of a difference the second question stands first in its words.
+        for part in asked.questions[:: -1 if asked.differs else 1]:
+            one = self._ask(by_rules(part, said), None, on_text)
+            answers.append(one)
+            said.append(Said(one.question, one.text, tuple(p.title for p in one.passages[:1])))
+        return joined(question, asked, answers[:: -1 if asked.differs else 1])
+
+    def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
+        """Answer a question without parts."""
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                stated = structural.sure and structural.found
-                answer = Answer(question, self.corpus, "structure", structural.text, stated=stated)
+                answer = _decided(Answer(question, self.corpus, "structure"), structural)
                 shown = cited_parts(structural)
             else:
                 # The first question waits for the reader no longer than for the passages.
                 loading = threading.Thread(target=self._open_reader, daemon=True)
                 loading.start()
-                retrieval = self.retrieve(question)
+                found = identify(
+                    self.database, self.corpus, self.retrieve(question), names=self._knows_english
+                )
                 loading.join()
-                tell("passages", lambda: retrieval)
-                answer = self.answer(retrieval, structural, on_text)
+                tell("passages", lambda: found.retrieval)
+                answer = found.told(self.answer(found.retrieval, structural, on_text))
                 shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
@@ -340,11 +370,15 @@ class Pipeline:
             answer,
             seconds=answer.seconds + spent,
             type=decision,
-            structural=structural,
             usage=usage if usage is not None and usage.calls else None,
             browser=browser_link(self.database.connection, shown),
         )
         return replace(answer, queries=queries_of(answer))
+
+    @property
+    def _knows_english(self) -> bool:
+        reading = getattr(self.answerer, "offline", self.answerer)
+        return getattr(reading, "language", "") == DEFAULT_LANGUAGE
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
@@ -356,7 +390,7 @@ class Pipeline:
         structural: StructuralAnswer | None = None,
         on_text: OnText | None = None,
     ) -> Answer:
-        """Return the answer from retrieved passages; a sure structural one comes before it."""
+        """Return the answer from retrieved passages, or the structural one where that wins."""
         began = time.perf_counter()
         sure = structural is not None and structural.sure and structural.found
         answer = Answer(
@@ -365,18 +399,16 @@ class Pipeline:
             self.retriever.name,
             **parts(retrieval, "passages", "paths", "notes", "settings"),
         )
-        if retrieval.passages:
-            answerer = self.answerer
-            if sure and isinstance(answerer, ModelAnswerer):
-                # Where pages and tables give a sure answer, the model need not be called again.
-                answerer = answerer.offline
-            answer = answerer.answer(answer, encoder=self.retriever.encoder, on_text=on_text)
-        return replace(
-            answer,
-            text=structural.text if structural is not None and sure else answer.text,
-            stated=sure or answer.stated,
-            seconds=retrieval.seconds + time.perf_counter() - began,
-        )
+        # Where pages and tables give a sure answer, no passage need be read.
+        if retrieval.passages and not sure:
+            encoder = self.retriever.encoder
+            answer = self.answerer.answer(answer, encoder=encoder, on_text=on_text)
+        if structural is not None:
+            answer = _decided(answer, structural)
+        elif _AVERAGES.search(answer.question) and _is_in_row(answer):
+            # What a table is to reckon is no cell of it.
+            answer = replace(answer, text="", stated=False, reading=None)
+        return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
 
     def _answer_structure(
         self, question: str, type_: QuestionType | None
@@ -404,6 +436,41 @@ class Pipeline:
             reading.ask(write)
         decision = TypeDecision(given, by="option") if given else reading.decision
         return decision, reading.answer(write) if decision.type != "content" else None
+
+
+def _decided(answer: Answer, structural: StructuralAnswer) -> Answer:
+    """Return the answer as every door shows it: what passages say, or what pages and tables do.
+
+    The likelier one wins; over a cell of a table, the table itself where rows are to be reckoned
+    with, or nothing. What has lost is no longer there, so that no door can show it beside; where
+    neither is likely, sentences and the table are.
+    """
+    own = answer.confidence
+    said, likely = (each.tier in ("stated", "probable") for each in (answer, structural))
+    one_cell = said and structural.computes and _is_in_row(answer)
+    if one_cell or not said:
+        wins = likely or not (answer.text or (answer.sentences and structural.found))
+    else:
+        wins = structural.sure or (likely and own is not None and structural.confidence >= own)
+    if wins:
+        return replace(
+            answer, text=structural.text, stated=structural.tier == "stated", structural=structural,
+            reading=None, sentences=(), statements=(), overruled=answer.statements,
+        )  # fmt: skip
+    if said and not one_cell:
+        return answer
+    unsaid = replace(answer, structural=structural)
+    return replace(unsaid, text="", stated=False, reading=None) if one_cell else unsaid
+
+
+def _is_in_row(answer: Answer) -> bool:
+    """Return whether the reader's words stand in a row of a table."""
+    texts = {passage.id: passage.text for passage in answer.passages}
+    for span in answer.reading.spans if answer.reading and not answer.statements else ():
+        text = texts.get(span.passage, "")
+        if text[text.rfind("\n", 0, span.start) + 1 :].startswith("|"):
+            return True
+    return False
 
 
 def make_pipeline(

@@ -34,6 +34,7 @@ _GRAPHS = {
 }
 #: What agents need; the others need the keywords.
 _NEEDED = {"learned": _ALL, "knn": ("similarity",), "mdr": ("mdr",)}
+_UNMADE = "is not connected yet"
 _UNCONNECTED = (
     "what came after the corpus was connected may be missed; run `kgp-neo4j connect` to join it in."
 )
@@ -44,7 +45,8 @@ class PassageRetriever:
 
     Encoder and agent are loaded at the first question, or by `open`, and stay loaded; so make one
     and ask many questions. `agent` is a name or an object; without it, the agent is `learned` where
-    the corpus has all its graphs, `knn` where it has embeddings, and `tfidf` elsewhere.
+    the corpus has all its graphs, `knn` where it has embeddings, and `tfidf` elsewhere. A corpus
+    that is not connected is searched by words, which a note says, unless a graph is asked for.
     """
 
     def __init__(
@@ -69,11 +71,14 @@ class PassageRetriever:
         self._encoder: Encoder | None = None
         self._agent: Agent | None = None
         self._complete = True
+        #: Why passages are searched by words alone, where they are.
+        self._by_words = ""
 
     @property
     def name(self) -> str:
         """Return the retriever's name, as answers give it: its agent, or the baseline."""
-        return self.open().name if self.method == "kgp" else self.method
+        agent = self.open().name
+        return "bm25" if self._by_words else agent if self.method == "kgp" else self.method
 
     @property
     def encoder(self) -> Encoder | None:
@@ -87,7 +92,7 @@ class PassageRetriever:
         Raises CorpusError where the corpus does not exist, is empty, or lacks the graph that the
         method needs.
         """
-        if self._agent is not None:
+        if self._agent is not None and not self._by_words:  # it may be connected since
             return self._agent
         state = self._database.read("inspect/state", corpus=self.corpus)
         if not state:
@@ -96,7 +101,14 @@ class PassageRetriever:
         connected: Sequence[str] = state[0]["connected"]
         agent = self._requested_agent
         missing = [each for each in self._required_graphs(connected) if each not in connected]
-        if missing:
+        self._by_words = ""
+        if missing and self.method == "kgp" and agent is None and self.settings.algorithm == "beam":
+            how = "is being connected, or that was cut short" if state[0]["begun"] else _UNMADE
+            self._by_words = (
+                f"The corpus {how}: passages were found by their words alone; run "
+                f"`kgp-neo4j connect --corpus {self.corpus}` for all."
+            )
+        elif missing:
             edges = " --edges knn-mdr" if missing[0] == "mdr" else ""
             raise CorpusError(
                 f"the corpus {self.corpus!r} has no {missing[0]} graph yet",
@@ -127,10 +139,11 @@ class PassageRetriever:
         agent = self.open()
         began = time.perf_counter()
         paths: list[ReasoningPath] = []
-        if question.text.strip() and self.method == "kgp":
+        method = "bm25" if self._by_words else self.method
+        if question.text.strip() and method == "kgp":
             paths = agent.walk(self._database, self.corpus, question.text, self.settings)
         elif question.text.strip():
-            paths = [ReasoningPath((step,)) for step in self._search(question.text)]
+            paths = [ReasoningPath((step,)) for step in self._search(question.text, method)]
         passages = read_passages(self._database, [path.last for path in paths])
         # A passage deleted since the search is left out, with the path that leads to it.
         paths = [path for path in paths if path.last in passages]
@@ -143,23 +156,23 @@ class PassageRetriever:
             passages=tuple(replace(passages[p.last], score=p.steps[-1].score) for p in paths),
             paths=tuple(paths),
             seconds=seconds,
-            settings={"method": self.method, **asdict(self.settings)},
-            notes=() if self._complete else (_UNCONNECTED,),
+            settings={"method": method, **asdict(self.settings)},
+            notes=() if self._complete else (self._by_words or _UNCONNECTED,),
         )
 
-    def _search(self, question: str) -> list[Step]:
+    def _search(self, question: str, method: str) -> list[Step]:
         """Return what a baseline retrieves, best first."""
         budget = self.settings.budget
         within = {"corpus": self.corpus, "limit": budget}
-        if self.method == "bm25":
+        if method == "bm25":
             rows = self._database.read("procedures/seeds", question=question, **within)
-            return seed_steps(rows, self.method)
+            return seed_steps(rows, method)
         begin = self.open().begin(question)
-        if self.method == "hybrid":
+        if method == "hybrid":
             return find_seeds(self._database, self.corpus, begin, budget, named=0.0)
         vector = list(begin.vector or ())
         rows = self._database.read("procedures/seeds_by_vector", vector=vector, **within)
-        return seed_steps(rows, self.method)
+        return seed_steps(rows, method)
 
     def _required_graphs(self, connected: Sequence[str]) -> Sequence[str]:
         """Return the graphs that the method needs."""

@@ -40,7 +40,7 @@ def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
     one = re.fullmatch(r"(?i)[\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\]", host) and "," not in place
     problems = {
         "holds a user or a password": sign,
-        "is the address of Neo4j Browser, not of Bolt": not known and browser,
+        "is the address of Neo4j Browser (HTTP), not of Bolt": browser,
         "has two schemes": len(schemes) > 1,
         "does not begin with neo4j://, bolt://, or one of these with +s or +ssc": not known,
         "does not name one host": not one,

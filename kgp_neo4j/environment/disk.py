@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kgp_neo4j.types.errors import ConfigurationError, ServerError
+from kgp_neo4j.types.errors import ConfigurationError, KgpError, ServerError
 
 _OTHER_DISK = "choose folders on another disk with KGP_NEO4J_HOME and KGP_NEO4J_CACHE."
 _REASONS = {
@@ -22,19 +22,23 @@ _REASONS = {
 
 
 @contextmanager
-def disk_errors(path: Path, message: str) -> Iterator[None]:
-    """Turn an OSError in the block into a ServerError with a hint on what to do."""
+def disk_errors(
+    path: Path, message: str, error: type[KgpError] = ServerError, hint: str = ""
+) -> Iterator[None]:
+    """Turn an OSError in the block into an `error` with a hint on what to do."""
     try:
         yield
-    except OSError as error:
-        raise ServerError(
-            f"{message}: {_REASONS.get(error.errno or 0, error.strerror or str(error))}",
-            where=str(error.filename or path),
-            hint=f"Free some space, or {_OTHER_DISK}"
-            if error.errno in (errno.ENOSPC, errno.EDQUOT)
-            else "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
-            "KGP_NEO4J_CACHE (jars).",
-        ) from error
+    except OSError as failure:
+        folder = "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
+        is_full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
+        usual = (
+            f"Free some space, or {_OTHER_DISK}" if is_full else f"{folder}KGP_NEO4J_CACHE (jars)."
+        )
+        raise error(
+            f"{message}: {_REASONS.get(failure.errno or 0, failure.strerror or str(failure))}",
+            where=str(failure.filename or path),
+            hint=hint or usual,
+        ) from failure
 
 
 def private_folder(path: Path) -> None:

@@ -14,6 +14,7 @@ _EXTRAS = {
     "local": "xllamacpp",
     "office": "openpyxl",
     "ocr": "rapidocr",
+    "rdf": "rdflib",
     "mcp": "mcp",
     "langchain": "langchain_core",
     "graphrag": "neo4j_graphrag",

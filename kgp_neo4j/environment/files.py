@@ -9,7 +9,7 @@ import os
 import re
 import tomllib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -29,36 +29,45 @@ _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 
 @dataclass(slots=True)
 class InputFiles:
-    """The files to load, in order; what is not read, with its reason; and what should have been."""
+    """The files to load, in order; what is not read, with its reason; and what should have been.
+
+    `folders` has the files of each folder that is named and can be read, both by their real paths.
+    """
 
     files: list[Path] = field(default_factory=list)
+    folders: dict[str, set[str]] = field(default_factory=dict)
     ignored: dict[Path, str] = field(default_factory=dict)
     errors: list[InputError] = field(default_factory=list)
 
 
-def find(paths: Iterable[str | Path]) -> InputFiles:
+def find(paths: Iterable[str | Path], kinds: Sequence[str] = ()) -> InputFiles:
     """Return the files that `paths` name, each once, in a reproducible order.
 
     Folders are searched recursively, links to folders followed once, what is hidden named but not
     searched. Globs (`*`, `?`, `[...]`, `**`) are expanded unless a file of exactly that name
     exists. Files of a kind that is not read are ignored in folders and globs, and an error where
-    they are named.
+    they are named. `kinds` are endings that are read, too, by one who reads no others.
     """
     inputs = InputFiles()
     seen: set[str] = set()
     for path in paths:
         try:
-            for member in _named(expanded(path), inputs):
-                reason = unread_reason(member)
+            for member in _named(expanded(path), inputs, kinds):
+                reason = unread_reason(member, kinds)
                 if not is_storable(str(member)):
                     reason = reason or "the file's name is not valid Unicode"
                 if reason and not extension(member):
                     inputs.ignored[absolute(member)] = reason
                 elif reason:  # it should have been read
                     inputs.errors.append(InputError(reason, where=shown(member)))
-                elif (real := os.path.realpath(member)) not in seen:
-                    seen.add(real)
-                    inputs.files.append(absolute(member))
+                else:
+                    real = os.path.realpath(member)
+                    inputs.folders.get(os.path.realpath(expanded(path)), set()).add(
+                        Path(real).as_posix()
+                    )
+                    if real not in seen:
+                        seen.add(real)
+                        inputs.files.append(absolute(member))
         except InputError as error:
             inputs.errors.append(error)
         except (OSError, ValueError) as error:  # too long, no permission
@@ -67,12 +76,14 @@ def find(paths: Iterable[str | Path]) -> InputFiles:
     return inputs
 
 
-def _named(path: Path, inputs: InputFiles) -> list[Path]:
+def _named(path: Path, inputs: InputFiles, kinds: Sequence[str]) -> list[Path]:
     """Return the files that one path names; raises InputError where none can be loaded."""
     if path.is_dir():
         failed, before = len(inputs.errors), len(inputs.ignored)
         members = _members(path, inputs)
-        if all(map(unread_reason, members)) and len(inputs.errors) == failed:
+        if len(inputs.errors) == failed:
+            inputs.folders.setdefault(os.path.realpath(path), set())
+        if all(unread_reason(each, kinds) for each in members) and len(inputs.errors) == failed:
             inputs.ignored |= {absolute(member): unread_reason(member) for member in members}
             skipped = list(inputs.ignored.items())[before : before + 3]
             why = "; ".join(f"{shown(Path(each.name))}: {reason}" for each, reason in skipped)
@@ -83,8 +94,9 @@ def _named(path: Path, inputs: InputFiles) -> list[Path]:
             )
         return members
     if path.exists():
-        if reason := unread_reason(path):
-            raise InputError(reason, where=shown(path), hint=f"Read are {', '.join(EXTENSIONS)}.")
+        if reason := unread_reason(path, kinds):
+            hint = f"Read are {', '.join(kinds or EXTENSIONS)}."
+            raise InputError(reason, where=shown(path), hint=hint)
         return [path]
     if not glob.has_magic(str(path)):
         raise InputError("there is no such file or folder", where=shown(path))
@@ -369,3 +381,14 @@ def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]
     line = re.search(r" \(at line (\d+), .*\)$", reason)
     where, reason = (f"{path}:{line[1]}", reason[: line.start()]) if line else (str(path), reason)
     raise ConfigurationError(f"this is no TOML ({reason})", where=where, hint=hint)
+
+
+def is_gone(path: str) -> bool:
+    """Return whether there is no such file, as far as one may look."""
+    try:
+        Path(path).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False

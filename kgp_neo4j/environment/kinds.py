@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 
 from kgp_neo4j.environment.extras import is_installed
@@ -32,6 +33,7 @@ _ADVICE = {
     ".mp3 .wav .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .3gp": "sound or video has no text",
     ".exe .dll .so .jar .msi .dmg .apk .pyc .class .o .wasm": "a program",
     ".db .sqlite .sqlite3 .mdb .accdb .parquet": "a database: export its tables as .csv",
+    ".ttl .nt .rdf .owl .jsonld .nq .trig .n3": "a knowledge graph: `kgp-neo4j load-kg` reads it",
     ".tmp .bak .lock .crdownload .part": "a program's temporary file",
 }
 #: Control characters that no text has.
@@ -48,13 +50,16 @@ def extension(path: Path) -> str:
     return kind if kind in EXTENSIONS else ""
 
 
-def unread_reason(path: Path) -> str:
-    """Return in a few words why a file is not loaded, and what to do; empty where it is."""
+def unread_reason(path: Path, also: Collection[str] = ()) -> str:
+    """Return in a few words why a file is not loaded, and what to do; empty where it is.
+
+    `also` are endings that are read, too.
+    """
     if not os.path.exists(path):  # noqa: PTH110 - Path's raises where it may not look
         return "a link to nothing" if path.is_symlink() else "it is not there"
     if not path.is_file():
         return "a pipe, a socket or a device, not a file that can be read"
-    if extension(path):
+    if extension(path) or _ending(path) in also:
         return ""
     if reason := advice(path):
         return reason

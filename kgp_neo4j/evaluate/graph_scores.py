@@ -31,7 +31,7 @@ class Holdings:
     def of(cls, database: Database, graph: str) -> Self:
         """Return the names of a graph; raises GraphError where there is no such one."""
         require_graph(database, graph)
-        return cls(row["name"] for row in database.read("explore/all_names", graph=graph))
+        return cls(row["name"] for row in database.read("explore/entities", graph=graph))
 
     def held(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has in any word form."""

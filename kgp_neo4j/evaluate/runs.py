@@ -12,6 +12,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from kgp_neo4j.corpus.pipeline import Retriever
+from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.environment.files import read_values
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.scores import Row, Run
@@ -93,14 +94,10 @@ def retrieve_questions(
         return {"retrieved": passages, "seconds": round(retrieval.seconds, 6)}
 
     part = out.with_name(out.name + ".part")
-    try:
+    with disk_errors(out, "cannot be written", InputError, "Choose another --out."):
         part.unlink(missing_ok=True)
         rows = answer_questions(questions, retrieved, part)
         part.replace(out)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=str(out), hint="Choose another --out."
-        ) from error
     return [row["seconds"] for row in rows]
 
 

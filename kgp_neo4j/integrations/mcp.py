@@ -165,7 +165,7 @@ class _Tools:
             answer = self._named(corpus).ask(question)
         record: dict[str, Any] = {
             "answer": answer.text,
-            **parts(answer, "stated", "tier", "agent", "notes", "browser"),
+            **parts(answer, "heading", "stated", "tier", "probably", "agent", "notes", "browser"),
             "type": answer.type.type,
             "sentences": answer.shown_sentences,
             "passages": describe_passages(answer, passages),
@@ -247,7 +247,7 @@ class _Tools:
         return {
             "answer": made.text,
             **parts(made, "by", "notices", "browser"),
-            "entities": [parts(each, "surface", "name", "score") for each in linked],
+            "entities": [parts(each, "surface", "name", "score", "status") for each in linked],
             "edges": [parts(each, "head", "relation", "tail", "status") for each in made.edges],
             "routes": made.reasoning.routes[:20],
             "mermaid": mind_map_mermaid(made.edges),

@@ -10,8 +10,8 @@ from kgp_neo4j.models.engine import import_openvino
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, encoder_files
 
 #: What the encoder's products multiply, by channel: the step between two bytes, the lowest value
-#: and the mean; products that lose most are left out. `benchmarks/eight_bits.py` measures them on
-#: passages, and what all of these are off by on average.
+#: and the mean; products that lose most are left out. They were measured on passages, as is what
+#: all of these are off by on average (benchmarks/README.md).
 _TABLE = Path(__file__).with_name("eight_bits.safetensors")
 _OFF = "off"
 

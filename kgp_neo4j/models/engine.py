@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -158,7 +159,7 @@ class LightTransformer:
         self._pooling = pooling
         self._longest = longest
         self.dimension = self._network.width
-        self.form = f"{network.stem} {precision()}"
+        self.form = f"{network.stem} {precision()} by length"
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""
@@ -167,19 +168,24 @@ class LightTransformer:
         for one in read:
             one.truncate(max(room, 1))
         ids = [self.tokenizer.post_process(one).ids for one in read]
-        order = sorted(range(len(ids)), key=lambda at: -len(ids[at]))
+        padded = [self._padded(one) for one in ids]
+        order = sorted(range(len(ids)), key=lambda at: -padded[at])
         # Few texts are shared out evenly among the parallel streams.
         size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
-        parts = [order[start : start + size] for start in range(0, len(order), max(size, 1))]
+        # A batch has texts of one padded length: in bfloat16 a vector would change with the others.
+        groups = [list(same) for _, same in groupby(order, padded.__getitem__)]
+        parts = [each[at : at + size] for each in groups for at in range(0, len(each), size)]
         feeds = [self._feed([ids[at] for at in part]) for part in parts]
         vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
         for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
             vectors[part] = pooled
         return vectors
 
+    def _padded(self, ids: Sequence[int]) -> int:
+        return min(-(-len(ids) // _STEP) * _STEP, self._longest)
+
     def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
-        most = max(len(ids) for ids in batch)
-        size = (len(batch), min(-(-most // _STEP) * _STEP, self._longest))
+        size = (len(batch), max(map(self._padded, batch)))
         ids = np.full(size, self._padding, dtype=np.int64)
         mask = np.zeros(size, dtype=np.int64)
         for at, one in enumerate(batch):

@@ -38,18 +38,15 @@ def document_record(document: Document, apart: str) -> dict[str, Any]:
 def answer_record(answer: Answer) -> dict[str, Any]:
     """Return an answer with its passages, and what it marks in them.
 
-    `by` says who answered; `cited` are the ids of the passages that it rests on; `marks` has by id
-    the intervals of a passage's text that are the answer's words, and those of its sentences;
-    `tree` is how it was found, to be drawn.
+    `said` is what is shown as the answer below `heading`, `by` says who answered; `cited` are the
+    ids of the passages that it rests on; `marks` has by id the intervals of a passage's text that
+    are the answer's words, and those of its sentences; `tree` is how it was found, to be drawn.
     """
     marks = {passage.id: marks_of(answer, passage) for passage in answer.passages}
-    by = answer.by
+    names = "question corpus text said heading summary stated tier probably confidence by agent"
     return {
-        **parts(answer, "question", "corpus", "text", "summary", "stated", "tier", "probably"),
-        "by": by,
+        **parts(answer, *names.split()),
         "type": answer.type.type,
-        "agent": answer.agent,
-        "confidence": answer.reading.confidence if answer.reading and by == "reader" else None,
         "sentences": answer.shown_sentences,
         "statements": answer.statements,
         "cited": answer.rests_on,

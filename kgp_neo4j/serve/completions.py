@@ -29,6 +29,7 @@ from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
 from kgp_neo4j.serve.stream import event_response, while_connected
 from kgp_neo4j.show.marks import STATUS_MARKS
 from kgp_neo4j.text.safe import as_markdown, cut, printable
+from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.mindmap import MapEdge, MindMap, Triple
@@ -50,15 +51,29 @@ _TURNS, _SOURCES, _PIECE = 12, 20, 200
 @handles
 def models(caller: Reads) -> Any:
     """List the corpora and knowledge graphs that the token sees, as models."""
+    return {"object": "list", "data": _models(caller)}
+
+
+@router.get("/models/{model:path}")
+@handles
+def model(model: str, caller: Reads) -> Any:
+    """Return one of the models that the token sees."""
+    listed = [each for each in _models(caller) if each["id"] == model]
+    if not listed:
+        raise ProblemError(404, f"there is no model {model!r}")
+    return listed[0]
+
+
+def _models(caller: Caller) -> list[dict[str, Any]]:
+    """Return the corpora and graphs that a token sees as the protocol's models."""
     database, access = caller.service.database, caller.access
     names = [("corpus", each.name) for each in corpora(database)]
     names += [("graph", each.name) for each in graphs(database)]
-    data = [
+    return [
         {"id": f"{kind}/{name}", "object": "model", "created": 0, "owned_by": "kgp-neo4j"}
         for kind, name in names
         if access.sees(kind, name)
     ]
-    return {"object": "list", "data": data}
 
 
 @router.post("/chat/completions")
@@ -208,32 +223,28 @@ def _edge(fact: MapEdge | Triple) -> str:
 
 def answer_markdown(turn: Turn, address: str) -> str:
     """Return a turn's answer as Markdown, with links to the documents on the page at `address`."""
-    answer, structural, by = turn.answer, turn.answer.structural, turn.answer.by
+    answer = turn.answer
     numbers = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    quoted = list(answer.shown_sentences)
+    quoted = [each for each in answer.shown_sentences if each.text != answer.said]
     cited = list(answer.rests_on) or [each.passage for each in quoted]
     lines: list[str] = []
-    if structural is not None and by == "structure":
-        lines += _from_tables(structural, answer.corpus, address)
-        cited, quoted = [], []
-    elif answer.statements:
+    if answer.statements:
         lines.append(marked(answer.statements, numbers))
         cited, quoted = [each for said in answer.statements for each in said.passages], []
-    elif answer.tier in ("stated", "probable"):
+    elif answer.said:
         how = f" ({answer.probably})" if answer.probably else ""
         marks = "".join(f"[{numbers[each]}]" for each in cited if each in numbers)
-        lines.append(f"**{as_markdown(answer.text)}** {marks}{how}".rstrip())
-        quoted = [each for each in quoted if each.text != answer.text]
-    elif answer.tier == "none":
-        lines += [f"{answer.summary}.", *(["", "The closest sentence:"] if quoted else [])]
-    elif quoted:
-        lines.append("The sentences that say most:")
+        told = _rows(answer.said) if answer.from_structure else f"**{as_markdown(answer.said)}**"
+        lines.append(f"{told} {marks}".rstrip() + how)
+    else:
+        lines += [f"{answer.heading}{'.' if answer.tier == 'none' else ':'}"]
+        lines += ["", "The closest sentence:"] if quoted and answer.tier == "none" else []
     cited += [each.passage for each in quoted]
     for sentence in quoted:
         number = f" [{numbers[sentence.passage]}]" if sentence.passage in numbers else ""
         lines += ["", f"> {as_markdown(sentence.text)}{number}"]
-    if structural is not None and by != "structure" and structural.markdown:
-        lines += ["", *_from_tables(structural, answer.corpus, address)]
+    if answer.structural is not None:
+        lines += ["", *_from_tables(answer.structural, answer, address)]
     lines += ["", *(f"{as_markdown(note)}\n" for note in answer.notes)]
     for each in [passage for passage in answer.passages if passage.id in cited][:_SOURCES]:
         place = f"page {each.page}" if each.page else f"passage {each.position + 1}"
@@ -242,15 +253,13 @@ def answer_markdown(turn: Turn, address: str) -> str:
     return _as_understood(turn.question, turn.said) + "\n".join(lines).strip()
 
 
-def _from_tables(answer: StructuralAnswer, corpus: str, address: str) -> list[str]:
-    """Return the lines of an answer from pages and tables: as it reads, and each cell's place."""
-    sure = f" (probably, {100 * answer.confidence:.0f} %)" if answer.probable else ""
-    doubt = f"{as_markdown(answer.doubt)}\n" if answer.doubt else ""
-    lines = [f"{_rows(answer.text)}{sure}", doubt]
-    if answer.markdown and answer.markdown not in answer.text:
-        lines += [_rows(answer.markdown), ""]
-    for cell in answer.citations[:_SOURCES]:
-        at = {"document": cell.document, "corpus": corpus}
+def _from_tables(structural: StructuralAnswer, answer: Answer, address: str) -> list[str]:
+    """Return the lines of what pages and tables show: the doubt, the table, each cell's place."""
+    lines = [f"{as_markdown(structural.doubt)}\n"] if structural.doubt else []
+    if structural.markdown and structural.markdown not in answer.said:
+        lines += [_rows(structural.markdown), ""]
+    for cell in structural.citations[:_SOURCES]:
+        at = {"document": cell.document, "corpus": answer.corpus}
         place = [cell.title, f"page {cell.page}" if cell.page else "", cell.table_name]
         named = ", ".join(filter(None, [*place, cell.row_name, cell.column_name]))
         lines.append(f"- {_link(named, address, at)}: {as_markdown(cell.text)}")

@@ -22,6 +22,8 @@ _CODES = {
     429: "rate_limit_exceeded",
     504: "timeout",
 }
+#: The remedy for an address at which nothing is.
+_CALLS = "GET /docs lists the calls."
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (
     errors.KgpError,
@@ -69,6 +71,8 @@ def problem_of(error: Exception) -> ProblemError:
             )
         case ClientDisconnect():
             return ProblemError(499, "the client has gone")
+        case AnyHTTPException(status_code=404):
+            return ProblemError(404, "there is nothing at this address", _CALLS)
         case AnyHTTPException():
             return ProblemError(error.status_code, error.detail, headers=dict(error.headers or {}))
         case RequestValidationError() if isinstance(error.body, bytes):
@@ -114,5 +118,5 @@ def openai_record(problem: ProblemError) -> dict[str, Any]:
     kind = "invalid_request_error" if status < 500 else "server_error"
     models = "GET /v1/models lists those that the token sees." if status == 404 else ""
     message = f"{problem.detail}. {problem.hint or models}".removesuffix(" ")
-    code = _CODES.get(status)
+    code = "unknown_url" if problem.hint == _CALLS else _CODES.get(status)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -48,7 +48,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
         return Marks(sentences=_merged(sentences, passage.text))
     if answer.reading is not None and by_reader:
         spans = [(s.start, s.end) for s in answer.reading.spans if s.passage == passage.id]
-        if answer.reading.kind == "span":
+        if answer.reading.kind in ("span", "parts"):
             words = spans
         else:
             sentences += spans
@@ -65,8 +65,8 @@ def by_whom(answer: Answer) -> str:
     """Return who answered: the reader and its confidence, or the model and its usage."""
     parts = []
     by = answer.by
-    if by == "reader" and answer.reading is not None:
-        parts.append(f"by the offline reader, confidence {answer.reading.confidence:.2f}")
+    if by == "reader" and answer.confidence is not None:
+        parts.append(f"by the offline reader, confidence {answer.confidence:.2f}")
     if answer.usage is not None:
         usage, verb = answer.usage, "by" if by == "model" else "asked"
         cached = f" ({usage.cached} kept from before)" if usage.cached else ""

@@ -47,7 +47,6 @@ def answer_page(answer: Answer) -> str:
     return _TEMPLATES.get_template("answer.html").render(
         title=answer.question,
         answer=answer,
-        by_structure=answer.from_structure,
         supporting=cited,
         numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
         sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],

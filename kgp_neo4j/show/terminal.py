@@ -64,6 +64,14 @@ class _Page:
             line.rstrip()
             self.line(Text(" " * indent).append_text(line))
 
+    def row(self, text: str, style: str, behind: str = "") -> None:
+        """Write a line of an answer; a row of a table stays one line, whatever its length."""
+        shown = Text.assemble((text, "" if text.startswith("|") else style), (behind, "dim"))
+        if text.startswith("|"):
+            self.line(Text("  ").append_text(shown))
+        else:
+            self.filled(shown)
+
     def link(self, address: str | None) -> None:
         """Write the link into Neo4j Browser, where there is one; on a terminal it is short."""
         if address:
@@ -82,15 +90,10 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     if answer.type.type != "content" or answer.type.by == "option":
         why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
         page.line(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
-    if answer.structural is not None:
-        print_structural(answer.structural, queries=queries)
-        if answer.type.type == "structural":
-            _end(page, answer, f"from structure, {answer.seconds:.2f} s")
-            return
+    print_said(answer, queries=queries)
     if not answer.passages:
-        page.line(f"Nothing in the corpus {answer.corpus!r} matches this question.")
+        _end(page, answer, f"from {answer.agent}, {answer.seconds:.2f} s")
         return
-    print_said(answer)
     drawn = path_tree(answer)
     if drawn and any(len(path.steps) > 1 for path in answer.paths):
         page.heading("Reasoning paths")
@@ -114,42 +117,57 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     _end(page, answer, counts)
 
 
-def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None:
-    """Print an answer from pages and tables, and with its `queries` on demand."""
+def print_said(answer: Answer, *, queries: bool = False) -> None:
+    """Print the answer, how sure it is, what it rests on, and the notes; `queries` on demand."""
+    page, structural = _Page(), answer.structural
+    page.heading(plain(answer.heading), _TIERS[answer.tier])
+    if answer.by == "model":
+        from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
+
+        for number, line in enumerate(answer.text.splitlines()):
+            text = Text(line, "" if number else "bold")
+            text.highlight_words([MARK], "bold red")
+            text.highlight_words([UNJUDGED], "yellow")
+            page.filled(text)
+    elif answer.said and answer.said not in {each.text for each in answer.shown_sentences}:
+        *lines, last = printable(answer.said).splitlines() or [""]
+        for line in lines:
+            page.row(line, "bold")
+        page.row(last, "bold", f"  {answer.probably}".rstrip())
+    if answer.by != "model":
+        _print_sentences(page, answer, "Closest: " if answer.tier == "none" else "")
+    if structural is not None:
+        _print_structural(page, structural, answer.said, queries=queries)
+    for note in answer.notes:
+        page.filled(f"Note: {plain(note)}", "yellow")
+
+
+def _print_structural(
+    page: _Page, structural: StructuralAnswer, said: str, *, queries: bool
+) -> None:
+    """Print how pages and tables were read, their text unless it was said, and the places."""
     from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 
-    page = _Page()
-    given = answer.sure or answer.probable or not answer.found
-    tier = "probable" if answer.probable else "stated" if given else "none"
-    page.heading("Answer" if given else "No sure answer", _TIERS[tier])
-    lines = printable(answer.text).splitlines()
-    if answer.probable:
-        lines[-1] += f"  probably, {100 * answer.confidence:.0f} %"
-    for line in lines:
-        if line.startswith("|"):  # a row of a table stays one line, whatever its length
-            page.line(f"  {line}")
-        else:
-            page.filled(line, "bold" if given else "")
-    if answer.reading:
-        page.filled(f"read as: {plain(answer.reading)}", "dim")
-    if answer.doubt:
-        page.filled(f"Doubt: {plain(answer.doubt)}", "yellow")
-    table = printable(answer.markdown).splitlines()
-    if not set(table) <= set(lines):
+    if structural.reading:
+        page.filled(f"read as: {plain(structural.reading)}", "dim")
+    if structural.doubt:
+        page.filled(f"Doubt: {plain(structural.doubt)}", "yellow")
+    table = printable(structural.markdown).splitlines()
+    if not set(table) <= set(printable(said).splitlines()):
         page.line()
         for line in table:
             page.line(f"  {line}")
-    if answer.citations:
+    if structural.citations:
         page.heading("Where it stands")
-        for citation in answer.citations[:_CITATIONS]:
+        for citation in structural.citations[:_CITATIONS]:
             page.line(f"  {plain(_place(citation))}")
-        if len(answer.citations) > _CITATIONS:
-            page.line(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
-    if answer.queries and queries:
-        page.heading("Query (read-only)")
-        for query in answer.queries:
-            for line in browser_lines(query):
-                page.line(f"  {printable(line)}", "dim")
+        if len(structural.citations) > _CITATIONS:
+            more = len(structural.citations) - _CITATIONS
+            page.line(f"  ... and {more} more (--json has all)")
+    for query in structural.queries if queries else ():
+        page.heading(f"Query (read-only): {query.name}")
+        for line in browser_lines(query):
+            page.line(f"  {printable(line)}", "dim")
     page.line()
 
 
@@ -170,37 +188,6 @@ def _place(citation: Citation) -> str:
     place = ", ".join(parts)
     text = " ".join(citation.text.split())
     return f"{place}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else place
-
-
-def print_said(answer: Answer) -> None:
-    """Print the answer from passages, who gave it, its evidence, and the notes."""
-    page = _Page()
-    by = answer.by
-    if by != "structure" and not answer.text:
-        page.heading("Not in these documents", _TIERS["none"])
-        _print_sentences(page, answer, "Closest: ")
-    elif by == "model":
-        from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
-
-        page.heading("Answer", _TIERS[answer.tier])
-        for number, line in enumerate(answer.text.splitlines()):
-            text = Text(line, "" if number else "bold")
-            text.highlight_words([MARK], "bold red")
-            text.highlight_words([UNJUDGED], "yellow")
-            page.filled(text)
-    else:
-        if by == "structure":
-            page.heading("Passages speak to it too")
-        elif answer.tier == "evidence":
-            page.heading("The sentences that say most", _TIERS["evidence"])
-        else:
-            page.heading("Answer", _TIERS[answer.tier])
-            if answer.text not in {sentence.text for sentence in answer.shown_sentences}:
-                probably = (f"  {answer.probably}".rstrip(), "dim")
-                page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
-        _print_sentences(page, answer)
-    for note in answer.notes:
-        page.filled(f"Note: {plain(note)}", "yellow")
 
 
 def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
@@ -243,6 +230,7 @@ def print_mind_map(answer: MindMap, show: int) -> None:
         others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
         also = f"  (or {plain(others)})" if others else ""
         to = f"{plain(entity.name)}  {entity.score:.2f}" if entity.id else "not in the graph"
+        to += "" if entity.status == "present" else f"  ({entity.status})"
         page.line(Text.assemble(f"  {plain(entity.surface)} → {to}", (also, "dim")))
     if not answer.reasoning.entities:
         page.line("  none was found in the graph")

@@ -84,9 +84,8 @@ def path_tree(answer: Answer) -> TreeNode | None:
         before = nodes[visit.before]
         folded = visit.order not in shown and (visit.before is None or visit.before in shown)
         (before.more if folded else before.children).append(node)
-    said = answer.tier in ("stated", "probable") and len(answer.text) <= 80
-    if cited and answer.text and said:
-        leaf = TreeNode(answer.text, "says", kinds=("way", "answer"))
+    if cited and answer.said and len(answer.said) <= 80:
+        leaf = TreeNode(answer.said, "says", kinds=("way", "answer"))
         nodes[cited[0].order].children.insert(0, leaf)
     for node in nodes.values():
         node.children.sort(key=lambda child: "way" not in child.kinds)
@@ -99,7 +98,7 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
     Each entity is expanded once, further edges refer to it; edges in both directions are one.
     """
     reasoning = mind_map.reasoning
-    linked = {entity.name: entity for entity in reasoning.entities if entity.id}
+    linked = {e.name: e for e in reasoning.entities if e.id and e.status == "present"}
     types = {entity.name: entity.type for entity in linked.values()}
     for triple in reasoning.triples:
         types |= {triple.head: triple.head_type, triple.tail: triple.tail_type}

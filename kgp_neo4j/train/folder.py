@@ -4,11 +4,12 @@ import datetime
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
@@ -39,17 +40,10 @@ class Folder:
             path.mkdir(parents=True, exist_ok=True)
             self._write(None)
 
-    @contextmanager
-    def saving(self) -> Iterator[None]:
+    def saving(self) -> AbstractContextManager[None]:
         """Turn an OSError in the block into a ModelError that names the folder."""
-        try:
-            yield
-        except OSError as error:
-            raise ModelError(
-                f"the folder cannot be written ({error.strerror or error})",
-                where=str(self.path),
-                hint="Make room, or choose another --out.",
-            ) from error
+        hint = "Make room, or choose another --out."
+        return disk_errors(self.path, "the folder cannot be written", ModelError, hint)
 
     def finish(self, result: Mapping[str, Any], title: str, facts: Iterable[str]) -> None:
         """Write the result and a model card, and delete the checkpoint."""

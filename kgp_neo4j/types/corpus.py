@@ -12,6 +12,7 @@ from kgp_neo4j.types.tables import (
     SourceSection,
     SourceTable,
     StructuralAnswer,
+    Tier,
     TypeDecision,
     cited_name,
 )
@@ -133,7 +134,9 @@ class LoadReport:
     theirs. `recognised` counts those of the `pages` that are pictures and were read by text
     recognition. `left_out` lists what of the loaded documents could not be used, such as pages that
     are only images, `notes` what was kept and is worth telling. `language` is the one that
-    full-text search stems.
+    full-text search stems. `gone` names files that a folder had when it was loaded before, whose
+    documents are still there; `pruned` those whose documents were removed, `moved` those with their
+    new names.
     """
 
     corpus: str
@@ -156,6 +159,9 @@ class LoadReport:
     recognised: int = 0
     language: str = ""
     notes: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    pruned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +245,6 @@ Form = Literal["short", "long"]
 QuestionType = Literal["structural", "content", "both", "model"]
 #: The graphs that `connect` makes.
 GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
-
-#: How an answer is given: as it is, with "probably", as the sentences that say most, or not at all.
-Tier = Literal["stated", "probable", "evidence", "none"]
 
 _CONTENT = TypeDecision("content")
 #: Least confidence of a yes or no that is given as probable: half would be right if it were drawn.
@@ -434,18 +437,33 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """One part of a question, as a question, with its answer and the ids of the passages behind it.
+
+    `said` is what the whole answer says of it: the text, or that there is none.
+    """
+
+    question: str
+    text: str
+    tier: Tier
+    passages: tuple[str, ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with everything needed to check it.
 
     `type` is the kind of question assumed: about structure (pages and tables), content, or both;
-    `structural` is the answer from pages and tables, where the question was not about content
-    alone. `stated` is true where `text` is given as the answer without more ado; `tier` says how it
-    is given where it is false. `reading` is what the offline reader found, `statements` are the
-    sentences of a language model's answer with their citations checked, `overruled` those that the
-    reader's answer was given instead of, and `usage` is what the model's calls took. `notes` are
-    warnings for the user: passages left out of a prompt, a reply cut off or refused. `queries` can
-    be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
-    those of the retrieval, by name.
+    `structural` is the answer from pages and tables, where that is the answer, or where none is
+    likely. `stated` is true where `text` is given without more ado; `tier` says how it is given
+    where it is false. `reading` is what the offline reader found, `statements` are the sentences of
+    a language model's answer with their citations checked, `overruled` those that another answer
+    was given instead of, and `usage` is what the model's calls took. `notes` are warnings for the
+    user: passages left out of a prompt, a reply cut off or refused. `queries` can be run again in
+    Browser; `trace` is the id of the traversal stored in the graph. `settings` are those of the
+    retrieval, by name. `missing` is what the question names and no document mentions; of a question
+    of several `parts` each has its answer.
     """
 
     question: str
@@ -468,55 +486,87 @@ class Answer:
     queries: tuple[ShownQuery, ...] = ()
     trace: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
     #: Properties that stand in JSON beside the fields.
-    DERIVED: ClassVar = ("tier",)
+    DERIVED: ClassVar = ("tier", "by", "probably")
 
     @property
     def tier(self) -> Tier:
         """Return how the answer is given, by its probability of being right.
 
         A `stated` one stands alone (nine in ten are right), a `probable` one has its percentage
-        beside it; of `evidence` the sentences that say most are shown; `none` is not in these
-        documents.
+        beside it; of `evidence` the sentences that say most are shown, or a table; `none` is not in
+        these documents.
         """
+        structural, reading = self.structural, self.reading
+        if self.stated and self.text:
+            return "stated"
+        if structural is not None and (self.from_structure or not self.text):
+            return structural.tier
         if not self.text:
             return "none"
-        if self.stated:
-            return "stated"
         if self.statements:
             return "probable"
-        reading = self.reading
         if reading is None:
-            return "probable" if self.structural and self.structural.probable else "evidence"
+            return "evidence"
         least = _PROBABLE_YES if reading.kind in ("yes", "no") else PROBABLE
         return "probable" if reading.confidence >= least else "evidence"
 
     @property
+    def confidence(self) -> float | None:
+        """Return the calibrated probability of the answer's being right; a model's has none."""
+        if self.from_structure and self.structural is not None:
+            return self.structural.confidence
+        return None if self.reading is None or self.statements else self.reading.confidence
+
+    @property
     def probably(self) -> str:
         """Return what is said behind a probable answer: "probably, 85 %"; else nothing."""
-        found = self.reading or self.structural
-        if self.tier != "probable" or found is None or self.statements:
-            return ""
-        return f"probably, {100 * found.confidence:.0f} %"
+        sure = self.confidence
+        return "" if self.tier != "probable" or sure is None else f"probably, {100 * sure:.0f} %"
+
+    @property
+    def heading(self) -> str:
+        """Return in words how the answer is given, as it stands above what is shown."""
+        # That there is no such page or table is an answer, too.
+        told = self.tier == "none" and self.from_structure and self.text
+        if told or self.tier in ("stated", "probable"):
+            return "Answer"
+        if not self.text and self.missing:
+            return f"No document mentions {' or '.join(self.missing)}"
+        if self.tier == "none":
+            there = self.passages or self.structural
+            return "Not in these documents" if there else "Nothing in the corpus matches"
+        return "No sure answer" if self.said or not self.text else "The sentences that say most"
+
+    @property
+    def said(self) -> str:
+        """Return the text that is shown as the answer; nothing where only evidence is shown."""
+        given = self.tier in ("stated", "probable") or self.from_structure or self.statements
+        return self.text if given else ""
 
     @property
     def summary(self) -> str:
         """Return the answer in a line, with how sure it is where that is not beyond doubt."""
         if not self.text:
-            return "Not in these documents" if self.passages else "Nothing in the corpus matches"
+            return self.heading
         if self.tier == "evidence" and self.reading is not None:
             return f"No sure answer (perhaps {self.text})"
         return f"{self.text} ({self.probably})" if self.probably else self.text
 
     @property
     def from_structure(self) -> bool:
-        """Return whether pages and tables gave the answer."""
-        return self.structural is not None and self.structural.sure and self.structural.found
+        """Return whether pages and tables gave the answer, as the pipeline decided."""
+        structural = self.structural
+        return structural is not None and (
+            self.type.type == "structural" or self.text == structural.text != ""
+        )
 
     @property
     def by(self) -> str:
         """Return who answered: `structure`, `model`, `reader`, `sentence`, or empty: nobody."""
-        if self.from_structure or (self.structural and self.type.type == "structural"):
+        if self.from_structure:
             return "structure"
         # A reader or a model that reports finding nothing has answered too.
         if self.statements:
@@ -544,7 +594,9 @@ class Answer:
     @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
         """Return the sentence with the answer; without a probable one, those that say most."""
-        return self.sentences if self.tier == "evidence" else self.sentences[:1]
+        if self.from_structure:
+            return ()
+        return self.sentences if self.tier == "evidence" else self.sentences[: len(self.parts) or 1]
 
     _repr_html_ = _html
 

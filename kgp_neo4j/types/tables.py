@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
+#: How an answer is given: as it is, with "probably", as the sentences that say most, or not at all.
+Tier = Literal["stated", "probable", "evidence", "none"]
 #: Least confidence of an answer that is given as probable.
 PROBABLE = 0.5
 
@@ -98,7 +100,7 @@ def cited_name(title: str, apart: str) -> str:
 def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return, by title and source, the shortest end of a source's path that no other one has.
 
-    Only documents whose title others have are in it. `cypher/include/apart.cypher` does so for a
+    Only documents whose title others have are in it. `cypher/include/passage.cypher` does so for a
     few documents.
     """
     known = set(documents)
@@ -165,7 +167,8 @@ class StructuralAnswer:
     `values` are the single answers (the denotation), `text` gives them in a sentence. Where it is
     uncertain how the question was read, `sure` is false, `doubt` is the reason, `text` claims
     nothing and `markdown` is the table or page. `found` is false where a page or table asked for
-    does not exist; `text` then lists those that do. `reading` is how the question was read.
+    does not exist; `text` then lists those that do. `reading` is how the question was read, and
+    `computes` is true where it asks for what only rows together tell: a count, a sum, an extreme.
     """
 
     text: str
@@ -178,8 +181,16 @@ class StructuralAnswer:
     citations: tuple[Citation, ...] = ()
     queries: tuple[ShownQuery, ...] = ()
     markdown: str = ""
+    computes: bool = False
 
     @property
     def probable(self) -> bool:
         """Return whether its values are likelier right than not, though not sure."""
         return not self.sure and bool(self.values) and self.confidence >= PROBABLE
+
+    @property
+    def tier(self) -> Tier:
+        """Return how it is given where it is the answer; see `Answer.tier`."""
+        if not self.found or not (self.text or self.markdown):
+            return "none"
+        return "stated" if self.sure else "probable" if self.probable else "evidence"

@@ -196,7 +196,7 @@ def test_colours_and_links_are_for_terminals_that_want_them(
     page = (DOCUMENTS / "hesk-bridge.md").as_uri()
     assert ("\x1b" in told) == (plain is None)
     if plain is None:
-        assert "\x1b[1;32mAnswer\x1b[0m\n\x1b[1m  Yusuf Arden\x1b[0m\n" in told
+        assert "\x1b[1;32mAnswer\x1b[0m\n  \x1b[1mYusuf Arden\x1b[0m\n" in told
         assert told.count(f";{page}\x1b\\") == 1
     told = re.sub(r"\x1b(\][^\x1b]*\x1b\\|\[[\d;]*m)", "", told)
     assert "  Hesk Bridge [1]  found by" in told

@@ -60,7 +60,7 @@ _TRACE = "4f0c1b"
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
 #: a hub, or need a data set. test_server.py and test_lines.py run `server` with a home of their
 #: own; test_installation.py runs `install --jar`;
-#: test_generating_agents.py, test_chat_agent.py, test_learned.py and test_mindmap_graph.py train
+#: test_generating_agents.py, test_learned.py and test_mindmap_graph.py train
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
@@ -372,7 +372,7 @@ def test_the_graph_page_names_what_is_there(workplace: _Workplace, database: Dat
         name,
     )
     # What a load sets of some files only (a page that is a picture) need not be in this corpus.
-    names = ("documents", "file_hashes", "place_sources")
+    names = ("documents", "file_hashes", "place_sources", "table_rows")
     written = "".join(statement(f"load/{name}").text for name in names)
     absent = _table(nodes) - stored
     assert _table(nodes) == stored | (absent & {*_set_by(written), ("DocumentSource", "id")})

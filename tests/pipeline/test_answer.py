@@ -156,6 +156,42 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
     assert said in korean.notes
 
 
+def test_what_a_question_names_and_its_parts(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    hosts = {"14B": "Ida Berg", "15B": "Nils Aune", "16A": "Lea Krog"}
+    records = [
+        (f"Apartment {n}", f"Apartment {n} is let. Its tenant is {name}.")
+        for n, name in hosts.items()
+    ]
+    records += [
+        ("The Foss dam", "The Foss dam was built in 1961."),
+        ("The Elv mill", "The Elv mill was built in 1988. Its miller is Karin Dahl."),
+    ]
+    load_records(database, corpus, tmp_path, *records)
+    connect(database, corpus)
+    retriever = PassageRetriever(database, corpus)
+    for number, name in hosts.items():
+        answer = ask(database, corpus, f"Who is the tenant of apartment {number}?", retriever)
+        assert answer.text == name
+        _checked(database, answer)
+    for question, missing, near in (
+        ("Who is the tenant of apartment 17B?", "apartment 17B", "15B"),
+        ("When was Karin Dalh born?", "Karin Dalh", "Karin Dahl"),
+    ):
+        answer = ask(database, corpus, question, retriever)
+        assert (answer.text, answer.summary) == ("", f"No document mentions {missing}")
+        assert any(note.startswith("Did you mean") and near in note for note in answer.notes)
+    asked = "Who is the miller of the Elv mill and when was the Foss dam built?"
+    both = ask(database, corpus, asked, retriever)
+    assert both.text == "Karin Dahl; 1961"
+    assert len(both.shown_sentences) == len(both.parts) == len(both.rests_on) == 2
+    asked = "How many years after the Foss dam was the Elv mill built?"
+    assert ask(database, corpus, asked, retriever).text == "27 years"
+    about = ask(database, corpus, "What are these texts about?", retriever)
+    assert (about.tier, len(about.sentences)) == ("evidence", 3)
+
+
 # --- The link into Browser ------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """`ask` on pages and tables: what the question is taken to be about, and what answers it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from asking import Never, ask
@@ -11,9 +12,10 @@ from structured_documents import ferries, harbours, store
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.show.terminal import print_structural
+from kgp_neo4j.show.terminal import print_said
+from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.tables import Citation, StructuralAnswer
+from kgp_neo4j.types.tables import Citation, StructuralAnswer, TypeDecision
 
 pytestmark = pytest.mark.newest
 
@@ -44,7 +46,7 @@ def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str)
     question = "Who sells the tickets, on page 1 of Sound ferries?"
     answer = ask(database, sound, question, PassageRetriever(database, sound), type_="both")
     assert answer.type.by == "option"
-    assert not answer.structural.sure
+    assert not answer.from_structure
     assert any("harbour master sells" in sentence.text for sentence in answer.sentences)
     sure = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="both")
     assert sure.text == "6.00"
@@ -122,10 +124,13 @@ def test_a_tables_text_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[s
     answer = StructuralAnswer(
         hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
     )
-    print_structural(answer)
+    kind = TypeDecision("structural")
+    asked = Answer("", "c", "structure", hostile, structural=answer, type=kind)
+    print_said(asked)
     said = capsys.readouterr().out
     assert "Sky" in said
     assert not {"\x07", "\u202e", "\r"} & set(said)
     assert "owned" not in said
-    print_structural(StructuralAnswer("3", ("3",), sure=False, confidence=0.71, doubt="Two."))
+    likely = StructuralAnswer("3", ("3",), sure=False, confidence=0.71, doubt="Two.")
+    print_said(replace(asked, text="3", structural=likely))
     assert "Answer\n  3  probably, 71 %" in capsys.readouterr().out

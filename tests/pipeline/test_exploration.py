@@ -82,7 +82,7 @@ def test_exploration_agrees_with_networkx(database: Database, graph: str, tmp_pa
 
 
 def test_the_search_ends_with_the_time(database: Database, english: str) -> None:
-    everything = [row["name"] for row in database.read("explore/all_names", graph=english)]
+    everything = [row["name"] for row in database.read("explore/entities", graph=english)]
     whole = _paths(database, english, *everything, limit=100, timeout=60_000)
     assert len(whole) > 0
     # Cut short, chains lead over those pairs that were found; what they say is true all the same.

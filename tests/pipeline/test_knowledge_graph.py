@@ -8,6 +8,7 @@ from small_kg import ENGLISH, write_triples
 
 from kgp_neo4j import KnowledgeGraph, MindMap, MiningSettings
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphLoadReport, ReasoningGraph
 
@@ -53,3 +54,25 @@ def test_with_a_model(graph: KnowledgeGraph) -> None:
     assert len(model.prompts) == 2
     assert {entity.name for entity in answer.reasoning.entities} == {"Fever", "Dry cough"}
     assert answer.reply is not None
+
+
+def test_what_is_denied_or_lacking(database: Database, tmp_path: Path) -> None:
+    rows = (
+        ("Cold", "has_sign", "Cough"), ("Flu", "has_sign", "Cough"), ("Flu", "has_sign", "Fever"),
+        ("Hay fever", "has_sign", "Itchy eyes"), ("Flu", "treated_with", "Rest"),
+    )  # fmt: skip
+    with KnowledgeGraph("test denied", database=database) as graph:
+        graph.load([write_triples(tmp_path / "signs.tsv", rows)])
+        denied = graph.ask("Patient denies fever. She has a cough. What is it?")
+        lacking = graph.ask("Which illnesses do not have the sign fever?")
+        both = graph.ask("How many illnesses have the sign cough but not fever?")
+        prompt = five_parts("?", denied.reasoning)
+        graph.delete()
+    assert denied.notices == ("Taken as absent: Fever.",)
+    assert [e.status for e in denied.reasoning.entities] == ["denied", "present"]
+    assert denied.candidates[0].name == "Cold"
+    assert [s.entity for c in denied.candidates if c.name == "Flu" for s in c.against] == ["Fever"]
+    assert "Taken as absent in the question: Fever." in prompt
+    assert lacking.text.startswith("Cold and Hay fever.")
+    assert {edge.tail for edge in lacking.edges} == {"Cough", "Itchy eyes"}
+    assert both.text.startswith("1: Cold.")

@@ -105,7 +105,7 @@ def test_a_name_with_other_symbols_is_another(database: Database, symbols: str, 
     [
         ("TB/500mg, Vitamin B1/TB-12+AT&T", {"TB", "Vitamin B1", "TB-12", "AT&T"}),
         ("C/C++", {"C", "C++"}),
-        ("I have a grade A+", {"Grade", "A+"}),
+        ("I have a Grade A+", {"Grade", "A+"}),
         ("V 1/5 is F", {"F"}),
         (None, set()),
     ],

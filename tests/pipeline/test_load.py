@@ -200,6 +200,9 @@ def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_p
     assert account.characters_in == account.characters_out == 6
     begun = [error.split(str(tmp_path))[1][:11] for error in account.errors]
     assert begun == ["/none: ther", "/a.jsonl:2:", "/a.jsonl:3:", "/b.txt: the"]
+    write_lines(tmp_path / "d.jsonl", *['{"title": "B"}'] * 7)
+    (error,) = load(database, [tmp_path / "d.jsonl", tmp_path / "c.txt"], corpus).errors
+    assert "d.jsonl:1, 2, 3, 4, 5 and 2 more: the record has no" in error
     with pytest.raises(InputError, match="no such file"):
         load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus, strict=True)
     with pytest.raises(InputError, match="holds no text"):

@@ -117,6 +117,101 @@ def test_file_kinds(database: Database, graph: str, tmp_path: Path, name: str, t
     assert _triples(database, graph) == {('A "x"', "to", "B"), ("B", "to", "C, D")}
 
 
+_TURTLE = """\
+@prefix e: <http://e.org/> . @prefix s: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+e:Pump a owl:Class ; s:subClassOf e:Machine .
+e:P2 a e:Pump ; s:label "Pumpe"@de , "Pump P2"@en ; e:capacity 300.5 ;
+  e:note "Laut"@de , "Loud"@en ;
+  e:feeds ( e:Tank_A e:T2 ) ; e:volume [ e:value 12 ] ; e:text "%s" .
+e:T2 s:label "Pump P2" ; e:at [ a e:PostBox ; e:city "Oslo" ; e:zip 150 ] .
+""" % ("x" * 301)
+_XML = """\
+<!DOCTYPE r:RDF [<!ENTITY e "http://e.org/"><!ENTITY x SYSTEM "file://{place}/secret">]>
+<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">
+<e:Person r:about="&e;a"><e:name>Ann</e:name><e:likes r:resource="&e;b"/><e:says>hi &x;</e:says>
+</e:Person></r:RDF>
+"""
+_JSON_LD = """\
+{"@context": "http://127.0.0.1:9/none", "@id": "http://e.org/a", "type": "Person", "name": "Ann",
+ "likes": {"id": "http://e.org/b"}, "says": "hi"}
+"""
+_ANN = {("Ann", "likes", "b"), ("Ann", "says", "hi")}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "triples"),
+    [
+        (
+            "a.ttl",
+            _TURTLE,
+            {
+                ("Pump P2", "capacity", "300.5"),
+                ("Pump P2", "note", "Loud"),
+                ("Pump P2", "feeds", "Tank A"),
+                ("Pump P2", "feeds", "Pump P2 (T2)"),
+                ("Pump P2", "volume", "12"),
+                ("Pump P2 (T2)", "at", "Post Box of Pump P2 (T2)"),
+                ("Post Box of Pump P2 (T2)", "city", "Oslo"),
+                ("Post Box of Pump P2 (T2)", "zip", "150"),
+            },
+        ),
+        ("a.rdf", _XML, _ANN),
+        ("a.jsonld", _JSON_LD, _ANN),
+        (
+            "a.nq.gz",
+            '<http://e.org/a> <http://e.org/name> "Ann" .\n'
+            '_:n <http://e.org/name> "b" <http://e.org/g> .\n'
+            "<http://e.org/a> <http://e.org/likes> _:n .\n"
+            '<http://e.org/a> <http://e.org/says> "hi" .\n',
+            _ANN,
+        ),
+    ],
+)
+def test_rdf(
+    database: Database, graph: str, tmp_path: Path, name: str, text: str, triples: set[Any]
+) -> None:
+    write_file(tmp_path / "secret", "word")
+    path = write_file(tmp_path / name, text.replace("{place}", tmp_path.as_posix()))
+    account = load_graph(database, [path], graph, embed=False)
+    assert _triples(database, graph) == triples
+    assert account.skipped == text.count("x" * 301)
+    found = _entities(database, graph)
+    if name == "a.ttl":
+        assert (found["Pump P2"]["type"], found["Pump P2"]["aliases"]) == ("Pump", ["Pumpe", "P2"])
+        assert found["Post Box of Pump P2 (T2)"]["labels"] == ["PostBox"]
+    elif name != "a.nq.gz":
+        assert found["Ann"]["type"] == "Person"
+
+
+_WRONG_RDF_XML = """\
+<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">
+<r:Description><e:p r:parseType="Collection" r:resource="y"/></r:Description></r:RDF>"""
+
+
+def test_rdf_that_is_broken(database: Database, graph: str, tmp_path: Path) -> None:
+    good = "<http://e.org/a> <http://e.org/to> <http://e.org/b> .\n"
+    for name, text, reason in (
+        ("a.nt", f"{good}<a> nonsense .\n", r"a\.nt:2: no triple"),
+        ("a.ttl", f"{good}<http://e.org/a> <http://e.org/b>\n.\n", r"a\.ttl:\d: not turtle"),
+        ("a.rdf", "<r>\n<", r"a\.rdf:2: not RDF/XML"),
+        ("b.rdf", _WRONG_RDF_XML, r"b\.rdf:2: not RDF/XML \(Invalid property"),
+        ("a.jsonld", '{\n"a" 1}', r"a\.jsonld:2: not JSON"),
+        ("b.jsonld", '{"@context": 5}', r"b\.jsonld: not JSON-LD \(a part"),
+    ):
+        path = write_file(tmp_path / name, text)
+        with pytest.raises(InputError, match=reason):
+            load_graph(database, [path], graph, embed=False)
+        if good in text:
+            account = load_graph(database, [path], graph, embed=False, keep_going=True)
+            assert (len(account.errors), _triples(database, graph)) == (1, {("a", "to", "b")})
+    path = write_file(tmp_path / "c.ttl", f"{good}# Müller".encode("latin-1"))
+    with pytest.raises(InputError, match=r"c\.ttl:2: no UTF-8 text"):
+        load_graph(database, [path], graph, embed=False)
+    with pytest.raises(InputError, match=r"Read are .*\.ttl"):
+        load_graph(database, [write_file(tmp_path / "a.xyz", "x")], graph)
+
+
 def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
     text = "肝炎\t症状\t发热\n"
     load_graph(

@@ -62,7 +62,8 @@ def _count(database: Database, corpus: str) -> dict[str, int]:
     found = rows(
         database,
         "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS label "
-        "WITH label WHERE label <> 'EnglishPassage' RETURN label, count(*) AS n",
+        "WITH label WHERE label = 'Passage' OR NOT label ENDS WITH 'Passage' "
+        "RETURN label, count(*) AS n",
         c=corpus,
     )
     return {row["label"]: row["n"] for row in found}

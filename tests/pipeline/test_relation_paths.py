@@ -160,3 +160,61 @@ def test_a_second_entity_restricts_the_ends(graph: StoredGraph) -> None:
 def test_a_text_that_asks_for_no_path_has_none(graph: StoredGraph) -> None:
     text = "Tove Arnesen and I have been tired, hungry and cold since we ate the soup on Monday"
     assert mine(graph, text).asked == ()
+
+
+# --- Which end is asked for ---
+
+BOTH_WAYS = """\
+Lena Aas\treports_to\tOtto Brandt
+Nils Falk\treports_to\tOtto Brandt
+Otto Brandt\treports_to\tPia Wolff
+Depot Elm\tdelivers_to\tDepot Oak
+Depot Fir\tdelivers_to\tDepot Oak
+Depot Oak\tdelivers_to\tDepot Yew
+Lena Aas\tmarried_to\tRolf Kern
+Managers\tmember_of\tDepot Elm
+Pia Wolff\tborn_in\tGraz
+Pia Wolff\tbirth_year\t1961
+Lena Aas\ttaught\tRolf Kern
+Ida Kern\ttaught\tNils Falk
+Rolf Kern\tparents\tIda Kern
+"""
+
+
+@pytest.fixture(scope="module")
+def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("staff")
+    name = f"test {folder.name}"
+    load_triples(database, name, folder, (line.split("\t") for line in BOTH_WAYS.splitlines()))
+    yield name
+    delete_graph(database, name)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who reports to Otto Brandt?", "Lena Aas and Nils Falk."),
+        ("To whom does Otto Brandt report?", "Pia Wolff."),
+        ("Who is Otto Brandt's manager?", "Pia Wolff."),
+        ("Who reports to someone who reports to Pia Wolff?", "Lena Aas and Nils Falk."),
+        ("Which depots does Depot Oak deliver to?", "Depot Yew."),
+        ("Which depots deliver to Depot Oak?", "Depot Elm and Depot Fir."),
+        ("Does Depot Oak deliver to Depot Yew?", "Yes: Depot Yew."),
+        ("Does Depot Yew deliver to Depot Oak?", "No, by what the graph holds."),
+        ("Who is married to Rolf Kern?", "Lena Aas."),
+        ("When was Pia Wolff born?", "1961."),
+        ("Whom do the parents of Rolf Kern teach?", "Nils Falk."),
+        ("Who is married to Lena Aas?", "Rolf Kern."),
+        ("To whom does Pia Wolff report?", "The graph does not say."),
+    ],
+)
+def test_the_end_that_is_asked_for(
+    database: Database, staff: str, question: str, answer: str
+) -> None:
+    told = ask_graph(database, staff, question)
+    assert told.text.splitlines()[0].removeprefix("Not certain: ") == answer
+
+
+def test_words_of_the_question_are_no_entities(database: Database, staff: str) -> None:
+    found = mine(open_graph(database, staff), "which managers report to otto brandt")
+    assert [entity.name for entity in found.entities if entity.id] == ["Otto Brandt"]

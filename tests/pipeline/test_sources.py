@@ -1,6 +1,7 @@
 """Files of the same contents are one document with several sources; names tell others apart."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import ends_apart
 
 pytestmark = pytest.mark.newest
@@ -117,6 +119,75 @@ def test_a_deleted_source_leaves_others(database: Database, corpus: str, tmp_pat
     assert load(database, [tmp_path], corpus).new == 2
     delete_corpus(database, corpus)
     assert rows(database, "MATCH (s:DocumentSource {corpus: $c}) RETURN s", c=corpus) == []
+
+
+def test_a_folder_is_followed(database: Database, corpus: str, tmp_path: Path) -> None:
+    folder, other = tmp_path / "notes", tmp_path / "other"
+    for each in (folder, other):
+        each.mkdir()
+    _write(folder, one=_ONE, two=_TWO, three=f"# Ends\n\n{_THREE}", copy=_TWO)
+    write_jsonl(folder / "old.jsonl", ("T", "Record"), ("U", "Other record"))
+    _write(other, alone="# Alone\n\nBy itself.")
+    load(database, [folder, other / "alone.md"], corpus)
+    ids = {document.title: document.id for document in list_documents(database, corpus)}
+    for old, new in (("one.md", "uno.md"), ("old.jsonl", "new.jsonl")):
+        (folder / old).rename(folder / new)
+    for gone in (folder / "three.md", folder / "copy.md", other / "alone.md"):
+        gone.unlink()
+    _write(folder, later="# Later\n\nNew.")
+    told = load(database, [folder], corpus)
+    assert [Path(name).name for name in told.gone] == ["three.md"]
+    assert sorted(line.replace(f"{folder}/", "") for line in told.moved) == [
+        "copy.md: now two.md", "old.jsonl: now new.jsonl", "one.md: now uno.md",
+    ]  # fmt: skip
+    expected = {"uno": "uno.md", "two": "two.md", "Ends": "three.md", "Later": "later.md"}
+    expected |= {"T": "new.jsonl", "U": "new.jsonl", "Alone": "alone.md"}
+
+    def stored() -> dict[str, str]:
+        found = list_documents(database, corpus)
+        assert all(document.sources == (document.source,) for document in found)
+        assert not broken_documents(database, corpus)
+        return {document.title: Path(document.source).name for document in found}
+
+    assert stored() == expected
+    kept = {document.title: document.id for document in list_documents(database, corpus)}
+    assert kept["uno"] == ids["one"]
+    asked: list[tuple[list[str], bool]] = []
+
+    def refuse(names: Sequence[str], is_empty: bool) -> bool:
+        asked.append(([Path(name).name for name in names], is_empty))
+        return False
+
+    # What is gone stays until it is pruned; another folder and a file alone prune nothing of it.
+    load(database, [other / ".." / "notes" / "two.md"], corpus, prune=True)
+    assert load(database, [folder], corpus, prune=refuse).pruned == ()
+    assert asked == [(["three.md"], False)]
+    assert stored() == expected
+    assert [Path(n).name for n in load(database, [folder], corpus, prune=True).pruned] == [
+        "three.md"
+    ]
+    del expected["Ends"]
+    assert stored() == expected
+    assert load(database, [folder], corpus).gone == ()
+    for path in folder.iterdir():
+        path.unlink()
+    with pytest.raises(InputError, match="4 files that it had are still in the corpus"):
+        load(database, [folder], corpus, prune=True)
+    assert stored() == expected
+    folder.rename(tmp_path / "away")
+    with pytest.raises(InputError, match="no such file or folder"):
+        load(database, [folder], corpus, prune=lambda *_: True)
+    folder.mkdir()
+    assert len(load(database, [folder], corpus, prune=lambda *_: True).pruned) == 4
+    assert stored() == {"Alone": "alone.md"}
+    # A folder that has moved takes its documents along.
+    _write(folder, one=_ONE, two=_TWO)
+    load(database, [folder], corpus)
+    folder.rename(tmp_path / "elsewhere")
+    assert len(load(database, [tmp_path / "elsewhere"], corpus).moved) == 2
+    sources = {Path(document.source).parent.name for document in list_documents(database, corpus)}
+    assert "elsewhere" in sources
+    assert "notes" not in sources
 
 
 def test_names_tell_documents_apart(database: Database, corpus: str, tmp_path: Path) -> None:

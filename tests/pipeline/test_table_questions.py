@@ -13,6 +13,7 @@ from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, denotation
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column, Grid
+from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.corpus import SourceDocument
@@ -220,3 +221,63 @@ def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
     assert answer_from_table(library, ports, "How many ports are there?").values == ("4",)
     most = answer_from_table(library, ports, "Which port has the most berths?")
     assert most.values == ("Blyth",)
+
+
+# --- Figures over rows ----------------------------------------------------------------------------
+
+_VISITS = (
+    ("Visit", "Vet", "Animal", "Fee", "Weight", "Seen on", "State", "Insured"),
+    ("V-1", "Ida Moen", "goat", "€40", "31.5", "2024-03-02", "healed", "yes"),
+    ("V-2", "Ole Berg", "horse", "€120", "480", "2024-03-19", "lost", "no"),
+    ("V-3", "Ida Moen", "goat", "€60", "28", "2024-05-07", "healed", "yes"),
+    ("V-4", "Ida Moen", "sheep", "€35", "52.5", "2024-05-11", "lost", "no"),
+    ("V-5", "Ole Berg", "goat", "€45", "30", "2024-11-30", "healed", "no"),
+    ("Total", "", "", "€300", "622", "", "", ""),
+)
+_ACCOUNTS = (("Monat", "Umsatz", "Kosten"), ("Mai", "900", "400"), ("Juni", "700", "650"))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many visits are there?", "5"),
+        ("How many visits did Ida Moen have?", "3"),
+        ("How many goats were seen in May?", "1"),
+        ("How many visits of Ole Berg were not insured?", "2"),
+        ("How many visits did Ida Moen lose?", "1"),
+        ("How many visits had a fee above 40?", "3"),
+        ("How many visits were there between March 2024 and May 2024?", "4"),
+        ("How many visits were there in the last quarter of 2024?", "1"),
+        ("How many different animals are there?", "3"),
+        ("What is the average fee of Ida Moen?", "45"),
+        ("What is the average fee of a visit?", "60"),
+        ("What is the total fee?", "€300"),
+        ("What is the total fee for goats?", "145"),
+        ("What is the highest weight?", "480"),
+        ("Which visit has the highest fee?", "V-2"),
+        ("Which visit was the cheapest?", "V-4"),
+        ("Which vet had the most visits?", "Ida Moen (3)"),
+        ("Which month had the fewest visits?", "November 2024 (1)"),
+        ("How many visits were there per animal?", "goat: 3\nhorse: 1\nsheep: 1"),
+        # A word that nothing of the table stands for may narrow down what is asked.
+        ("How many visits were paid late?", ""),
+        ("How many visits did Ida Moen cancel in March?", ""),
+        ("What is the total revenue?", ""),
+        ("What is the average discount of Ole Berg?", ""),
+        ("How many lawyers live in Bergen?", ""),
+    ],
+)
+def test_figures_over_rows_are_reckoned_or_not_stated(
+    database: Database, corpus: str, question: str, text: str
+) -> None:
+    if not database.read("structure/documents", corpus=corpus):
+        for name, rows in (("Visits", _VISITS), ("Konten", _ACCOUNTS)):
+            made = SourceTable(rows)
+            document = SourceDocument(name, markdown(made), f"/{name}.csv", tables=(made,))
+            store(database, corpus, document)
+    reading = Reading(database, corpus, question)
+    answer = reading.answer()
+    assert (answer.text if answer.sure else "") == text, (answer.reading, answer.doubt)
+    assert answer.computes or not text
+    assert reading.decision.type == "structural" or not text
+    assert {c.table_name for c in answer.citations} <= {"Table 1"}

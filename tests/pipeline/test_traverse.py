@@ -275,7 +275,7 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
     assert (
         PassageRetriever(database, corpus, method="bm25").retrieve(Question("", "tower")).passages
     )
-    for method in ("dense", "hybrid", "kgp"):
+    for method in ("dense", "hybrid"):
         with pytest.raises(CorpusError, match=r"graph yet.*kgp-neo4j connect"):
             PassageRetriever(database, corpus, method=method).open()
     connect(database, corpus, edges=["tfidf"])

@@ -55,6 +55,9 @@ def test_corpora_and_graphs_are_models(client: openai.OpenAI, demo_graph: str) -
         f"corpus/{demo_graph}",
         f"graph/{demo_graph}",
     }
+    assert client.models.retrieve(f"corpus/{demo_graph}").object == "model"
+    with pytest.raises(openai.NotFoundError, match="there is no model"):
+        client.models.retrieve("corpus/none")
 
 
 def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
@@ -172,3 +175,12 @@ def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_pa
             with pytest.raises(openai.InternalServerError, match="longer than the 1 s") as late:
                 client.chat.completions.create(**asked, stream=stream)
             assert (late.value.status_code, late.value.code) == (504, "timeout")
+
+
+def test_an_address_with_nothing_is_no_missing_model(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError, match="GET /docs") as caught:
+        client.get("/nothing", cast_to=object)
+    assert caught.value.code == "unknown_url"
+    with pytest.raises(openai.NotFoundError, match="no model 'corpus/nowhere'") as caught:
+        client.models.retrieve("corpus/nowhere")
+    assert caught.value.code == "model_not_found"

@@ -246,6 +246,6 @@ def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> N
         own.write("connect/begin", corpus=corpus, graph="keywords")
         seen.append(set(kept.get_bookmarks()))
         own.read("inspect/names")
-        own.write_in_batches("load/delete_corpus", corpus=corpus)
+        own.write_in_batches("load/delete_rest", corpus=corpus)
         seen.append(set(kept.get_bookmarks()))
     assert all(before != after for before, after in itertools.pairwise(seen))

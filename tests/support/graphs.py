@@ -40,6 +40,8 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
             part = "table" if "order" in properties else "page"
             at = properties.get("order", properties.get("number"))
             return f"{name(ids[properties['document']])} {part} {at}"
+        if "folder" in properties:
+            return f"folder {properties['folder']}"
         if "type" in properties:
             kind = "entity" if "name" in properties else "graph"
             return f"{kind} {properties.get('name', properties['type'])}"

@@ -327,6 +327,8 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
         ("localhost:7687", "neo4j://localhost:7687"),
         ("http://localhost:7474/browser/", "neo4j://localhost:7687"),
         ("https://db.example:7473", "neo4j+s://db.example:7687"),
+        ("bolt://localhost:7474", "bolt://localhost:7687"),
+        ("neo4j+s://db.example:7473", "neo4j+s://db.example:7687"),
         ("bolt://neo4j:hid/d@en@db:7687", "bolt://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
         ("neo4j:hidden@db:7687", "neo4j://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
         ("bolt://db:70000", "bolt://db:7687"),

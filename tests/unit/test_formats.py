@@ -12,6 +12,7 @@ import pytest
 from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.kinds import extension, unread_reason
@@ -104,9 +105,36 @@ def test_what_a_pages_reader_cannot_see(tmp_path: Path, page: str, text: str, pa
     assert found.left_out == ((f"{parts} hidden {are} left out",) if parts else ())
 
 
+def test_lists_fields_and_tables_within_tables(tmp_path: Path) -> None:
+    rows = "<tr><td>up to 5 m<td>150<tr><td>over 5 m<td>210"
+    fares = "<tr><th>Who<th>Single<tr><td>Child<td>23<tr><td>Car{}<td>150"
+    for page, text, tables in (
+        ("<ol start=3 type=a><li>x<li value=7>y</ol><ol reversed><li>p<li>q</ol><ul><li>r</ul>",
+         "c. x g. y 2. p 1. q r", 0),
+        ("<ol style='list-style:none'><li>x</ol><ol><li><ol type=I><li>y</ol><li>z</ol>",
+         "x I. y 2. z", 0),
+        ("<input value=Gro><input type=hidden value=no><input type=checkbox checked>a<input "
+         "type=radio>b<select><option>c<option selected>d</select>", "Gro ☒ a ☐ b ☐ c ☒ d", 0),
+        (f"<table><caption>Fares</caption>{fares.format(f'<table>{rows}</table>')}</table>",
+         "Fares Who Single Child 23 Car 150 Fares. Car up to 5 m 150 over 5 m 210", 2),
+        (f"<table><tr><td>{'Menu ' * 9}<td><table>{fares.format('')}</table><tr><td>a<td>b</table>",
+         f"{'Menu ' * 9}Who Single Child 23 Car 150 a b", 1),
+        (f"{'<table><tr><td>a<td>b' * 9}", "a b " * 9, 0),
+        ("<ol><li>" * 400 + "x", "1. x", 0),
+    ):  # fmt: skip
+        [document] = _read(write_file(tmp_path / "a.html", page))
+        shown = re.sub(r"[|\s]+|(?<= )--- (?=\|)", " ", document.text).replace("--- ", "")
+        assert shown.split() == text.split()
+        assert len(document.tables) == tables
+        for table in document.tables:
+            assert document.text[table.start : table.end] == markdown(table)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "title"),
     [
+        ("a.html", "<title>(anonymous)</title><h2>Part</h2>", "Part"),
+        ("a.md", "---\ntitle: Untitled\n---\nText", "a"),
         ("a.md", "---\ntags: [x]\ntitle: 'The Front'\n---\n# One\n\n# Two", "The Front"),
         ("a.md", "---\ntitle: >-\n  The Front\nx: y\n---\n# One", "The Front"),
         ("a.md", "\ufeff## Only *this*\r\n\r\nText", "Only this"),
@@ -276,6 +304,38 @@ def test_published_questions(
     assert [d.text for d in found] == texts
     assert {(d.source, d.title, d.whole) for d in found} == {(source, "T", True)}
     assert len({d.key for d in found}) == len(set(texts))
+
+
+def test_other_objects_are_the_rows_of_tables(tmp_path: Path) -> None:
+    """Names within names, ragged objects, lists in a wrapper; rows of texts are passages each."""
+    deals = [
+        {"id": 1, "who": {"name": "Ana"}, "won": True, "tags": ["a", "b"], "share": 2.125},
+        {"id": 2, "who": None, "due": "2025-03-01"},
+    ]
+    names = ("id", "who.name", "won", "tags", "share", "who", "due")
+    rows = (names, ("1", "Ana", "true", "a, b", "2.1250", "", ""), ("2", *[""] * 5, "2025-03-01"))
+    lines = "\n".join(map(json.dumps, deals))
+    wrapped = json.dumps({"meta": {"page": 1}, "data": {"deals": deals}, "notes": [{"n": 1}]})
+    for name, data, captions in (
+        ("a.json", json.dumps(deals), [""]),
+        ("a.jsonl", lines, [""]),
+        ("b.json", wrapped, ["data.deals", "notes"]),
+    ):
+        [found] = _read(write_file(tmp_path / name, data))
+        assert [table.caption for table in found.tables] == captions
+        assert (found.tables[0].rows, found.title) == (rows, name[0])
+    assert "meta.page: 1" in found.text
+    told = (
+        "The lift stopped between two floors, and the alarm button did not answer for an hour. " * 2
+    )
+    tickets = [{"no": n, "subject": f"Lift {name}", "body": told} for n, name in enumerate("xyz")]
+    values = f"no,subject,body\n0,Lift x,{json.dumps(told)}\n1,Lift y,{json.dumps(told)}\n"
+    for name, data, count in (("t.json", json.dumps(tickets), 3), ("t.csv", values, 2)):
+        [table, *texts] = _read(write_file(tmp_path / name, data))
+        assert len(table.tables[0].rows) == count + 1
+        assert told not in table.text
+        assert [each.title for each in texts] == ["Lift x", "Lift y", "Lift z"][:count]
+        assert all(each.whole and told.strip() in each.text for each in texts)
 
 
 def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:

@@ -91,6 +91,82 @@ def test_titles(tmp_path: Path) -> None:
     assert read_one(tmp_path / "my_notes.docx", _bytes(made)).title == "my notes"
 
 
+_LEVEL = (
+    '<w:lvl w:ilvl="{}"><w:start w:val="{}"/><w:numFmt w:val="{}"/>'
+    '<w:lvlText w:val="{}"/>{}</w:lvl>'
+)
+_NUMBERING = "".join(
+    (
+        '<w:abstractNum w:abstractNumId="70">',
+        _LEVEL.format(0, 1, "upperRoman", "%1.", '<w:pStyle w:val="Heading1"/>'),
+        _LEVEL.format(1, 1, "decimal", "%1.%2", "<w:isLgl/>"),
+        _LEVEL.format(2, 26, "lowerLetter", "(%3)", '<w:lvlRestart w:val="1"/>'),
+        _LEVEL.format(3, 9999999, "lowerRoman", "§ %4%9", ""),
+        _LEVEL.format(4, 1, "bullet", "•", ""),
+        '</w:abstractNum><w:abstractNum w:abstractNumId="71"><w:numStyleLink w:val="A"/>',
+        '</w:abstractNum><w:num w:numId="70"><w:abstractNumId w:val="70"/></w:num>',
+        '<w:num w:numId="71"><w:abstractNumId w:val="70"/><w:lvlOverride w:ilvl="1">',
+        '<w:startOverride w:val="7"/></w:lvlOverride></w:num>',
+        '<w:num w:numId="72"><w:abstractNumId w:val="71"/></w:num>',
+    )
+)
+
+
+def test_numbers_of_word(tmp_path: Path) -> None:
+    from docx import Document
+    from docx.oxml import parse_xml
+
+    made = Document()
+    styles = made.styles
+    for name, base, number in (("A", None, 72), ("B", "A", None), ("Heading 1", None, 70)):
+        style = styles[name] if name in styles else styles.add_style(name, 1)
+        style.base_style = styles[base] if base else None
+        if number:
+            given = f'<w:numPr {_W}><w:numId w:val="{number}"/></w:numPr>'
+            style.element.get_or_add_pPr().append(parse_xml(given))
+    lists = made.part.numbering_part.element
+    for node in parse_xml(f"<w:a {_W}>{_NUMBERING}</w:a>"):
+        lists.append(node)
+    for text, style, number, level in (
+        ("Parties", "Heading 1", None, 0), ("Landlord", None, 70, 1), ("Edda", None, 70, 2),
+        ("Ole", None, 70, 2), ("Tenant", None, 70, 1), ("Per", None, 70, 2), ("", None, 70, 2),
+        ("Rent", "Heading 1", None, 0), ("Amount", None, 70, 1), ("Eli", None, 70, 2),
+        ("Again", None, 71, 1), ("After", None, 71, 1), ("Far", None, 70, 3),
+        ("Dot", None, 70, 4), ("None", "Heading 1", 0, 0), ("Circle", "B", None, 0),
+        ("Lost", None, 99, 0),
+    ):  # fmt: skip
+        paragraph = made.add_paragraph(text, style)
+        if number is not None:
+            given = f'<w:ilvl w:val="{level}"/><w:numId w:val="{number}"/>'
+            of = paragraph._p.get_or_add_pPr()
+            of.append(parse_xml(f"<w:numPr {_W}>{given}</w:numPr>"))
+    outer = made.add_table(2, 3)
+    for cell, text in zip(outer._cells, ("Who", "Fare", "Back", "Car", "40", "70"), strict=True):
+        cell.text = text
+    inner = outer.cell(1, 0).add_table(2, 2)
+    for cell, text in zip(inner._cells, ("short", "30", "long", "50"), strict=True):
+        cell.text = text
+    document = read_one(tmp_path / "a.docx", _bytes(made))
+    text, *_ = document.text.partition("\n\n| Who")
+    assert [line for line in text.split("\n") if line] == [
+        "I. Parties", "1.1 Landlord", "(z) Edda", "(aa) Ole", "1.2 Tenant", "(bb) Per",
+        "II. Rent", "2.1 Amount", "(z) Eli", "2.7 Again", "2.8 After", "§ 9999999 Far", "Dot",
+        "None", "Circle", "Lost",
+    ]  # fmt: skip
+    assert [section.title for section in document.sections][:2] == ["I. Parties", "II. Rent"]
+    assert [table.rows for table in document.tables] == [
+        (("Who", "Fare", "Back"), ("Car", "40", "70")),
+        (("short", "30"), ("long", "50")),
+    ]
+    assert document.tables[1].caption == "Car"
+    parts = unpack(_bytes(made))
+    parts["word/document.xml"] = parts["word/document.xml"].replace(
+        b"</w:body>", f"<w:odd><w:r {_W}><w:t>What is lost</w:t></w:r></w:odd></w:body>".encode()
+    )
+    document = read_one(tmp_path / "b.docx", pack(parts))
+    assert document.left_out == ("words that are in no text: 3 (What, is, lost)",)
+
+
 # --- Excel --------------------------------------------------------------------------------------
 
 
@@ -552,6 +628,65 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
     assert str(bad).startswith(f"{path}/bad.pdf: not a PDF file")
     with pytest.raises(InputError, match="this is no mail"):
         read_one(tmp_path / "b.eml", b"no heading")
+
+
+_THREAD = """From: "Bo Lind" <bo@example.org>
+Subject: {}
+Date: Wed, 4 Mar 2026 09:00:00 +0100
+Content-Type: text/{}
+
+"""
+_QUOTED = """I agree.
+
+On Tue, 3 Mar 2026 at 10:12, Ada Holm <ada@example.org>
+wrote:
+> I propose the red rope.
+> Am 02.03.2026 um 08:15 schrieb Carl Ek:
+>> Which rope?
+> Soon.
+
+No.
+
+From: Dora Wik
+Sent: Monday, March 2, 2026 7:00 AM
+To: Carl Ek
+
+It is torn.
+"""
+_HTML = """<p>I agree.<div>Le mar. 3 mars 2026, Ada Holm &lt;<a>a@x.org</a>&gt; a écrit :</div>
+<blockquote>I propose the red rope.</blockquote><p>No.<p><b>Von:</b> Dora Wik<br><b>Gesendet:</b>
+2.3.2026 07:00<br><b>An:</b> Carl</p><p>It is torn.</p>"""
+
+
+def test_quoted_parts_are_their_writers(tmp_path: Path) -> None:
+    own = "Bo Lind wrote on Wed, 04 Mar 2026 09:00:00 +0100"
+    for kind, body, expected in (
+        ("plain", _QUOTED, [
+            (own, "I agree."), ("Ada Holm wrote on Tue, 3 Mar 2026 at 10:12", "I propose"),
+            ("Carl Ek wrote on 02.03.2026 um 08:15", "Which rope?"),
+            ("Ada Holm wrote on Tue, 3 Mar 2026 at 10:12", "Soon."), (own, "No."),
+            ("Dora Wik wrote on Monday, March 2, 2026 7:00 AM", "From: Dora Wik"),
+        ]),
+        ("html", _HTML, [
+            ("Ada Holm wrote on mar. 3 mars 2026", "I propose"), (own, "No."),
+            ("Dora Wik wrote on 2.3.2026 07:00", "Von: Dora Wik"),
+        ]),
+        ("plain", "> a line\nof my own", [
+            ("A quoted part, of somebody else", "a line"), (own, "of my own"),
+        ]),
+    ):  # fmt: skip
+        data = _THREAD.format("(no subject)", kind) + body
+        document = read_one(tmp_path / "thread.eml", data.encode())
+        assert document.title == "thread"
+        below = [document.text[s.start + len(s.title) :].lstrip() for s in document.sections]
+        found = [s.title for s in document.sections if s.level == 2]
+        assert found == [title for title, _ in expected]
+        texts = below[len(below) - len(found) :]
+        assert [text[: len(e[1])] for text, e in zip(texts, expected, strict=True)] == [
+            text for _, text in expected
+        ]
+        for line in filter(str.strip, re.sub("<[^>]*>|^[> ]+", "\n", body, flags=re.M).split("\n")):
+            assert line.replace("&lt;", "<").replace("&gt;", ">").strip() in document.text
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,41 @@ def test_broken_words_are_put_together_and_hyphenated_ones_kept() -> None:
         "ple bridges, and of the well-",
         "known keeper, near self-",
         "made harbours built in 1990–",
-        "1995 for him.",
+        "1995 for him. The price-",
+        "determining har-",
+        "bour is priced as the board determines.",
     )
     assert read(pdf(_lines(*lines))).text == (
         "This is a well-known case of the multiple bridges, and of the well-known keeper, near "
-        "self-made harbours built in 1990–1995 for him.\n\n"
+        "self-made harbours built in 1990–1995 for him. The price-determining harbour is priced "
+        "as the board determines.\n\n"
+    )
+
+
+@pytest.mark.parametrize("has_looks", [True, False])
+def test_fields_of_forms_are_read(has_looks: bool) -> None:
+    def draw(page: Page) -> None:
+        page.line(72, 100, "Insured:")
+        page.line(72, 130, "Trailer:")
+        page.line(120, 160, "monthly")
+        page.line(220, 160, "yearly")
+        form = page.canvas.acroForm
+        for name, x, y, checked in (("a", 200, 100, 1), ("b", 200, 130, 0), ("c", 300, 260, 1)):
+            form.checkbox(
+                name=name, tooltip="Agreed", x=x, y=HEIGHT - y - 2, size=12, checked=bool(checked)
+            )
+        for value, x in (("m", 100), ("y", 200)):
+            form.radio(
+                name="paid", value=value, selected=value == "y", x=x, y=HEIGHT - 162, size=12
+            )
+        form.textfield(name="n", value="Bertil", x=72, y=HEIGHT - 220, width=90, height=16)
+
+    data = pdf(draw)
+    if not has_looks:
+        data = data.replace(b"/AP ", b"/Ap ")
+    text = read(data).text
+    assert text.split() == (
+        "Insured: yes Trailer: no ☐ monthly ☒ yearly Bertil Agreed: yes".split()
     )
 
 

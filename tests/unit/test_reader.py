@@ -80,7 +80,7 @@ def test_an_answer_is_given_by_how_sure_it_is(
     page = answer_page(made)
     assert ("<b>Yusuf Arden</b>" in page) is (tier != "evidence")
     assert ("<small>probably, 88 %</small>" in page) is (tier == "probable")
-    assert ("The sentences that say most:" in page) is (tier == "evidence")
+    assert ("<h2>The sentences that say most</h2>" in page) is (tier == "evidence")
     assert 'by <mark class="a">Yusuf Arden</mark> in 1911.' in page
     assert asked.summary == "Not in these documents"
     with pytest.raises(ValueError, match="unknown signals no such"):

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 from reading_files import read_one
 
+from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
+from kgp_neo4j.corpus.load.sheets import Layout, add_sheet
+from kgp_neo4j.corpus.load.totals import total_rows
+from kgp_neo4j.text.values import notations
 from kgp_neo4j.types.tables import SourceTable, Span
 
 
@@ -311,3 +315,43 @@ def test_markdown_of_a_table_reads_back(tmp_path: Path) -> None:
     table = SourceTable(rows=rows)
     [found] = read_one(tmp_path / "a.md", markdown(table)).tables
     assert found.rows == tuple(tuple(" ".join(t.split()) for t in row) for row in rows)
+
+
+# --- Rows that sum up others, tables of one sheet ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "totals"),
+    [
+        ("Task|Cost\nA|4000\nB|1500\nC|22000\nTotal|27500", {4: "sum"}),
+        ("Posten|Betrag\nMiete|1.200,50\nStrom|99,50\nSumme|1.300,00", {3: "sum"}),
+        ("Port|Q1|Q2\nA|1|2\nB|3|4\nSubtotal|4|6\nC|5|5\nD|6|6\nSubtotal|11|11\nTotal|15|17",
+         {3: "sum", 6: "sum", 7: "sum"}),
+        ("Pupil|Maths|Result\nArno|50|pass\nBea|61|fail\nAverage|55.5|", {3: "average"}),
+        ("Item|Sold\nTotal|100\nA|40\nB|60", {1: "sum"}),
+        ("Name|Paid\na|1\nb|2\nc|3\n|6", {4: "sum"}),
+        ("Month|City|Sales\nMay|Ulm|10\nJune|Ulm|20\nMay|Bonn|30\nSubtotal|May|40\nJuly|Bonn|7",
+         {4: "sum"}),
+        ("Company|Country|Sales\nShell|UK|300\nTotal Energies|France|200\nBP|UK|180", {}),
+        ("Company|Sales\nShell|300\nBP|180\nTotal|200", {}),
+        ("Year|Sales\n2019|10\n2020|20\n2021|30\n2022|60", {}),
+    ],
+)  # fmt: skip
+def test_rows_that_sum_up_others_are_told(text: str, totals: dict[int, str]) -> None:
+    rows = tuple(tuple(line.split("|")) for line in text.splitlines())
+    marks = notations([[row[at] for row in rows[1:]] for at in range(len(rows[0]))])
+    assert total_rows(SourceTable(rows), marks) == totals
+
+
+def test_a_title_begins_a_table_of_its_own_in_a_sheet() -> None:
+    names, loans = ["Task", "", "Owner", "Budget"], ["Loan", "", "", "Sum"]
+    rows = [["PLAN", "", "", ""], ["", "", "", ""], names, ["Dig", "", "Ana", "40"],
+            ["Lay", "", "", "20"], ["", "", "", ""], ["LOANS", "", "", ""], loans,
+            ["Bank", "", "", "900"], ["Aunt", "", "", "80"]]  # fmt: skip
+    blocks = Blocks()
+    add_sheet(blocks, "Q3", rows, Layout())
+    found = [(table.caption, table.rows[0], len(table.rows)) for table in blocks.tables]
+    assert found == [
+        ("Q3: PLAN", ("Task", "Owner", "Budget"), 3),
+        ("Q3: LOANS", ("Loan", "Sum"), 3),
+    ]

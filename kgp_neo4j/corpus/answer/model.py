@@ -20,8 +20,9 @@ from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.text.words import words
-from kgp_neo4j.types.corpus import Answer, Passage, Reading, Statement, Tier
+from kgp_neo4j.types.corpus import Answer, Passage, Reading, Statement
 from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.tables import Tier
 
 _NOTES = {
     "refused": "The model declined to answer.",

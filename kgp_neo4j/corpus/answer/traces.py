@@ -19,7 +19,10 @@ from kgp_neo4j.types.errors import TraceError, no_corpus
 from kgp_neo4j.types.json_records import to_json
 
 #: Fields of an answer that are stored as JSON beside its traversal.
-_DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
+_DETAILS = (
+    "sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes",
+    "missing", "parts",
+)  # fmt: skip
 #: Fields of a step that are stored with a visit.
 _STEP = ("edge", "reason", "match", "inherited", "judged")
 #: The edge of a step whose passage is no longer in the corpus.

@@ -78,7 +78,7 @@ def connect_nearest(
     """
     graph, space, edges = _space_of(encoder)
     with timed(seconds, "similarity edges"):
-        (state,) = database.read("connect/similarity", corpus=corpus, graph=graph)
+        (state,) = database.read("inspect/encoder", corpus=corpus, graph=graph)
         stored = json.loads(state["settings"]) if state["settings"] else {}
         every = anew or stored.get("neighbours") != settings.neighbours
         if every:

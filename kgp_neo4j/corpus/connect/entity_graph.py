@@ -29,7 +29,7 @@ def aliases_of(build: GraphBuild, settings: EntitySettings) -> dict[str, list[st
     """Return the other names of documents by title; raises InputError for an invalid file."""
     if not settings.aliases:
         return {}
-    return read_aliases(settings.aliases, {row["title"] for row in build.read("connect/titles")})
+    return read_aliases(settings.aliases, {row["title"] for row in build.read("inspect/documents")})
 
 
 def connect_entities(

@@ -16,6 +16,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
 )
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
+from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.checks import check_choice
@@ -32,6 +33,8 @@ from kgp_neo4j.types.settings import (
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 #: Passages of the largest corpus whose words and mentions are in memory at once.
 _AT_ONCE = 100_000
+#: Passages of the largest corpus that is connected while a question waits.
+_SOON = 1_000
 
 
 class GraphSettings(TypedDict, total=False):
@@ -66,6 +69,7 @@ def connect(
     made = database.read("connect/made", corpus=corpus)
     if not made:
         raise no_corpus(corpus)
+    make_own_indexes(database, corpus)  # one of an earlier version may have none
     keywords = settings.get("keywords") or KeywordSettings()
     entities = settings.get("entities") or EntitySettings()
     similarity = settings.get("similarity") or SimilaritySettings()
@@ -116,6 +120,21 @@ def connect(
         report |= row["counts"]
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def connect_small(
+    database: Database, corpus: str, echo: Callable[[str], object] = lambda _: None
+) -> None:
+    """Connect a corpus that no `connect` has begun with, where a question can wait for it.
+
+    `echo` is told before. A large one is left as it is, and so is each of a read-only database.
+    """
+    state = database.read("inspect/state", corpus=corpus)
+    if database.read_only or not state or state[0]["begun"]:
+        return
+    if 0 < database.read("connect/made", corpus=corpus)[0]["passages"] <= _SOON:
+        echo(f"The corpus {corpus!r} is not connected yet: this is done first.")
+        connect(database, corpus)
 
 
 def _make_at_once(graphs: Sequence[Callable[[], None]], stopped: threading.Event) -> None:

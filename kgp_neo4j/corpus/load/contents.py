@@ -16,6 +16,13 @@ _MADE_UP = re.compile(
     r"|.*\.[a-z]\w{1,3}|[\w-]*\d{4,}[\w-]*",
     re.IGNORECASE,
 )
+#: Words in the place of a title, also alone in brackets, as "(anonymous)".
+_PLACEHOLDER = re.compile(
+    r"[(\[<{].*[)\]>}]|\W*|(?:anonymous|no|none|null|nil|title|unknown|unnamed|untitled"
+    r"|unspecified|unbenannt|ohne titel|sans titre|sin t[ií]tulo|sem t[ií]tulo|senza titolo"
+    r"|zonder titel|無題|无标题)(?: (?:document|title|\d+))?",
+    re.IGNORECASE,
+)
 
 
 class Blocks:
@@ -63,8 +70,13 @@ def hidden_parts(count: int) -> tuple[str, ...]:
     return (f"{count:,} hidden part{' is' if count == 1 else 's are'} left out",) if count else ()
 
 
+def named(title: str) -> str:
+    """Return a title, an empty text for one that only holds its place."""
+    return "" if _PLACEHOLDER.fullmatch(title.strip()) else title
+
+
 def given_title(said: object) -> str:
     """Return the title in a file's properties, empty for none and for one that a program made."""
     title = " ".join(str(said or "").replace("\x00", "").split())
     is_title = title.isprintable() and len(title) <= 300 and not _MADE_UP.fullmatch(title)
-    return title if is_title else ""
+    return named(title) if is_title else ""

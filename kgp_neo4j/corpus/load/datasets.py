@@ -1,12 +1,13 @@
-"""Turn JSON records into documents: {title, text}, and questions with their contexts.
+"""Turn JSON records into documents: {title, text}, questions with their contexts, and tables.
 
 The files of HotpotQA, 2WikiMultihopQA and MuSiQue have questions; the paragraphs given with them
 become documents. The keys show which data set it is. A paragraph repeated with many questions is
-one document, and two paragraphs with one title are two.
+one document, and two paragraphs with one title are two. Other records are the rows of a table.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +15,15 @@ from typing import Any, TypeAlias
 import msgspec
 
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.environment.files import Value, shown
+from kgp_neo4j.corpus.load.records import (
+    MOST_CELLS,
+    document_of_tables,
+    record_lists,
+    table_of_records,
+    texts_of_rows,
+    values_beside,
+)
+from kgp_neo4j.environment.files import Value, shown, stem
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -28,8 +37,8 @@ _TWO_WIKI_KEYS = frozenset(("answer_id", "entity_ids", "evidences", "evidences_i
 #: The keys that have a record's text; articles of MultiHop-RAG have a body.
 _TEXTS = ("text", "body")
 _EXPECTED = (
-    'Expected are {"title", "text"} records, or the questions of HotpotQA, 2WikiMultihopQA '
-    '("context") or MuSiQue ("paragraphs").'
+    'Expected are {"title", "text"} records, the questions of HotpotQA, 2WikiMultihopQA '
+    '("context") or MuSiQue ("paragraphs"), or several objects, which are the rows of a table.'
 )
 
 
@@ -39,18 +48,51 @@ class _MusiqueParagraph(msgspec.Struct):
 
 
 def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Reading]:
-    """Yield the documents of values, an InputError for unusable ones; equal titles are numbered."""
+    """Yield the documents of values, an InputError for unusable ones; equal titles are numbered.
+
+    In a file without documents the objects are the rows of a table, and one object that holds lists
+    of objects is a table for each.
+    """
     titles: Counter[str] = Counter()
-    where = ""
+    records: list[tuple[dict[str, Any], str]] = []
+    where, cells, is_told = "", 0, False
     for value, where in values:
         try:
             if isinstance(value, InputError):
                 raise value
-            yield from _documents(value, where, path.as_posix(), titles)
+            if isinstance(value, dict) and not (is_told or _is_document(value)):
+                records.append((value, where))
+                cells += len(value)
+                if cells > MOST_CELLS:
+                    what = f"the records have more than {MOST_CELLS:,} values"
+                    raise InputError(what, where=shown(path), hint="Split the file.")
+                continue
+            for document in _documents(value, where, path.as_posix(), titles):
+                is_told = True
+                yield document
         except InputError as error:
             yield error
+            if cells > MOST_CELLS:
+                return
     if not where:
         yield InputError("the file holds no record", where=shown(path), hint=_EXPECTED)
+    first = records[0][0] if len(records) == 1 else {}
+    lists = [*record_lists(first)]
+    is_untold = all(value.keys() <= {"title", *_TEXTS} for value, _ in records)
+    if is_told or is_untold or (len(records) == 1 and not lists):
+        for value, where in records:
+            missing = "title" if "text" in value else "text"
+            yield InputError(f'the record has no "{missing}"', where=where, hint=_EXPECTED)
+    elif records:
+        lists = lists or [("", [value for value, _ in records])]
+        tables = [table_of_records(rows, name, shown(path)) for name, rows in lists]
+        document = document_of_tables(tables, values_beside(first), path.as_posix())
+        yield from texts_of_rows(replace(document, title=stem(path)))
+
+
+def _is_document(value: dict[str, Any]) -> bool:
+    is_text = "title" in value and any(name in value for name in _TEXTS)
+    return is_text or ("question" in value and ("paragraphs" in value or "context" in value))
 
 
 def _documents(value: Any, where: str, source: str, titles: Counter[str]) -> Iterator[Reading]:

@@ -1,5 +1,6 @@
 """Delete documents and corpora with everything in them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -33,7 +34,6 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     require_corpus(database, corpus)
     drop_own_indexes(database, corpus)
     done = _delete_content(database, corpus)
-    database.write("load/delete_corpus", corpus=corpus)
     forget_files(database, corpus)
     return Deleted(corpus, done["documents"], done["passages"])
 
@@ -69,10 +69,16 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     if left:
         database.write("load/place_sources", corpus=corpus, left=left, placed=[])
     ids = [row["id"] for row in found if row not in shared]
+    done = remove_documents(database, corpus, ids)
+    return Deleted(corpus, done["documents"], done["passages"], len(shared))
+
+
+def remove_documents(database: Database, corpus: str, ids: Sequence[str]) -> Row:
+    """Delete the documents of these ids, and files kept for them alone; return their counts."""
     database.write_in_batches("load/remove_structure", documents=ids)
     done = database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids)
     forget_files(database, corpus)
-    return Deleted(corpus, done["documents"], done["passages"], len(shared))
+    return done
 
 
 def find_documents(database: Database, corpus: str, document: str) -> list[Document]:

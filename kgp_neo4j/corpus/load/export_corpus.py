@@ -49,8 +49,9 @@ def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
     _ = properties["document"], properties["position"], properties["text"]
     if properties["scope"] != root["scope"]:
         raise InputError("a passage of another scope")
-    # The label of the index that searches it.
-    return [*labels, passage_label(root["shelf"])]
+    # The labels of the indexes that search it.
+    shelves = {root["shelf"], root["language"]} if root.get("small") else {root["shelf"]}
+    return [*labels, *map(passage_label, sorted(shelves))]
 
 
 def _check_relationship(_: Row, type_: str, __: Row) -> None:
@@ -61,7 +62,7 @@ def _check_relationship(_: Row, type_: str, __: Row) -> None:
 def _make_indexes(database: Database, root: Row) -> None:
     language_of(database, root["name"], root["language"], ())
     if root["shelf"] == root["scope"]:
-        make_indexes(database, root["name"])
+        make_indexes(database, root["name"], vectors=not root.get("small"))
         database.read("install/await_indexes")
 
 
@@ -72,13 +73,13 @@ CORPUS = Kind(
         "text": "agent answer caption contents corpus date details document edge encoder "
         "fileHash fingerprint footer header heading id key keywordMarks label language linkedBy "
         "madeOf markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run "
-        "scope section settings sha256 shelf source surface table text title type unit",
+        "scope section settings sha256 shelf source surface table text title total type unit",
         "whole": "cells characters column columnSpan count dimension documentFrequency edges end "
         "headerRows level links markdownRows nodes number order page pages position rank row "
         "rowSpan rows start step tables",
         "number": "coherence commonness inherited judged match score seconds tfidf value weight",
         "truth": "complete covered inKeywordGraph moving named namesTitle owned raw recognised "
-        "structured unfinished",
+        "small structured unfinished",
         "time": "askedAt createdAt loadedAt madeAt",
         "vector": "embedding mdrEmbedding",
         "list of text": "entities keywords passages titles",

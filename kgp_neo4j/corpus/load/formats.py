@@ -11,6 +11,7 @@ from kgp_neo4j.corpus.load.datasets import Reading, documents_of_records
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markup import read_asciidoc, read_markdown, read_restructured_text
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
+from kgp_neo4j.corpus.load.records import texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.environment.progress import Progress
@@ -20,6 +21,8 @@ from kgp_neo4j.types.errors import InputError
 
 _DEEPEST = 4
 _RECORDS = (".jsonl", ".json")
+#: Kinds that hold tables alone; their rows may be texts.
+_ROWS = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
 _PAGES = (".html", ".htm", ".xhtml")
 _READERS: dict[str, Callable[[str, str], SourceDocument]] = {
     **dict.fromkeys((".md", ".markdown"), read_markdown),
@@ -83,7 +86,8 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
     if not is_visible(document.text):
         hint = next((f"{why[0].upper()}{why[1:]}." for why in document.left_out), None)
         raise InputError("the file holds no text", where=name, hint=hint)
-    yield replace(document, title=document.title or stem(path), source=path.as_posix())
+    document = replace(document, title=document.title or stem(path), source=path.as_posix())
+    yield from texts_of_rows(document) if kind in _ROWS else (document,)
     for attached, content in files:
         if _is_read(path / attached):
             yield from _attached(path, attached, content)

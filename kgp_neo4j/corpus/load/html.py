@@ -1,6 +1,7 @@
 """Extract the readable text of an HTML page; nothing in it is ever run."""
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, takewhile
@@ -10,10 +11,11 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import counted, hidden_parts
+from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
 from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
+from kgp_neo4j.corpus.load.numbering import PAGE_FORMATS, in_format
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -21,8 +23,17 @@ from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
 _DROPPED = frozenset("head script style".split())
 _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
+#: A table with so many others in one another is layout.
+_DEEPEST = 4
+#: Characters of a cell at most in a table that has others in its cells, unless it has headers.
+_LONGEST_CELL = 300
+#: Items of a list that is counted downwards, at most.
+_MOST_DOWN = 1000
+_LISTS = frozenset("li menu ol ul".split())
+#: Fields without a value that a reader sees, or with one that is no part of what is said.
+_NO_FIELDS = frozenset("button hidden image file password reset submit".split())
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_CELLS = frozenset("td th".split())
+_CELLS = ("td", "th")
 #: The parts of a table in the order in which their rows are shown.
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
@@ -33,12 +44,13 @@ def read_page(markup: str, where: str) -> SourceDocument:
 
     The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
     first heading of any level. Scripts, styles and what is hidden are left out. A table with fewer
-    than two rows or columns, or with others or an `<h1>` in it, is layout: its cells end in a tab.
-    Raises InputError for a page that cannot be parsed.
+    than two rows or columns, with an `<h1>` in it, or mostly of other tables, is layout: its cells
+    end in a tab. A data table in a cell of another one follows it. Items of lists have their
+    numbers, fields of forms their values. Raises InputError for a page that cannot be parsed.
     """
     try:
         page = BeautifulSoup(markup, "html.parser")
-        tables: dict[int, SourceTable] = {}
+        tables: dict[int, list[SourceTable]] = {}
         left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
             before = tag.previous_sibling
@@ -46,10 +58,14 @@ def read_page(markup: str, where: str) -> SourceDocument:
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)
-        for count, tag in enumerate(page.find_all("table"), 1):
+        _fill_in(page)
+        depths = Counter[int]()
+        for count, tag in reversed([*enumerate(page.find_all("table"), 1)]):  # inner ones first
+            around = id(tag.find_parent("table"))
+            depths[around] = max(depths[around], depths[id(tag)] + 1)
             try:
-                if table := _data_table(tag):
-                    tables[id(tag)] = table
+                if depths[id(tag)] < _DEEPEST and (found := _data_table(tag, tables)):
+                    tables[id(tag)] = found
             except InputError as error:
                 left_out.append(f"table {count} has {error.what} and is kept as text only")
         return replace(_laid_out(page, tables, where), left_out=tuple(left_out))
@@ -68,6 +84,29 @@ class _Lines:
         self.length = 0
         self._breaks = 0
         self._space = ""
+        self._mark = ""
+        #: The lists that are open: the number of their next item, its step, and its format.
+        self._lists: list[tuple[int, int, str]] = []
+
+    def list_(self, tag: Tag, opens: bool) -> None:
+        """Begin or end a list, or an item of one."""
+        self._mark = ""
+        if tag.name == "li":
+            if opens and self._lists and self._lists[-1][2]:
+                number, step, format_ = self._lists.pop()
+                number = counted(tag, "value") if tag.has_attr("value") else number
+                self._mark = f"{in_format(number, format_)}. "
+                self._lists.append((number + step, step, format_))
+        elif opens:
+            is_shown = tag.name == "ol" and "none" not in str(tag.get("style", ""))
+            format_ = PAGE_FORMATS.get(str(tag.get("type")), "decimal") if is_shown else ""
+            is_down = tag.has_attr("reversed")
+            items = tag.find_all("li", limit=_MOST_DOWN) if is_down else ()
+            usual = sum(li.find_parent(["ol", "ul"]) is tag for li in items) if is_down else 1
+            first = counted(tag, "start") if tag.has_attr("start") else usual
+            self._lists.append((first, -1 if is_down else 1, format_))
+        elif self._lists:
+            self._lists.pop()
 
     def end_line(self, breaks: int) -> None:
         self._breaks = max(self._breaks, breaks)
@@ -89,6 +128,7 @@ class _Lines:
         text = seen(text) if self._parts else seen(text).lstrip()
         if not text:
             return
+        text, self._mark = self._mark + text, ""
         gap = "\n" * self._breaks or self._space if self._parts else ""
         self._parts += (gap, text)
         self.length += len(gap) + len(text)
@@ -107,7 +147,21 @@ class _Lines:
         return " ".join(self.text(first).split())
 
 
-def _laid_out(page: Tag, tables: dict[int, SourceTable], where: str) -> SourceDocument:
+def _fill_in(page: BeautifulSoup) -> None:
+    """Put the values of a page's fields and choices into its text, as a reader sees them."""
+    for tag in page.find_all("input"):
+        kind, value = str(tag.get("type", "text")).lower(), str(tag.get("value", ""))
+        if kind in ("checkbox", "radio"):
+            tag.insert(0, " ☒ " if tag.has_attr("checked") else " ☐ ")
+        elif kind not in _NO_FIELDS:
+            tag.insert(0, f" {value} ")
+    for tag in page.find_all("select"):
+        options = tag.find_all("option")
+        for option in options if any(each.has_attr("selected") for each in options) else ():
+            option.insert(0, "☒ " if option.has_attr("selected") else "☐ ")
+
+
+def _laid_out(page: Tag, tables: dict[int, list[SourceTable]], where: str) -> SourceDocument:
     lines = _Lines()
     placed, sections = [], []
     heading = lines.place()
@@ -124,11 +178,14 @@ def _laid_out(page: Tag, tables: dict[int, SourceTable], where: str) -> SourceDo
             lines.end_line(1)
         elif node.name in _CELLS and opens:
             lines.cell()
+        if node.name in _LISTS:
+            lines.list_(node, opens)
         if opens and node.name in _HEADINGS:
             heading = lines.place()
         elif node.name in _HEADINGS and (title := lines.one_line(heading[0])):
             sections.append(SourceSection(title, int(node.name[1]), heading[1]))
-        if opens and (table := tables.get(id(node))):
+        for table in tables.get(id(node), ()) if opens else ():
+            lines.end_line(2)
             if table.caption:
                 lines.add(table.caption)
                 lines.end_line(2)
@@ -141,11 +198,11 @@ def _laid_out(page: Tag, tables: dict[int, SourceTable], where: str) -> SourceDo
 
 def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
     tag = page.find("title")
-    named = _SPACE.sub(" ", seen(tag.get_text())).strip() if tag else ""
+    said = named(_SPACE.sub(" ", seen(tag.get_text())).strip()) if tag else ""
     first = [section.title for section in sections if section.level == 1]
     # A site's name may be a heading of level one above that of the page.
-    begins = [title for title in first if named.casefold().startswith(title.casefold())]
-    every = [*begins, *first, named, *(section.title for section in sections)]
+    begins = [title for title in first if said.casefold().startswith(title.casefold())]
+    every = [*begins, *first, said, *(section.title for section in sections)]
     return next(filter(None, every), "")
 
 
@@ -179,22 +236,51 @@ _Cell: TypeAlias = tuple[Tag, _Lines]
 _Row: TypeAlias = tuple[int, list[_Cell]]
 
 
-def _data_table(tag: Tag) -> SourceTable | None:
-    """Return a table, or None where it is only layout, or has no two rows and two columns."""
-    if tag.get("role") in ("presentation", "none") or tag.find(["table", "h1"]):
-        return None
-    caption, table_rows = _rows(tag)
+def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTable]:
+    """Return a table and those in its cells; none where it is layout, or not two rows and columns.
+
+    `inner` has the tables within others by their identity; they go where this one keeps them.
+    """
+    if tag.get("role") in ("presentation", "none") or tag.find("h1"):
+        return []
+    caption, table_rows = _rows(tag, inner)
+    own = {id(cell): (cell, lines) for _, row in table_rows for cell, lines in row}
+    held: dict[int, list[SourceTable]] = {}
+    for part in tag.find_all("table"):
+        cell = part.find_parent(_CELLS)  # that of this table, where tables are in one another
+        while cell and id(cell) not in own:
+            cell = cell.find_parent(_CELLS)
+        held.setdefault(id(cell), []).extend(inner.get(id(part), ()))
+    texts = {name: lines.one_line() for name, (_, lines) in own.items()}
+    for name, tables in held.items():
+        if name in own and not texts[name]:  # a text of its own tells which cell it is
+            own[name][1].add("; ".join(" ".join(row) for each in tables for row in each.rows))
+    if held and not caption and all(cell.name == "td" for cell, _ in own.values()):
+        longest = max(len(lines.one_line()) for _, lines in own.values())
+        is_wide = longest > _LONGEST_CELL or 2 * len(held) > sum(map(bool, texts.values()))
+        if is_wide or tag.find(["caption", "th"]):
+            return []
     grid, spans = _placed([cells for _, cells in table_rows])
     table = table_of(grid, spans, caption)
     if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
-        return None
+        return []
     filled = [any(map(str.strip, texts)) for texts in grid]
     below = list(compress(table_rows, filled))[-len(table.rows) :]
     heads = sum(section == 0 for section, _ in below)
     heads = heads or len(list(takewhile(lambda row: _names_of(row) == {"th"}, below)))
-    if not heads and _names_of(below[0]) == {"td"}:
-        return table
-    return replace(table, header_rows=heads if heads < len(below) else 1)
+    if heads or _names_of(below[0]) != {"td"}:
+        table = replace(table, header_rows=heads if heads < len(below) else 1)
+    found = [table]
+    for row, (_, cells) in zip(grid, table_rows, strict=True):
+        for cell, _ in cells:
+            first = row[0] if cells[0][0] is not cell else ""
+            place = ", ".join(dict.fromkeys(filter(None, (first, texts[id(cell)]))))
+            for each in held.get(id(cell), ()):
+                names = filter(None, (table.caption, place, each.caption))
+                found.append(replace(each, caption=". ".join(names)))
+    for part in tag.find_all("table"):
+        inner.pop(id(part), None)
+    return found
 
 
 def _names_of(row: _Row) -> set[str]:
@@ -202,14 +288,23 @@ def _names_of(row: _Row) -> set[str]:
     return {tag.name for tag, lines in row[1] if lines.one_line()}
 
 
-def _rows(table: Tag) -> tuple[str, list[_Row]]:
-    """Return a table's caption and rows, which begin with their tags, as browsers read them."""
+def _rows(table: Tag, inner: Container[int]) -> tuple[str, list[_Row]]:
+    """Return a table's caption and rows, which begin with their tags, as browsers read them.
+
+    What is in the tables of `inner` is left out; another table in a cell is text of it.
+    """
     rows: list[_Row] = []
-    section = 1
+    section, depth = 1, 0
     lines, caption = _Lines(), _Lines()
-    for node, opens in _events(table):
+    for node, opens in _events(table, inner):
         if isinstance(node, NavigableString):
             lines.add(str(node))
+            continue
+        depth += (1 if opens else -1) * (node.name == "table")
+        if node.name in _LISTS:
+            lines.list_(node, opens)
+        if depth > 1:
+            lines.end_line(1)
         elif node.name in _SECTIONS:
             section = _SECTIONS[node.name] if opens else 1
         elif node.name == "caption":

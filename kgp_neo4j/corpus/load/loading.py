@@ -1,6 +1,7 @@
 """Load files, one after another, into one corpus."""
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.datasets import Reading
 from kgp_neo4j.corpus.load.delete import discard_import
+from kgp_neo4j.corpus.load.follow import Followed, Prune
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
@@ -29,6 +31,8 @@ from kgp_neo4j.types.errors import (
     first_line,
 )
 
+_REMOVES = "loading it again with --prune --yes removes them"
+
 
 def load(
     database: Database,
@@ -38,6 +42,7 @@ def load(
     passage_size: int | None = None,
     language: str | None = None,
     strict: bool = False,
+    prune: Prune = False,
 ) -> LoadReport:
     """Load files, folders and globs into a corpus and report the result.
 
@@ -46,7 +51,9 @@ def load(
     is guessed from the first documents of a new corpus. Loading again changes nothing, and finishes
     a load that was interrupted. The report lists files and lines that are bad; with `strict`, or
     where it would list nothing else, the first one raises InputError, and what was committed before
-    stays.
+    stays. Of a folder loaded before, a file that has moved gets its new name; `prune` removes what
+    is gone, or a function says whether to, with the names and whether a folder is empty now (where
+    True removes nothing).
     """
     began = time.monotonic()
     checked_corpus(corpus)
@@ -60,6 +67,7 @@ def load(
     if errors and strict:
         raise errors[0]
     discard_import(database, corpus)
+    followed = Followed(database, corpus, inputs.folders)
     counts: Counter[str] = Counter()
     faulty, counted = set[Path](), set[str]()
     left_out, notes = list[str](), list[str]()
@@ -85,20 +93,51 @@ def load(
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
         for batch in batches(corpus, documents(progress)):
             spoken = spoken or language_of(database, corpus, language, batch.values())
-            counts.update(write(database, corpus, batch, passage_size, spoken, counted))
-    if len(errors) == 1 and not counts["documents"] and not inputs.ignored:
-        raise errors[0]
+            done = write(database, corpus, batch, passage_size, spoken, counted, followed.moved)
+            counts.update(done)
+            followed.note()
+    followed.settle(prune)
+    if len(errors) == 1 and not counts["documents"] and not inputs.ignored and not followed.pruned:
+        error = errors[0]
+        if followed.gone:
+            hint = f"{len(followed.gone):,} files that it had are still in the corpus; {_REMOVES}."
+            error = InputError(error.what, where=error.where, hint=f"{error.hint or ''} {hint}")
+        raise error
     return LoadReport(
         corpus=corpus,
         files=len(inputs.files) - len(faulty),
-        errors=tuple(map(str, errors)),
+        errors=_grouped(map(str, errors)),
         ignored=tuple(f"{shown(path)}: {reason}" for path, reason in inputs.ignored.items()),
-        left_out=tuple(left_out),
-        notes=tuple(notes),
+        left_out=_grouped(left_out),
+        notes=_grouped(notes),
+        gone=followed.gone,
+        moved=tuple(f"{shown(Path(o))}: now {shown(Path(n))}" for o, n in followed.moved.items()),
+        pruned=followed.pruned,
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
         **dict[str, Any](counts),
     )
+
+
+#: The number of a line or a page in what is said of it.
+_NUMBERED = re.compile(r"(?<=:)\d+(?=: )|(?<=: page )\d+(?=: )")
+_LISTED = 5
+
+
+def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return what is said of several lines or pages once, with their numbers."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        place = _NUMBERED.search(line)
+        ends = (line[: place.start()], line[place.end() :]) if place else (line, "")
+        groups.setdefault(ends, []).append(place[0] if place else "")
+    said = []
+    for (before, after), numbers in groups.items():
+        more = f" and {len(numbers) - _LISTED:,} more" if len(numbers) > _LISTED else ""
+        listed = f"{', '.join(numbers[:_LISTED])}{more}" if numbers[0] else ""
+        times = f" ({len(numbers):,} times)" if len(numbers) > 1 and not listed else ""
+        said.append(f"{before}{listed}{after}{times}")
+    return tuple(said)
 
 
 def _readings(path: Path, progress: Progress) -> Iterator[Reading]:

@@ -9,8 +9,10 @@ from email.message import MIMEPart
 from html import escape
 from mimetypes import guess_extension
 
+from kgp_neo4j.corpus.load.contents import named
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.html import read_page
+from kgp_neo4j.corpus.load.quoted import parts_of_page, parts_of_text, written_by
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -28,7 +30,8 @@ _BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re
 def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, bytes]]]:
     """Return a mail, and name and bytes of each file attached to it, mails too.
 
-    Its subject is the title; sender, recipients, date come first. Raises InputError for no mail.
+    Its subject is the title; sender, recipients, date come first; parts that are quoted stand below
+    who wrote them. Raises InputError for no mail.
     """
     if not data.strip():
         raise InputError("the file holds no text", where=where)
@@ -41,14 +44,15 @@ def read_mail(data: bytes, where: str) -> tuple[SourceDocument, list[tuple[str, 
     told = (plain(f"{name}: {mail[name]}") for name in _SHOWN if mail[name])
     lines = [escape(_NEEDLESS.sub(r"\1", line)) for line in told]
     head = f"<h1>{escape(subject)}</h1><p>{'<br>'.join(lines)}</p>"
-    text, more, parts = _contents(mail, where)
+    own = written_by(plain(str(mail["From"] or "")), plain(str(mail["Date"] or "")))
+    text, more, parts = _contents(mail, where, own)
     files: dict[str, bytes] = {}
     for number, part in enumerate(parts, 1):
         is_inline = part["Content-ID"] and part.get_content_disposition() != "attachment"
         if not (is_inline and part.get_content_maintype() == "image"):
             name, content = _file(part, number)
             files[f"{number} {name}" if name in files else name] = content
-    page = replace(read_page(head + text, where), title=subject)
+    page = replace(read_page(head + text, where), title=named(subject))
     return replace(page, notes=tuple(dict.fromkeys(notes + more))), list(files.items())
 
 
@@ -57,23 +61,26 @@ def _payload(part: MIMEPart) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
-def _contents(part: MIMEPart, where: str) -> tuple[str, tuple[str, ...], list[MIMEPart]]:
-    """Return the text of a part as a page, what was assumed about it, and the files in it."""
+def _contents(part: MIMEPart, where: str, own: str) -> tuple[str, tuple[str, ...], list[MIMEPart]]:
+    """Return the text of a part as a page, what was assumed about it, and the files in it.
+
+    `own` is the heading of what the sender wrote, where parts are quoted.
+    """
     kind = part.get_content_type()
     if kind == "message/rfc822" and not part.get_content().keys():  # a text in a digest
-        return _contents(part.get_content(), where)
+        return _contents(part.get_content(), where, own)
     if part.get_content_maintype() == "multipart" and not part.is_multipart():
         # Its parts are marked by another boundary than it names, or it has none.
         found = _BOUNDARY.search(data := _payload(part))
         kind = f'{kind}; boundary="{found[1].decode()}"' if found else "text/plain"
         whole = f"Content-Type: {kind}\n\n".encode() + data
-        return _contents(message_from_bytes(whole, policy=_POLICY), where)
+        return _contents(message_from_bytes(whole, policy=_POLICY), where, own)
     if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
         text, notes = decoded(_payload(part), where, part.get_content_charset())
-        return text if kind == "text/html" else f"<pre>{escape(text)}</pre>", notes, []
+        return (parts_of_page if kind == "text/html" else parts_of_text)(text, own), notes, []
     if part.get_content_maintype() != "multipart":
         return "", (), [part]
-    forms = [_contents(each, where) for each in part.iter_parts()]
+    forms = [_contents(each, where, own) for each in part.iter_parts()]
     files = [file for form in forms for file in form[2]]
     if kind == "multipart/alternative":  # the last one that shows something, as in mail programs
         shown = (form for form in reversed(forms) if is_visible(read_page(form[0], where).text))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.load.contents import named
 from kgp_neo4j.corpus.load.grid import captioned
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -47,7 +48,8 @@ def read_markdown(text: str, where: str) -> SourceDocument:
             end = start + len(text[start:end].rstrip("\r\n"))
             tables.append(_table(tokens[at:], start, end))
     titled = _TITLE.search(front["values"]) if front else None
-    title = titled["title"] if titled else next((s.title for s in sections if s.level == 1), "")
+    title = named(titled["title"]) if titled else ""
+    title = title or next((s.title for s in sections if s.level == 1), "")
     if not title and sections and not text[begin : sections[0].start].strip():
         title = sections[0].title
     found = captioned(text, tables)

@@ -1,47 +1,48 @@
-"""Gives a large corpus indexes of its own, so that no other corpus changes its search."""
+"""Gives each corpus indexes of its own, so that no other corpus changes its search."""
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.text.language import OTHER
 
-#: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
-#: one, which takes 20 ms for so many; each index is open as long as the server runs.
+#: Passages from which a corpus has an index of its vectors, too. Those of a smaller one are
+#: compared one by one, which takes 20 ms for so many; it keeps its language's label beside its own.
 LARGE = 500
 
 
 def make_own_indexes(database: Database, corpus: str) -> None:
-    """Give the corpus indexes of its own once it is large; what was cut short before is finished.
+    """Give the corpus the indexes that it should have; what was cut short before is finished.
 
     Passages that others load meanwhile are in an index at any time, and in the new one at the end.
     """
-    [state] = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
-    if not state["large"] or (state["own"] and not state["moving"]):
+    state = next(iter(database.read("load/own_indexes_state", corpus=corpus, large=LARGE)), None)
+    if state is None:
         return
-    if not state["own"]:
+    chosen = {"corpus": corpus, "own": True, "small": not state["large"]}
+    grown = state["small"] and state["large"]
+    if state["own"] and not (state["moving"] or grown):
+        return
+    if not state["own"] or grown:
         database.write_in_batches("load/label_passages", corpus=corpus)
-        make_indexes(database, corpus)
+        make_indexes(database, corpus, vectors=state["large"])
         database.read("install/await_indexes")
-        database.write("load/choose_indexes", corpus=corpus, own=True, moving=True)
+        database.write("load/choose_indexes", **chosen, moving=True)
     # Again, for what others loaded before the choice.
     database.write_in_batches("load/label_passages", corpus=corpus)
-    database.write("load/choose_indexes", corpus=corpus, own=True)
+    database.write("load/choose_indexes", **chosen)
 
 
 def drop_own_indexes(database: Database, corpus: str) -> None:
     """Drop the corpus's own indexes where it has some, before it is deleted."""
-    [state] = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
-    # A large one may have been cut short between making its indexes and choosing them.
-    if state["own"] or state["moving"] or state["large"]:
-        database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
-        drop_indexes(database, corpus)
+    database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
+    drop_indexes(database, corpus)
 
 
-def make_indexes(database: Database, corpus: str) -> None:
-    """Make the corpus's own indexes of text and vectors, if any; they are online a while later."""
+def make_indexes(database: Database, corpus: str, *, vectors: bool = True) -> None:
+    """Make the corpus's own indexes of text and `vectors`, if any; they are online a bit later."""
     for state in database.read("load/index_state", corpus=corpus):
         scope = state["scope"]
         make_text_index(database, scope, state["language"])
-        if state["indexed"]:
+        if vectors and state["indexed"]:
             index, name = statement("load/vector_index"), f"kgp_vectors_{scope}"
             database.define(index, name=name, label=passage_label(scope))
 

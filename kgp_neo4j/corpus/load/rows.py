@@ -11,6 +11,7 @@ import regex
 from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import id_of, text_hash
 from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
+from kgp_neo4j.corpus.load.totals import total_rows
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.prose import is_prose
 from kgp_neo4j.text.safe import cut
@@ -150,6 +151,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     id_ = id_of(document, "table", order)
     sections = grid.section_rows(table)
     marks = notations(_columns(table))
+    totals = total_rows(table, marks)
     spans = {(s.row, s.column): s for s in table.spans}
     covered = {place for s in table.spans for place in grid.places_of(s)} - spans.keys()
     numbers = count(1 - table.header_rows)
@@ -178,6 +180,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             "id": id_of(id_, "row", at + 1),
             "order": at + 1,
             "number": None if at in sections else next(numbers),
+            "total": totals.get(at),
             "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {at + 1}"),
             "page": table.row_pages[at] if table.row_pages else None,
             "cells": cells,

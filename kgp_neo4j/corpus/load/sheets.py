@@ -209,8 +209,12 @@ def too_large() -> InputError:
 
 
 def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
-    """Yield the tables of a sheet: it is split only between those with words above values."""
-    for top, bottom in _parts(grid, lambda start, end: _is_table(grid[start:end])):
+    """Yield the tables of a sheet: it is split where words above values, or a title, begin one."""
+
+    def is_table(start: int, end: int) -> bool:
+        return _is_table(grid[start:end]) or _is_apart(grid[start:end], grid[:start])
+
+    for top, bottom in _parts(grid, is_table):
         shifted = [replace(s, row=s.row - top) for s in spans]
         yield from _side_by_side(grid[top:bottom], shifted)
 
@@ -223,7 +227,8 @@ def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
         moved = [replace(s, column=s.column - left) for s in spans]
         part, shifted = trimmed([row[left:right] for row in rows], moved)
         width = len(part[0])
-        titles = [Span(at, 0, 1, width) for at in range(_title_rows(part))] if width > 2 else []
+        count = _title_rows(part) if width > 2 or _is_table(part) else 0
+        titles = [Span(at, 0, 1, width) for at in range(count)]
         if table := table_of(part, (*titles, *shifted)):
             yield table
 
@@ -254,6 +259,17 @@ def _is_table(rows: Rows) -> bool:
     names = list(filter(None, names))
     is_named = len(names) > 1 and not any(map(is_value, names))
     return is_named and any(column_type(column) != "text" for column in zip(*below, strict=True))
+
+
+def _is_apart(rows: Rows, above: Rows) -> bool:
+    """Return whether rows have a title and names, in other columns than those above."""
+    own = {at for row in rows for at, text in enumerate(row) if text}
+    other = {at for row in above for at, text in enumerate(row) if text}
+    rows, _ = trimmed(rows, ())
+    titles = _title_rows(rows)
+    names = list(filter(None, rows[titles])) if titles else []
+    is_named = len(names) > 1 and len(set(names)) == len(names) and not any(map(is_value, names))
+    return is_named and own != other
 
 
 # --- Number formats ---

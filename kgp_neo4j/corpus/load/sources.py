@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.ids import id_of
-from kgp_neo4j.environment.files import stem
+from kgp_neo4j.environment.files import is_gone, stem
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
 
@@ -45,11 +45,14 @@ def _contents(document: SourceDocument) -> str | None:
     return id_of("" if named else title, document.text, repr(parts))
 
 
-def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) -> Placed:
+def place(
+    database: Database, corpus: str, batch: Mapping[str, SourceDocument], moved: dict[str, str]
+) -> Placed:
     """Find the document of each source in a batch, both by the source's id; nothing is written.
 
     A source stays with a document that has its contents, or joins one. Otherwise it changes its
-    document if no other source stays with that, and gets a new one if there is any.
+    document if no other source stays with that, and gets a new one if there is any. Sources in
+    `moved` are gone: where one of the batch has what such a one had, it is set there.
     """
     contents = {id_: _contents(document) for id_, document in batch.items()}
     asked = [{"id": id_, "contents": content} for id_, content in contents.items()]
@@ -87,9 +90,19 @@ def place(database: Database, corpus: str, batch: Mapping[str, SourceDocument]) 
         target, own = targets[id_], None
         if target in known:
             stored = placed.stored[target] = known[target]
-            own = stored["sources"][0]
-            if document.source != own and stored["contents"] == contents[id_]:
-                document = replace(document, title=stored["title"], source=own)
+            own = next((name for name in stored["sources"] if name not in moved), None)
+            if stored["contents"] == contents[id_]:
+                if document.source not in stored["sources"]:
+                    # A folder may have moved with all its files.
+                    moved.update(
+                        {n: "" for n in stored["sources"] if n not in moved and is_gone(n)}
+                    )
+                    own = next((name for name in stored["sources"] if name not in moved), None)
+                for name in moved.keys() & stored["sources"]:
+                    moved[name] = moved[name] or document.source
+                    placed.left.append({"document": target, "source": name})
+                if own not in (None, document.source):
+                    document = replace(document, title=stored["title"], source=own)
         if target not in placed.documents or batch[id_].source == own:
             placed.documents[target] = document
     for id_, document in batch.items():

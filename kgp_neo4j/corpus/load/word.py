@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections import Counter
 from dataclasses import replace
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -9,7 +10,8 @@ from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
 from kgp_neo4j.corpus.load.formulas import bare, linear
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.corpus.load.numbering import Numbers, is_on, value_of
+from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 
 _TEXTS = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml")
@@ -23,7 +25,10 @@ _READ_AS |= {"br": "br", "cr": "br", "drawing": "pict", "object": "pict", "ptab"
 #: Check boxes, as mammoth writes them and as fonts for symbols have them.
 _BOX = re.compile('<input( checked="checked")? type="checkbox" />')
 _BOXES = str.maketrans("🗹🗷🗵⮽⌧☑🞎🞏🞐□⬜", "☒☒☒☒☒☒☐☐☐☐☐")
-_WIDEST = 63
+_WORDS_OF = re.compile(r"\w+")
+#: What stands between two words.
+_APART = ("br", "cr", "noBreakHyphen", "ptab", "tab")
+_NUMBERING, _WIDEST = "word/numbering.xml", 63
 _NO_FILL = frozenset(("", "auto", "clear", "nil", "none", "white", "ffffff"))
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -37,7 +42,11 @@ def read_word(data: bytes, where: str) -> SourceDocument:
     shown = io.BytesIO()
     with ZipFile(io.BytesIO(data)) as package, ZipFile(shown, "w") as copy:
         names, unread = package.namelist(), set[str]()
-        text = _Text(package.read("word/styles.xml") if "word/styles.xml" in names else b"<a/>")
+        styles, numbering = (
+            ElementTree.fromstring(package.read(name) if name in names else b"<a/>")
+            for name in ("word/styles.xml", _NUMBERING)
+        )
+        text = _Text(styles, Numbers(numbering, styles))
         for name in sorted(names, reverse=True):  # notes before the text that refers to them
             if name.startswith("word/comments.xml"):
                 text.hidden += len(re.findall(rb"<\w+:comment[ >]", package.read(name)))
@@ -45,6 +54,11 @@ def read_word(data: bytes, where: str) -> SourceDocument:
                 copy.writestr(name, text.shown(package.read(name)))
             elif (kind := _UNREAD.fullmatch(name)) and _WORDS.search(package.read(name)):
                 unread.add(f"{kind[1]}s")
+            elif name == _NUMBERING:  # mammoth makes lists, without numbers
+                lists = ElementTree.fromstring(package.read(name))
+                for format_ in lists.iterfind(".//{*}numFmt"):
+                    format_.attrib |= dict.fromkeys(format_.attrib, "bullet")
+                copy.writestr(name, ElementTree.tostring(lists))
             elif not name.startswith("word/media/"):
                 copy.writestr(name, package.read(name))
     page = mammoth.convert_to_html(
@@ -55,24 +69,28 @@ def read_word(data: bytes, where: str) -> SourceDocument:
     markup = _BOX.sub(lambda box: "☒" if box[1] else "☐", _BACK.sub("", page.value))
     document = read_page(markup, where)
     said = [f"not read: {', '.join(sorted(unread))}"] if unread else []
+    said += text.lost(document.text)
     return replace(document, left_out=(*document.left_out, *said, *hidden_parts(text.hidden)))
 
 
 class _Text:
     """Takes out of a file's texts what is hidden, and counts it; element names are bare here."""
 
-    def __init__(self, styles: bytes) -> None:
+    def __init__(self, styles: Element, numbers: Numbers) -> None:
         from mammoth.docx.dingbats import dingbats
 
         self._signs: dict[tuple[str, int], int] = dingbats
+        self._numbers = numbers
         self.hidden = 0
+        #: The texts as they follow one another, with a space where one ends.
+        self._given: list[str] = []
         self._notes: set[str] = set()
         self._unseen: set[str] = set()
         self._filled: set[str] = set()
-        for style in ElementTree.fromstring(styles).findall("{*}style") * 10:  # as deep as they go
-            name, base = _value(style, "styleId"), _value(style.find("{*}basedOn"))
+        for style in styles.findall("{*}style") * 10:  # as deep as they go
+            name, base = value_of(style, "styleId"), value_of(style.find("{*}basedOn"))
             vanish, shade = style.find("{*}rPr/{*}vanish"), style.find(".//{*}shd")
-            if _is_on(vanish) or (vanish is None and base in self._unseen):
+            if is_on(vanish) or (vanish is None and base in self._unseen):
                 self._unseen.add(name)
             if _fills(shade) or (shade is None and base in self._filled):
                 self._filled.add(name)
@@ -80,7 +98,8 @@ class _Text:
     def shown(self, data: bytes) -> bytes:
         """Return the XML of a text without what is hidden."""
         root = ElementTree.fromstring(data)
-        self._notes |= {f"{bare(node.tag)}Reference{_value(node, 'id')}" for node in root}
+        self._numbers.begin()
+        self._notes |= {f"{bare(node.tag)}Reference{value_of(node, 'id')}" for node in root}
         is_bare = root.find("{*}background") is None and b'behindDoc="1"' not in data
         self._take_out(root, is_bare=is_bare, is_unseen=False)
         return ElementTree.tostring(root)
@@ -92,10 +111,17 @@ class _Text:
             if name in ("del", "moveFrom"):
                 self.hidden += is_visible("".join(child.itertext()))
             elif name == "p":
-                style = _value(child.find("{*}pPr/{*}pStyle"))
+                style = value_of(child.find("{*}pPr/{*}pStyle"))
                 is_filled = style in self._filled or _fills(child.find("{*}pPr/{*}shd"))
                 hides = is_unseen or style in self._unseen
+                number = "" if hides else self._numbers.label(child)
+                self._given.append(" ")
                 self._take_out(child, is_bare=is_bare and not is_filled, is_unseen=hides)
+                self._given.append(" ")
+                if number and is_visible("".join(child.itertext())):
+                    run = Element(f"{_WORD}r")
+                    SubElement(run, f"{_WORD}t").text = f"{number} "
+                    child.insert(child.find("{*}pPr") is not None, run)
             elif name == "r" and self._is_unseen(child, is_bare=is_bare, is_unseen=is_unseen):
                 self.hidden += is_visible("".join(child.itertext()))
                 child.clear()
@@ -105,12 +131,16 @@ class _Text:
                 child.tag = f"{_WORD}r"
                 SubElement(child, f"{_WORD}t").text = formula
             elif name in ("sym", "t"):
-                font = _value(child, "font") or _value(node.find("{*}rPr/{*}rFonts"), "ascii")
-                text = chr(int(_value(child, "char"), 16)) if name == "sym" else child.text or ""
+                font = value_of(child, "font") or value_of(node.find("{*}rPr/{*}rFonts"), "ascii")
+                text = chr(int(value_of(child, "char"), 16)) if name == "sym" else child.text or ""
                 child.tag = f"{_WORD}t"
                 child.text = "".join(self._sign(font, character) for character in text)
+                self._given.append(child.text)
+            elif name == "sdt" and child.find("{*}sdtPr/{*}checkbox") is not None:
+                continue
             elif not name.endswith("Pr"):
-                if name.endswith("Reference") and name + _value(child, "id") in self._notes:
+                self._given.append(" " * (name in _APART or name.endswith("Reference")))
+                if name.endswith("Reference") and name + value_of(child, "id") in self._notes:
                     continue
                 if name == "AlternateContent":
                     boxed = [form for form in child if form.find(".//{*}txbxContent") is not None]
@@ -124,14 +154,23 @@ class _Text:
                 bare_in = is_bare and name not in ("tbl", "txbxContent")
                 self._take_out(child, is_bare=bare_in, is_unseen=is_unseen)
 
+    def lost(self, text: str) -> list[str]:
+        """Return what is said of words that were there to be read and are not in the text."""
+        lost = Counter(_WORDS_OF.findall(seen("".join(self._given))))
+        lost -= Counter(_WORDS_OF.findall(text))
+        if not lost:
+            return []
+        some = ", ".join([*lost][:5]) + (" ..." if len(lost) > 5 else "")
+        return [f"words that are in no text: {lost.total():,} ({some})"]
+
     def _is_unseen(self, run: Element, *, is_bare: bool, is_unseen: bool) -> bool:
         look = run.find("{*}rPr")
         if look is None:
             return is_unseen
-        vanish, style = look.find("{*}vanish"), _value(look.find("{*}rStyle"))
-        if _is_on(vanish) or (vanish is None and (is_unseen or style in self._unseen)):
+        vanish, style = look.find("{*}vanish"), value_of(look.find("{*}rStyle"))
+        if is_on(vanish) or (vanish is None and (is_unseen or style in self._unseen)):
             return True
-        is_white = _value(look.find("{*}color")).upper() == "FFFFFF"
+        is_white = value_of(look.find("{*}color")).upper() == "FFFFFF"
         fills = (look.find(f"{{*}}{kind}") for kind in ("shd", "highlight"))
         return is_bare and is_white and style not in self._filled and not any(map(_fills, fills))
 
@@ -144,17 +183,8 @@ class _Text:
 
 
 def _cells(count: Element | None) -> list[Element]:
-    return [Element(f"{_WORD}tc") for _ in range(min(int(_value(count) or 0), _WIDEST))]
+    return [Element(f"{_WORD}tc") for _ in range(min(int(value_of(count) or 0), _WIDEST))]
 
 
 def _fills(node: Element | None) -> bool:
-    return not {_value(node), _value(node, "fill").lower()} <= _NO_FILL
-
-
-def _value(node: Element | None, name: str = "val") -> str:
-    values = node.attrib.items() if node is not None else ()
-    return next((value for key, value in values if bare(key) == name), "")
-
-
-def _is_on(node: Element | None) -> bool:
-    return node is not None and _value(node) not in ("0", "false", "off")
+    return not {value_of(node), value_of(node, "fill").lower()} <= _NO_FILL

@@ -42,14 +42,16 @@ def write(
     passage_size: int | None,
     language: str,
     counted: set[str] | None = None,
+    moved: dict[str, str] | None = None,
 ) -> Counter[str]:
     """Store what is new or changed in a batch; count what is stored of all of it.
 
     The counts have the names of `LoadReport`, without the documents `counted` in batches before.
+    `moved` has files that are gone, and gets those that hold the same now.
     `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
     new. Raises DatabaseError where the database does not have every character afterwards.
     """
-    placed = place(database, corpus, batch)
+    placed = place(database, corpus, batch, moved if moved is not None else {})
     stored, documents = placed.stored, placed.documents
     prints = {id_: _fingerprint(each, passage_size) for id_, each in documents.items()}
     results = [

@@ -27,7 +27,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 #: Units of one kind, each in the first one's measure. Five working days are a week.
-_UNITS = {
+UNITS = {
     name: (kind, size)
     for kind, units in {
         "time": "minute 1 min 1 hour 60 h 60 day 1440 week 10080 month 43800 year 525600",
@@ -140,7 +140,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
             unit, after = words[at + 1 : at + 2], at + 2
         elif ":" in words[first] and unit not in (["am"], ["pm"]):
             unit, after = ["am"], at
-        if not unit or (unit[0] in FUNCTION_WORDS and unit[0] not in _UNITS):
+        if not unit or (unit[0] in FUNCTION_WORDS and unit[0] not in UNITS):
             continue
         name = unit[0]
         if name in MONTHS:
@@ -148,7 +148,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
         elif name in ("am", "pm"):
             kind, value = "clock", value % 12 + 12 * (name == "pm") if value <= 12 else value
         else:
-            known = _UNITS.get(name) or _UNITS.get(name.removesuffix("s"))
+            known = UNITS.get(name) or UNITS.get(name.removesuffix("s"))
             kind, size = known or (stem(name), 1.0)
             value *= size
         before = " ".join(words[max(0, first - 4) : first])

@@ -9,6 +9,17 @@ _ACCOUNT = regex.compile(
     r"what (?:is|was) the (?:reason|purpose|cause)\b)|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b",
     regex.IGNORECASE,
 )
+_OVERVIEW = regex.compile(
+    r"\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
+    r"(?:main|key) points?)\b|^what(?:'s| is| are)\b.*\babout\W*$|"
+    r"^what(?:'s| is| are) in (?:this|these|those|the|all)\b",
+    regex.IGNORECASE,
+)
+
+
+def asks_for_an_overview(question: str) -> bool:
+    """Return whether a question asks what documents are about, which they always tell."""
+    return _OVERVIEW.search(question) is not None
 
 
 def asks_for_an_account(question: str) -> bool:

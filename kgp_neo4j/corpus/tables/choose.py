@@ -112,7 +112,9 @@ def _counted(references: References, text: str) -> LookUp | None:
     left = _left_over(text, "count long often")
     of_tables = bool(references.tables)
     if noun == "time" or (noun == "page" and not of_tables and not _has(text, r"\btables?\b")):
-        if target := _mentioned(references):
+        # "How many times was fruit picked" counts rows, not the word in texts.
+        of_words = noun == "page" or references.quoted or _has(text, _STANDS)
+        if of_words and (target := _mentioned(references)):
             return LookUp("count", f"{noun}s", phrase=target)
         whole = not left or (noun == "page" and references.documents)
         return LookUp("count", "pages") if whole else None
@@ -236,6 +238,10 @@ _MENTION = (
 _FOUND = (
     r"(?:(?:be(?:ing|en)?\s+)?(?:\w{2,}ed(?:\s+(?:to|about))?|found|written|seen|read|shown)|"
     r"appear\w*|occur\w*|comes?\s+up)"
+)
+_STANDS = (
+    r"\b(?:mention|appear|occur|us|nam|cit|refer|quot|print|stand)\w*"
+    r"|\b(?:say|said|found|written|read|comes?\s+up)\b"
 )
 _KIND = (
     r"(?:(?:the|any|a|an)\s+)?(?:(?:exact\s+)?(?:words?|terms?|phrases?|string|expression|keyword|"

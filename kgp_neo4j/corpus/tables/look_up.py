@@ -70,7 +70,8 @@ class Context:
 
     `pages` and `tables` have an entry for each one named, in the question's order; where no
     document was `named`, one for each document that has it. `missing` lists what does not exist,
-    `notes` how a reference was resolved, `doubt` why a table is ambiguous.
+    `notes` how a reference was resolved, `doubt` why a table is ambiguous. `figure` is what the
+    rows of a table say that the question does not name.
     """
 
     library: Library
@@ -83,6 +84,7 @@ class Context:
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     doubt: str = ""
+    figure: StructuralAnswer | None = None
 
     @property
     def places(self) -> set[tuple[str, int]]:

@@ -55,11 +55,12 @@ class TableOutline:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A data row of a table, with the cells that were asked for."""
+    """A data row with the cells that were asked for; `total` is what it is of others, if it is."""
 
     number: int
     title: str
     page: int | None
+    total: str | None
     cells: tuple[Cell, ...]
 
 

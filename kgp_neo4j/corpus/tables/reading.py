@@ -16,6 +16,7 @@ from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
+from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure
 from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
@@ -133,12 +134,38 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
 
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     """Find the table that the question's words fit, where it names none, and answer from it."""
+    if context.figure is not None and context.figure.sure:
+        return context.figure
     every = context.library.tables(context.documents)
     fitting = by_words(context.library, context.references.rest, every, only=True)
     if len(fitting) == 1:
         return _from_tables(context, fitting, write)
     many = plural(len(every), "table")
     return unsure(f"the question names no page or table that could be told ({many} there)")
+
+
+def _figure(context: Context) -> StructuralAnswer | None:
+    """Return the figure over the rows of a table that a question asks for without naming one.
+
+    None where it asks for none, or the words of the question fit no table.
+    """
+    references, library = context.references, context.library
+    named = references.tables or references.pages or references.quoted
+    if named or context.look_up.kind != "question" or not asks_for_figure(references.rest):
+        return None
+    if sum(document.tables for document in context.documents) > _MOST_TABLES:
+        return None
+    fitting = by_words(library, references.rest, library.tables(context.documents))
+    found = [
+        replace(each, reading=f"in {table.called}: {each.reading}")
+        for table in fitting[:_MOST_ANSWERED]
+        if (each := answer_from_table(library, table, references.rest, strict=True)).computes
+    ]
+    found.sort(key=lambda each: (-each.sure, -each.confidence))
+    if len({each.values for each in found if each.sure}) > 1:
+        names = joined([table.called for table in fitting[:_MOST_ANSWERED]])
+        return replace(unsure(f"several tables fit: {names}; name the one"), computes=True)
+    return found[0] if found else None
 
 
 # --- What a question is about ---
@@ -171,6 +198,11 @@ def _decided(context: Context) -> TypeDecision:
     """Return whether a question is about structure, content or both, by its words; offline."""
     references, look = context.references, context.look_up
     reason = _sign(context)
+    context.figure = _figure(context)
+    if context.figure is not None and context.figure.sure:
+        return TypeDecision("structural", reason="asks for a figure over the rows of a table")
+    if context.figure is not None and not reason:
+        return TypeDecision("both", reason="may ask for a figure over the rows of a table")
     if not reason:
         return TypeDecision("content", reason="no sign of structure")
     free = not references.tables or bool(_CONTENT.search(references.plain))

@@ -64,7 +64,12 @@ def read_passages(
 ) -> dict[str, Passage]:
     """Return the passages with these ids, if there; those from outside need a `corpus`, too."""
     rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)), corpus=corpus)
-    return {row["id"]: Passage(**row | {"columns": tuple(row["columns"])}) for row in rows}
+    return {row["id"]: passage_of(row) for row in rows}
+
+
+def passage_of(row: Row) -> Passage:
+    """Return the passage of a row of `include/passage`."""
+    return Passage(**row | {"columns": tuple(row["columns"])})
 
 
 def tell_hop(hop: int, paths: Iterable[ReasoningPath]) -> None:

@@ -170,29 +170,25 @@ function way(path, titles) {
 function sentences(made, cites, open) {
   const said = [];
   const structural = made.structural;
-  if (made.by === "structure") {
-    said.push(make("p", { class: "said", dir: "auto" }, structural.text), ...cells(structural, open));
-  } else if (made.statements.length) {
+  if (made.tier !== "stated" && made.tier !== "probable") said.push(make("p", { class: "unsure" }, `${made.heading}.`));
+  if (made.statements.length) {
     for (const each of made.statements) {
       const line = make("p", { class: each.carried ? "" : "not", dir: "auto" }, each.text, ...cites(each.passages));
       if (!each.carried) line.append(make("small", {}, ` not ${each.judged ? "carried" : "checked"}: ${each.note || "the passages cited do not say so"}`));
       said.push(line);
     }
-  } else if (made.tier === "stated" || made.tier === "probable") {
-    const line = make("p", { class: "said", dir: "auto" }, made.text, ...cites(made.cited));
+  } else if (made.said) {
+    const line = make("p", { class: "said", dir: "auto" }, made.said, ...cites(made.cited));
     if (made.probably) line.append(make("small", {}, ` ${made.probably}`));
     said.push(line);
-    for (const each of made.sentences.filter((sentence) => sentence.text !== made.text)) {
-      said.push(make("p", { dir: "auto" }, oneLine(each.text), ...cites([each.passage])));
-    }
-  } else {
-    if (made.tier === "none") said.push(make("p", { class: "unsure" }, `${made.summary}.`));
-    if (made.sentences.length) said.push(make("p", { class: "small" }, made.tier === "none" ? "The closest sentence:" : "The sentences that say most:"));
-    for (const each of made.sentences) {
+  }
+  if (!made.statements.length) {
+    if (made.tier === "none" && made.sentences.length) said.push(make("p", { class: "small" }, "The closest sentence:"));
+    for (const each of made.sentences.filter((sentence) => sentence.text !== made.said)) {
       said.push(make("p", { class: made.by === "sentence" ? "said" : "", dir: "auto" }, oneLine(each.text), ...cites([each.passage])));
     }
   }
-  if (structural && made.by !== "structure" && structural.markdown) said.push(...cells(structural, open));
+  if (structural) said.push(...cells(structural, made.said, open));
   for (const note of made.notes) said.push(make("p", { class: "small" }, note));
   const how = [BY[made.by], made.by === "reader" && made.confidence !== null ? `confidence ${Math.round(100 * made.confidence)} %` : ""];
   if (made.usage) how.push(`${made.usage.model}: ${made.usage.prompt_tokens} + ${made.usage.reply_tokens} tokens`);
@@ -201,10 +197,10 @@ function sentences(made, cites, open) {
 }
 
 /** Return the table that an answer comes from, and the cells that it cites. */
-function cells(structural, open) {
+function cells(structural, told, open) {
   const made = [];
   if (structural.doubt) made.push(make("p", { class: "unsure" }, structural.doubt));
-  if (structural.markdown && structural.markdown !== structural.text) {
+  if (structural.markdown && structural.markdown !== told) {
     const shown = make("div", { class: "text" });
     passageText(shown, structural.markdown);
     made.push(shown);

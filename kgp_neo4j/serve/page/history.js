@@ -19,7 +19,7 @@ export async function listHistory(corpus, list, { words, mayRemove, show, again,
       "li",
       {},
       make("button", { type: "button", class: "link", dir: "auto", onclick: () => open(id) }, question),
-      make("p", { class: "small", dir: "auto" }, answer || "Not in these documents"),
+      make("p", { class: "small", dir: "auto" }, answer || "No sure answer"),
       make("p", { class: "small" }, new Date(when).toLocaleString()),
       make("button", { type: "button", class: "quiet", "aria-label": `Ask again: ${question}`, onclick: () => again(question) }, "Ask again"),
     );

@@ -39,19 +39,17 @@ export function markdown(made) {
   const numbers = new Map(made.passages.map(({ id }, i) => [id, i + 1]));
   const notes = (ids) => ids.filter((id) => numbers.has(id)).map((id) => `[^${numbers.get(id)}]`).join("");
   const used = new Set(made.cited);
-  if (made.by === "structure") {
-    told.push(plain(made.structural.text), "");
-    for (const c of made.structural.citations) {
-      told.push(`- ${[c.title, c.page === null ? "" : `page ${c.page}`, c.table_name, c.row_name, c.column_name].filter(Boolean).map(plain).join(", ")}: ${plain(c.text)}`);
-    }
-  } else if (made.statements.length) {
+  if (made.statements.length) {
     for (const each of made.statements) {
       for (const id of each.passages) used.add(id);
       told.push(`${plain(each.text)}${notes(each.passages)}${each.carried ? "" : " *(not carried by the passages)*"}`);
     }
   } else {
-    if (made.text && made.tier !== "none") told.push(`**${plain(made.text)}**${notes(made.cited)} ${made.probably ?? ""}`.trim(), "");
-    else told.push(`${plain(made.summary)}.`, "");
+    if (made.said) told.push(`**${plain(made.said)}**${notes(made.cited)} ${made.probably}`.trim(), "");
+    else told.push(`${plain(made.heading)}.`, "");
+    for (const c of made.structural?.citations ?? []) {
+      told.push(`- ${[c.title, c.page === null ? "" : `page ${c.page}`, c.table_name, c.row_name, c.column_name].filter(Boolean).map(plain).join(", ")}: ${plain(c.text)}`);
+    }
     for (const each of made.sentences) {
       used.add(each.passage);
       told.push(`> ${plain(each.text)}${notes([each.passage])}`, "");

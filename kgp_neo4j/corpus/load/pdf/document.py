@@ -21,7 +21,12 @@ from pdfminer.pdftypes import resolve1
 from kgp_neo4j.corpus.load.contents import given_title
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.drawing import TooMuchError, bound_streams, open_shown
+from kgp_neo4j.corpus.load.pdf.drawing import (
+    TooMuchError,
+    bound_streams,
+    open_shown,
+    words_written,
+)
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
 from kgp_neo4j.environment.extras import is_installed
@@ -57,7 +62,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out, lexicon)):
         is_read = is_read or (parts.height > 0 and not parts.is_damaged)
         if parts.number == 1:
             largest = _largest(parts)
@@ -73,6 +78,8 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             hint = "no text" if is_installed("rapidocr") else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
+        if parts.unread:
+            left_out.append(f"page {parts.number}: fields that cannot be read: {parts.unread}")
         given = assembly.add(parts, parts.label or number, above, below, blocks)
         lost = parts.characters - Counter(normalize("NFD", f"{above}{given}{below}"))
         for what, count in (
@@ -91,6 +98,10 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         why = f": {told[0]}" if told else ", only pictures" * bool(left_out)
         is_hint = (told or left_out) and not is_installed("rapidocr")
         raise InputError(f"the PDF holds no text{why}", where=where, hint=hint if is_hint else None)
+    with suppress(Exception):  # there is no form, or it is damaged
+        form = resolve1(pdf.doc.catalog["AcroForm"])
+        if "XFA" in form and not resolve1(form.get("Fields")):
+            left_out.append("a form that only Adobe's programs show (XFA) is not read")
     outline: list[tuple[int, str]] = []
     with suppress(Exception):  # there is none, or it is damaged
         outline += [(each[0], str(each[1])) for each in pdf.doc.get_outlines()]
@@ -200,7 +211,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -212,6 +223,7 @@ def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
     with bar(f"read {where[-40:]}", len(pages), "pages") as progress, open_shown(pdf):
+        lexicon |= words_written(pdf)
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:

@@ -28,6 +28,7 @@ from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
+from kgp_neo4j.text.words import stem
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
@@ -55,6 +56,8 @@ class PageObjects:
     pictures: list[Box] = field(default_factory=list)
     #: A part of it could not be read.
     is_damaged: bool = False
+    #: How many fields of forms could not be read.
+    unread: int = 0
 
 
 def objects_of(page: Any) -> PageObjects:
@@ -65,8 +68,10 @@ def objects_of(page: Any) -> PageObjects:
     interpreter.process_page(page)
     own = len(device.objects.letters)
     for note in list_value(page.annots or []):
-        with suppress(Exception):  # it is damaged
+        try:
             _draw_note(dict_value(note), interpreter, device)
+        except Exception:  # it is damaged
+            device.objects.unread += isinstance(note := resolve1(note), dict) and "FT" in note
     for letter in device.objects.letters[own:]:
         letter.unjudged = True  # PDFium shows not all of them
     is_lost = "Contents" in page.attrs and not any(map(resolve1, page.contents))
@@ -76,24 +81,73 @@ def objects_of(page: Any) -> PageObjects:
 
 def _draw_note(note: Any, interpreter: PDFPageInterpreter, device: _Device) -> None:
     """Draw an annotation as it looks on its page: the text of a form's field, of a stamp."""
-    if int(resolve1(note.get("F", 0))) & _UNSEEN or literal_name(note["Subtype"]) == "Popup":
+    kind = literal_name(note["Subtype"])
+    if int(resolve1(note.get("F", 0))) & _UNSEEN or kind == "Popup":
         return
     x0, y0, x1, y1 = map(resolve1, list_value(note["Rect"]))
-    if "AP" not in note:  # a viewer draws what a program filled in
-        text = decode_text(resolve1(note.get("V") or dict_value(note["Parent"])["V"]))
-        box = device._box(*apply_matrix_rect(device.page_matrix, (x0, y0, x1, y1)))
-        device.objects.letters.append(Word(" ".join(text.split()), *box, min(box.height, 10)))
-        return
-    look = resolve1(dict_value(note["AP"])["N"])
-    if isinstance(look, dict):
-        look = resolve1(look[literal_name(note["AS"])])
-    form = tuple(map(resolve1, list_value(look.get("Matrix", MATRIX_IDENTITY))))
-    a0, b0, a1, b1 = apply_matrix_rect(form, tuple(map(resolve1, list_value(look["BBox"]))))
-    wide, high = abs(x1 - x0) / ((a1 - a0) or 1), abs(y1 - y0) / ((b1 - b0) or 1)
-    place = (wide, 0, 0, high, min(x0, x1) - a0 * wide, min(y0, y1) - b0 * high)
-    matrix = mult_matrix(mult_matrix(form, place), device.page_matrix)
-    resources = dict_value(look.get("Resources", {}))
-    interpreter.subinterp().render_contents(resources, [look], ctm=matrix)
+    box = device._box(*apply_matrix_rect(device.page_matrix, (x0, y0, x1, y1)))
+    letters, text = device.objects.letters, ""
+    before, flags = len(letters), int(_of_field(note, "Ff") or 0)
+    if kind == "Widget" and literal_name(_of_field(note, "FT")) == "Btn" and not flags & _PUSHED:
+        text = _choice(note, letters, box, bool(flags & _RADIO))
+    elif "AP" in note:
+        look = resolve1(dict_value(note["AP"])["N"])
+        if isinstance(look, dict):
+            look = resolve1(look[literal_name(note["AS"])])
+        form = tuple(map(resolve1, list_value(look.get("Matrix", MATRIX_IDENTITY))))
+        a0, b0, a1, b1 = apply_matrix_rect(form, tuple(map(resolve1, list_value(look["BBox"]))))
+        wide, high = abs(x1 - x0) / ((a1 - a0) or 1), abs(y1 - y0) / ((b1 - b0) or 1)
+        place = (wide, 0, 0, high, min(x0, x1) - a0 * wide, min(y0, y1) - b0 * high)
+        matrix = mult_matrix(mult_matrix(form, place), device.page_matrix)
+        resources = dict_value(look.get("Resources", {}))
+        interpreter.subinterp().render_contents(resources, [look], ctm=matrix)
+    if len(letters) == before and not text and not flags & _SECRET:
+        # A viewer draws what a program filled in.
+        given = _of_field(note, "V") if kind == "Widget" else None
+        given = resolve1(note.get("Contents")) if kind == "FreeText" else given
+        pairs = (resolve1(each) for each in resolve1(_of_field(note, "Opt")) or ())
+        names = {str(resolve1(each[0])): each[1] for each in pairs if isinstance(each, list)}
+        each = given if isinstance(given, list) else [given] if isinstance(given, bytes) else []
+        shown = (resolve1(names.get(str(resolve1(value)), value)) for value in each)
+        text = ", ".join(decode_text(value) for value in shown if isinstance(value, bytes))
+    if text := " ".join(text.split()):
+        letters.append(Word(text, *box, min(box.height, 10)))
+
+
+#: The flags of fields that are passwords, radio buttons, and buttons that do something.
+_SECRET, _RADIO, _PUSHED = 1 << 13, 1 << 15, 1 << 16
+#: How far the label of a box is from it, in points: on its left, and on its right in its heights.
+_LEFT, _RIGHT = 300, 4
+
+
+def _of_field(note: Any, name: str) -> Any:
+    """Return what a field says of itself, or what the fields say that it is a part of."""
+    for _ in range(8):
+        if name in note:
+            return resolve1(note[name])
+        note = resolve1(note.get("Parent"))
+        if not isinstance(note, dict):
+            break
+    return None
+
+
+def _choice(note: Any, letters: list[Word], box: Box, is_radio: bool) -> str:
+    """Return how a check box or a radio button is set: a sign before its label, or yes and no.
+
+    A box without a label beside it has the name that its field is given.
+    """
+    looks = resolve1(dict_value(note.get("AP", {})).get("N"))
+    states = {name for name in looks if name != "Off"} if isinstance(looks, dict) else set()
+    own = resolve1(note.get("AS")) or _of_field(note, "V")
+    state = literal_name(own) if own is not None else "Off"
+    is_set = state != "Off" and ("AS" in note or not states or state in states)
+    middle = (box.top + box.bottom) / 2
+    line = [w for w in letters if w.text.strip() and w.top < middle < w.bottom]
+    if any(-2 < w.x0 - box.x1 < _RIGHT * box.height for w in line) or is_radio:
+        return "☒" if is_set else "☐"
+    label = _of_field(note, "TU") or _of_field(note, "T")
+    is_named = any(-2 < box.x0 - w.x1 < _LEFT for w in line) or not isinstance(label, bytes)
+    return ("" if is_named else f"{decode_text(label)}: ") + ("yes" if is_set else "no")
 
 
 # --- What is seen ---
@@ -116,6 +170,30 @@ def open_shown(pdf: Any) -> Iterator[None]:
         with DRAWING:
             if pdf.shown is not None:
                 pdf.shown.close()
+
+
+#: A word of a text, hyphens and what PDFium writes for one at a line's end included.
+_WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
+
+
+def words_written(pdf: Any, most: int = 2_000) -> set[str]:
+    """Return the words of a file's first pages, also with hyphens, and stems with "*" behind them.
+
+    The parts of words that are broken at a line's end are none.
+    """
+    words = set[str]()
+    with DRAWING, suppress(Exception):  # PDFium cannot read it
+        for number in range(min(len(pdf.shown), most)):
+            side = pdf.shown[number]
+            layer = side.get_textpage()
+            is_broken = False
+            for word in _WRITTEN.finditer(layer.get_text_bounded().casefold()):
+                if not is_broken and not word["broken"]:
+                    words.add(word[0])
+                is_broken = word["broken"] is not None
+            layer.close()
+            side.close()
+    return words.union(f"{stem(word)}*" for word in words if "-" not in word)
 
 
 def picture_of(page: Any, scale: float) -> Any:

@@ -19,6 +19,7 @@ from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
 from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
 from kgp_neo4j.environment.extras import is_installed
+from kgp_neo4j.text.words import STOP_WORDS, stem
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
@@ -158,11 +159,18 @@ _KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
 
 
 def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
-    """Return whether `first-` at a line's end and `second` are one word without the hyphen."""
+    """Return whether `first-` at a line's end and `second` are one word without the hyphen.
+
+    What the document has elsewhere decides; else two parts that are words, or forms of them, stay.
+    """
     one, two = first.casefold(), second.casefold()
-    if not second[0].islower() or len(first) < 2 or one in _KEEPING or f"{one}-{two}" in lexicon:
+    if not second[0].islower() or len(first) < 2 or f"{one}-{two}" in lexicon:
         return False
-    return min(len(one), len(two)) <= 3 or not {one, two} <= lexicon
+    if f"{one}{two}" in lexicon:
+        return True
+    forms = {f"{stem(one)}*", f"{stem(two)}*"}
+    is_kept = forms <= lexicon and one not in STOP_WORDS
+    return one not in _KEEPING and (min(len(one), len(two)) <= 3 or not is_kept)
 
 
 def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
@@ -315,6 +323,8 @@ class PageParts:
     #: How many letters of it are not seen, and how many have no known meaning.
     hidden: int = 0
     unknown: int = 0
+    #: How many fields of forms could not be read.
+    unread: int = 0
     is_damaged: bool = False
     characters: Counter[str] = field(default_factory=Counter)
 
@@ -329,6 +339,7 @@ def parts_of(page: Any) -> PageParts:
     drawn = letters.words_of(objects.letters)
     words = drawing.seen_words(page, drawn, objects) if drawn else []
     parts = PageParts(page.number, page.label or "", objects.height)
+    parts.unread = objects.unread
     parts.is_damaged, count = objects.is_damaged, sum(len(word.text) for word in words)
     parts.hidden = sum(len(word.text) for word in drawn) - count
     parts.unknown = sum(word.text.count(UNKNOWN) for word in words)

@@ -141,7 +141,7 @@ def _link_dates(links: Links, grid: Grid) -> None:
     dated = [order for order, share in enumerate(grid.dated, 1) if share > 0.5]
     at = 0
     while dated and at < len(words):
-        size, date, wording = _date(words, at)
+        size, date, wording = date_at(words, at)
         decade = wording.startswith("the ")
         comparisons = [("=", 0.5)] if decade else _comparisons(words, at) if size else []
         for order in dated:
@@ -152,7 +152,7 @@ def _link_dates(links: Links, grid: Grid) -> None:
         at += size or 1
 
 
-def _date(words: Sequence[str], at: int) -> tuple[int, str, str]:
+def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
     """Return the date that begins at a word: its words, as ISO text, and as it is written."""
     word = words[at]
     for size in (3, 2) if word in MONTHS or word[0].isdigit() else ():

@@ -44,7 +44,8 @@ class Condition:
     """A condition on a row's cell in `column` (column 0: the row's number).
 
     `by` is the value compared: `text` (normal form; `contains` looks for a padded piece of it),
-    `value` (number) or `date` (ISO, as far as it is known). `wording` is that of the question.
+    `value` (number), `date` (ISO, as far as it is known) or `month` (of any year, in `texts`).
+    `wording` is that of the question.
     """
 
     column: int
@@ -141,10 +142,16 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
 
 
 def rows_of(grid: Grid, rows: Rows) -> list[int]:
-    """Return the indexes of the rows of a set, in the order of the table."""
+    """Return the indexes of the rows of a set, in the order of the table.
+
+    Rows that sum up others are in no set but one of conditions that no other row fulfils.
+    """
     selected = list(range(len(grid.rows)))
     for condition in rows.conditions:
         selected = [row for row in selected if _holds(grid, row, condition)]
+    if grid.totals:
+        single = [row for row in selected if row not in grid.totals]
+        selected = single if single or not rows.conditions else selected
     if rows.like:
         cells = grid.cells[rows.like - 1]
         norms = {cells[row].norm for row in selected} - {""}
@@ -177,6 +184,9 @@ def _holds(grid: Grid, row: int, wanted: Condition) -> bool:
         return (cell.norm in wanted.texts) == (wanted.op != "!=")
     if wanted.by == "value":
         return cell.value is not None and _COMPARE[wanted.op](cell.value, wanted.value)
+    if wanted.by == "month":
+        date = cell.date or ""
+        return date[2:4] in wanted.texts if date[:2] == "--" else date[5:7] in wanted.texts
     if cell.date is None or wanted.date is None:
         return False
     # A date that is given in part, such as a year, is that of all dates that begin with it.
@@ -250,9 +260,14 @@ def _name(grid: Grid, column: int) -> str:
     return " ".join(grid.columns[column - 1].name.split()) if column else "the row's number"
 
 
+def condition_words(conditions: Sequence[Condition], grid: Grid) -> str:
+    """Return conditions in words, such as ` where Nation is 'Ukraine'`; nothing for none."""
+    text = " and ".join(_condition(c, grid) for c in conditions)
+    return f" where {text}" if text else ""
+
+
 def _rows(rows: Rows, grid: Grid) -> str:
-    conditions = " and ".join(_condition(c, grid) for c in rows.conditions)
-    text = f" where {conditions}" if conditions else ""
+    text = condition_words(rows.conditions, grid)
     if rows.like:
         text = f" of other rows with the same {_name(grid, rows.like)} as{text or ' any'}"
     if rows.pick is not None:

@@ -1,7 +1,7 @@
 """A table in memory: its columns and the cells of each row."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kgp_neo4j.text.words import STOP_WORDS, fold, stem
@@ -43,11 +43,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table's data rows; `numbers` are the rows' numbers, counted from 1."""
+    """A table's data rows; `numbers` are the rows' numbers, counted from 1.
+
+    `totals` are the rows (indexes) that sum up others: with `sum` or `average`.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numbers: tuple[int, ...]
+    totals: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:

@@ -1,0 +1,599 @@
+"""Read a question as a figure over rows: a count, a sum, an average or an extreme, also by group.
+
+Each word must be accounted for, by the table or by the form of the question: one that is not may
+narrow down what is asked. So what is `sure` here needs no learned ranker.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links, date_at
+from kgp_neo4j.corpus.tables.questions.plans import Condition, condition_words
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.text.values import MONTHS
+from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, STOP_WORDS, same_start, stem
+
+_CUES = {
+    "count": re.compile(r"\b(?:how many|(?:total )?number of|how often|count(?: of)?)\b"),
+    "average": re.compile(r"\b(?:on )?(?:average|mean|avg)(?: number of)?\b"),
+    "sum": re.compile(r"\b(?:in total|total|sum|(?:al|all )?together|in all|combined|how much)\b"),
+    "often": re.compile(r"\b(?:most|least) (?:often|frequently|common|frequent)\b"),
+    "high": re.compile(
+        r"\b(?:most(?: expensive)?|highest|largest|biggest|greatest|maximum|max|longest)\b"
+    ),
+    "low": re.compile(
+        r"\b(?:least(?: expensive)?|cheapest|fewest|lowest|smallest|minimum|min|shortest)\b"
+    ),
+    "distinct": re.compile(r"\b(?:different|distinct|unique)\b"),
+}
+_PER = re.compile(r"\b(?:per|(?:for |in |by |of )?(?:each|every)|by) (?:the )?(?=\w)")
+_PER_EACH = re.compile(r"\b(?:per|each|every)\b")
+_WHICH = re.compile(r"\b(?:(?:which|what)(?: (?:is|was|are|were) the)?|who|whose) ?")
+#: Parts of dates by which rows are grouped.
+_PARTS = ("month", "year", "quarter", "day", "date")
+_QUARTER = re.compile(
+    r"\b(?:q([1-4])|(?:the )?(first|second|third|fourth|last) quarter)(?: of)?"
+    r"(?: ((?:19|20)\d\d))?\b"
+)
+_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
+#: Comparisons: the words before a number, those behind it, and what they ask for.
+_COMPARED = (
+    (
+        r"(?:at least|no less than|minimum of|between)",
+        r"(?:or|and) (?:more|above|higher|over)",
+        ">=",
+    ),
+    (r"(?:at most|no more than|up to|maximum of)", r"(?:or|and) (?:less|fewer|below|lower)", "<="),
+    (r"(?:(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger) than|under|below)", "", "<"),
+    (r"(?:(?:more|\w+er) than|over|above|exceed\w*|beyond)", "", ">"),
+)
+_DATED = (("before", "<"), ("after", ">"), ("since|from|between", ">="), ("until|through|to", "<="))
+#: Words that say nothing of which rows are meant: rows as such, and verbs that say that they are.
+_PLAIN = frozenset(
+    "whats row rows record records entry entries item items line lines time times value values "
+    "amount amounts number numbers figure list listed give gave given tell show table data there "
+    "please receive receives received make made get got go went gone come came take took taken "
+    "place happen happened occur occurred exist belong contain contains include includes recorded "
+    "overall whole entire work works worked live lives lived have total sum mean average count eur "
+    "euro euros usd dollar dollars gbp pound pounds".split()
+)
+#: Words that narrow down what is meant, though they stand in every text.
+_TELLING = frozenset(
+    "not no t never without except excluding other than only same more less over under above below "
+    "before after since until between first last next previous once twice again both "
+    "neither nor few fewer latest such she he it they her his him their them its second third "
+    "fourth fifth later earlier other others another else besides against".split()
+)
+_NOT = re.compile(
+    r"\b(?:not|n t|t|non|never|except(?: for)?|excluding|other than|without)(?: (?:the|by|in|to))?$"
+)
+_AUXILIARY = frozenset("is are was were be been has have had do does did there".split())
+_TRUE = frozenset("true yes y x ja oui si sí wahr".split())
+_FALSE = frozenset("false no n nein non falsch".split())
+#: Texts of a column, at most, that a word in another form can stand for; letters that words share.
+_FEW, _SHARED = 40, 4
+#: Shares of different texts in a column from which it tells rows apart, and may if it is the first.
+_KEY, _FIRST_KEY = 0.9, 0.6
+#: Rows from which on not all of them are looked at.
+_LONG = 500
+_PRICED = re.compile(r"\b(?:cheapest|expensive)\b")
+_PRICES = frozenset(map(stem, ("price", "cost", "fee", "fare", "rate", "charge", "rent")))
+_IDS = frozenset("id no nr number num key index code position rank".split())
+
+
+@dataclass(slots=True)
+class Figure:
+    """What is asked of rows: `kind` is count, distinct, sum, average, max, min or select.
+
+    `column` is what is reckoned with; `group` the column whose texts, or `part`s of whose dates,
+    rows are put together by (with `select` it is the one whose cell is given); `end`, high or low,
+    keeps the highest or lowest. `unread` are the words that are not accounted for, `doubt` says
+    what else is not clear, `near` that all but one word that may be left open is. `fits` where
+    words of the question are those of the table.
+    """
+
+    kind: str
+    conditions: tuple[Condition, ...] = ()
+    column: int = 0
+    group: int = 0
+    part: str = ""
+    end: str = ""
+    unread: tuple[str, ...] = ()
+    doubt: str = ""
+    near: bool = False
+    fits: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Return whether there is but one way to read the question."""
+        return not (self.unread or self.doubt)
+
+
+def asks_for_figure(question: str) -> bool:
+    """Return whether a question has words that ask for a count, a sum, an average or an extreme."""
+    text = " ".join(re.findall(r"\w+", question.casefold()))
+    return any(cue.search(text) for cue in (*_CUES.values(), _PER_EACH))
+
+
+def read_figure(links: Links, grid: Grid, names: Iterable[str]) -> Figure | None:
+    """Return the figure that a question asks for; `names` are the stems of what a table is called.
+
+    None where it asks for none, or for nothing that the table has.
+    """
+    reader = _Reader(links, grid, frozenset(names))
+    found = reader.read() if grid.rows else None
+    if found is None:
+        return None
+    left = sorted(reader.left)
+    unread = tuple(links.words[at] for at in left)
+    fits = bool(found.conditions or found.column or found.group or reader.is_named)
+    near = bool(found.conditions or found.group) and len(left) == 1 and left[0] in reader.open
+    return replace(
+        found, unread=unread, doubt=reader.doubt, near=near and not reader.doubt, fits=fits
+    )
+
+
+def figure_in_words(figure: Figure, grid: Grid) -> str:
+    """Return a figure in words, such as `the sum of Cost for each month, the highest`."""
+    names = ["", *(column.name for column in grid.columns)]
+    kind = {"max": "highest", "min": "lowest", "distinct": "number of different values"}
+    what = f"the {kind.get(figure.kind, figure.kind)} of {names[figure.column]}"
+    what = what if figure.column else "count the rows"
+    by = f" for each {figure.part or names[figure.group]}" if figure.group else ""
+    end = {"high": ", the highest", "low": ", the lowest"}.get(figure.end, "") if by else ""
+    return f"{what}{condition_words(figure.conditions, grid)}{by}{end}"
+
+
+class _Reader:
+    """A question while it is read: `left` are the places of words that are not accounted for."""
+
+    def __init__(self, links: Links, grid: Grid, names: frozenset[str]) -> None:
+        self.links, self.grid, self.words = links, grid, links.words
+        self.names = {name for name in names if name not in STOP_WORDS}
+        self.text = " ".join(self.words)
+        self.starts = [len(" ".join(self.words[:at])) + bool(at) for at in range(len(self.words))]
+        self.headers = {word for header in grid.stems for word in header}
+        self.left = {
+            at
+            for at, word in enumerate(self.words)
+            if word in _TELLING
+            or word not in STOP_WORDS | _PLAIN
+            or (word not in STOP_WORDS and stem(word) in self.headers)
+            or (at in links.number_places and word != "one")
+        }
+        #: Words that a doubt may be left open about: what rows are called, and what they did.
+        self.open: set[int] = set()
+        self.taken: set[int] = set()
+        self.cued: set[str] = set()
+        self.doubt = ""
+        self.is_named = any(stem(word) in self.names for word in self.words)
+        self.every = range(1, len(grid.columns) + 1)
+        self.texts = [c for c in self.every if grid.columns[c - 1].type == "text"]
+        self.dates = [c for c in self.every if grid.dated[c - 1] > 0.5]
+        self.quantities = [c for c in self.every if self._is_quantity(c)]
+        self.conditions: dict[int, list[Condition]] = {}
+
+    def _is_quantity(self, column: int) -> bool:
+        each = self.grid.columns[column - 1]
+        is_id = not each.norm or not _IDS.isdisjoint(each.norm.split()[-1:])
+        is_value = each.type in ("number", "currency", "percentage")
+        return (
+            is_value and not (is_id or self.grid.counted[column - 1]) and column not in self.dates
+        )
+
+    def _is_flag(self, column: int) -> bool:
+        return set(self.grid.folded[column - 1]) <= _TRUE | _FALSE
+
+    def _is_key(self, column: int) -> bool:
+        share = self.grid.distinct[column - 1] / len(self.grid.rows)
+        is_first = self.texts[:1] == [column] and len(self.grid.rows) < _LONG
+        return share >= (_FIRST_KEY if is_first else _KEY)
+
+    # --- Words ---
+
+    def _take(self, match: re.Match[str] | None) -> bool:
+        """Account for the words of a match; return whether there is one."""
+        if match is not None:
+            self._account(
+                at for at, s in enumerate(self.starts) if match.start() <= s < match.end()
+            )
+        return match is not None
+
+    def _account(self, places: Iterable[int]) -> None:
+        places = set(places)
+        self.left -= places
+        self.taken |= places
+
+    def _at(self, offset: int) -> int:
+        """Return the first word at or behind an offset that is no article or the like."""
+        at = sum(start < offset for start in self.starts)
+        passed = {each for each, word in enumerate(self.words) if word in STOP_WORDS} | self.taken
+        while at in passed - self.left:
+            at += 1
+        return at
+
+    def _next(self, match: re.Match[str]) -> int:
+        """Return the place of the word right behind a match."""
+        return sum(start < match.end() for start in self.starts)
+
+    def _before(self, at: int) -> str:
+        return self.text[: self.starts[at]].rstrip()
+
+    def _like(self, at: int, header: Iterable[str]) -> bool:
+        """Return whether a word has the stem of one of a header, or begins like it."""
+        word = _base(self.words[at])
+        return any(
+            word in (own, _base(own)) or same_start(word, own) >= max(_SHARED, len(own) - 3)
+            for own in header
+        )
+
+    def _mentioned(self, column: int) -> set[int]:
+        """Return the places of words that name a column."""
+        header = self.grid.stems[column - 1]
+        return {at for at in self.left if self._like(at, header)}
+
+    def _column(self, at: int) -> tuple[int, int, bool]:
+        """Return the column that the words from a place on name, their number, and if it is all."""
+        found = []
+        for column in self.every:
+            header = self.grid.stems[column - 1]
+            size = 0
+            while size < len(header) and at + size in self.left:
+                if stem(self.words[at + size]) not in header:
+                    break
+                size += 1
+            if size:
+                found.append((size == len(header), size, "name" in header, column))
+        found.sort(key=lambda each: each[:3], reverse=True)
+        if not found or (len(found) > 1 and found[0][:3] == found[1][:3]):
+            return 0, 0, False
+        return found[0][3], found[0][1], found[0][0]
+
+    def _grouping(self, at: int) -> tuple[int, str] | None:
+        """Return the column, and the part of its dates, that the words from a place on name."""
+        if at >= len(self.words):
+            return None
+        column, size, _ = self._column(at)
+        part = self.words[at].removesuffix("s")
+        if part in _PARTS and not (column and column not in self.dates):
+            if date := self._date_column():
+                self._account([at])
+                return date, "day" if part == "date" else part
+            return None
+        if not column or (column not in self.texts and column not in self.dates):
+            return None
+        self._account(range(at, at + size))
+        return column, ""
+
+    def _date_column(self) -> int:
+        """Return the column of dates that is meant: the only one, or the one that is mentioned."""
+        named = [column for column in self.dates if self._mentioned(column)]
+        if len(self.dates) > 1 and len(named) != 1:
+            self.doubt = "there are several columns of dates"
+        return next(iter(named or self.dates), 0)
+
+    def _is_name(self, cue: re.Match[str]) -> bool:
+        """Return whether "number of" is the end of a name ("the phone number of")."""
+        at = sum(start < cue.start() for start in self.starts)
+        return cue[0] == "number of" and at > 0 and self.words[at - 1] not in STOP_WORDS
+
+    # --- The whole ---
+
+    def read(self) -> Figure | None:
+        cues = {name: match for name, cue in _CUES.items() if (match := cue.search(self.text))}
+        if "count" in cues and self._is_name(cues["count"]):
+            del cues["count"]
+        self.cued = set(cues)
+        group, part = 0, ""
+        for match in _PER.finditer(self.text):
+            if found := self._grouping(self._at(match.end())):
+                group, part = found
+            elif "average" not in cues and _PER_EACH.match(match[0]):
+                self.doubt = "it is not told for what each figure is asked"
+            self._take(match if found else None)
+        is_per = bool(group)
+        end = "high" if "high" in cues else "low" if "low" in cues else ""
+        if not is_per and end and (match := _WHICH.search(self.text)):
+            group, part = self._grouping(self._at(match.end())) or (0, "")
+            if not group and match[0].startswith("who"):
+                group = next((c for c in self.texts[:1] if self._is_key(c)), 0)
+            asked = match[0].split()
+            is_noun = len(asked) == 1 and self._at(match.end()) == self._next(match)
+            if not group and (asked[0] != "what" or is_noun):
+                return None
+        if not (is_per or end or "count" in cues or "average" in cues or "sum" in cues):
+            return None
+        for name in cues:
+            for match in _CUES[name].finditer(self.text):
+                if any(stem(word) in self.headers for word in match[0].split()):
+                    self.doubt = f"“{match[0]}” may name a column"
+                self._take(match)
+        kind = next((kind for kind in ("average", "count", "sum") if kind in cues), "")
+        column, is_rows = 0, kind == "count" or "often" in cues
+        if kind == "count":
+            noun = self._at(cues["count"].end())
+            behind = " ".join(self.words[self._next(cues["count"]) :][:1])
+            if behind not in _AUXILIARY:
+                kind, column = self._counted(noun, distinct="distinct" in cues)
+        elif end and "often" not in cues and not kind:
+            noun = self._at(cues[end].end())
+            self.open.add(sum(start < cues[end].start() for start in self.starts) - 1)
+            is_rows = noun < len(self.words) and self._is_row_noun(noun)
+            is_rows = is_rows and not _PRICED.search(self.text)
+            column = 0 if is_rows else self._reckoned(named=True)
+        self._find_dates()
+        self._find_comparisons()
+        self._find_cells()
+        self._account(at for at in self.left.copy() if stem(self.words[at]) in self.names)
+        if kind == "distinct" and column in self.conditions:
+            kind, column = "count", 0
+        for each in {*self.conditions, column, group} - {0}:
+            self._account(self._mentioned(each))
+        if kind in ("average", "sum") and not column:
+            column = self._reckoned()
+        # What all rows have does not narrow them down.
+        is_more = kind != "distinct" and bool(self.conditions or group or column)
+        for each in (
+            self.texts + self.dates + self.quantities * (kind != "count") if is_more else ()
+        ):
+            if all(cell.norm for cell in self.grid.cells[each - 1]) and not self._is_flag(each):
+                self._account(self._mentioned(each))
+        if kind == "average" and group and self._is_key(group) and not part:
+            group = 0
+        if kind in ("average", "sum") and not column:
+            return None
+        if end:
+            return self._extreme(kind, column, group, part, end, is_rows=is_rows, cues=set(cues))
+        if is_per and not kind:
+            return None
+        return Figure(kind, self._all(), column, group, part)
+
+    def _extreme(
+        self, kind: str, column: int, group: int, part: str, end: str, *, is_rows: bool,
+        cues: set[str],
+    ) -> Figure | None:  # fmt: skip
+        conditions = self._all()
+        if is_rows and kind not in ("sum", "average"):
+            if group and not part and self._is_key(group):
+                self.doubt = "each row is one of its own"
+            return Figure("count", conditions, 0, group, part, end) if group else None
+        if not column:
+            return None
+        if kind in ("sum", "average"):
+            return Figure(kind, conditions, column, group, part, end) if group else None
+        if not group:
+            return Figure("max" if end == "high" else "min", conditions, column)
+        if part or not self._is_key(group):
+            if not {"high", "low"} & cues or not re.search(r"\b(?:most|least|fewest)\b", self.text):
+                self.doubt = "the highest of one row or of all rows together may be meant"
+            return Figure("sum", conditions, column, group, part, end)
+        if group in self.conditions:
+            self.doubt = "the highest is asked of what is named"
+        return Figure("select", conditions, column, group, "", end)
+
+    def _all(self) -> tuple[Condition, ...]:
+        return tuple(condition for held in self.conditions.values() for condition in held)
+
+    def _is_row_noun(self, at: int) -> bool:
+        """Return whether a word is what the rows are called."""
+        column, _, whole = self._column(at)
+        if whole and column in self.quantities:
+            return False
+        named = stem(self.words[at]) in self.names or (whole and self._is_key(column))
+        if named:
+            self._account([at])
+        return named
+
+    def _counted(self, at: int, *, distinct: bool) -> tuple[str, int]:
+        """Return what is counted from a place on: rows, different texts, or a column's numbers."""
+        for _ in range(3):  # "how many full time employees": the cell stands before the noun
+            ahead = next((x for x in self.links.cells if x.start == at and x.exact), None)
+            if ahead is None or self._column(at)[0] or at >= len(self.words):
+                break
+            at = self._at(self.starts[ahead.end] if ahead.end < len(self.words) else len(self.text))
+        if at >= len(self.words):
+            return "count", 0
+        column, size, whole = self._column(at)
+        before = {x.condition.column for x in self.links.cells if x.exact and x.end == at}
+        is_named = (stem(self.words[at]) in self.names or column in before) and not distinct
+        if column and not (column in before or (is_named and not whole)):
+            self._account(range(at, at + size))
+            self.is_named = True
+            if column in self.quantities:
+                if self.grid.columns[column - 1].type == "percentage":
+                    self.doubt = "shares are not counted"
+                return "sum", column
+            share = self.grid.distinct[column - 1] / len(self.grid.rows)
+            is_key, is_first = self._is_key(column), column == next(iter(self.texts), 0)
+            told = {stem(word) for word in self.words[at : at + size]}
+            header = self.grid.columns[column - 1].header
+            is_head = self.grid.stems[column - 1][-1] in told and not header.endswith(")")
+            is_named = whole or (is_first if is_key and not distinct else is_head)
+            if not is_named or (share > 0.5 and not (is_key or distinct)):
+                self.doubt = self.doubt or f"rows or what differs in “{header}” may be counted"
+            if column not in self.dates and (distinct or not is_key):
+                return "distinct", column
+        elif not is_named and at in self.left:
+            self.open.add(at)
+        return "count", 0
+
+    def _reckoned(self, *, named: bool = False) -> int:
+        """Return the column of numbers that is `named`, or else the only one (of prices)."""
+        if _PRICED.search(self.text):
+            priced = [c for c in self.quantities if _PRICES & {*self.grid.stems[c - 1]}]
+            money = [c for c in self.quantities if self.grid.columns[c - 1].type == "currency"]
+            if len(priced or money) == 1:
+                return (priced or money)[0]
+        ranked = sorted(
+            ((len(self._mentioned(c)) / len(self.grid.stems[c - 1]), c) for c in self.quantities),
+            reverse=True,
+        )
+        ranked = [each for each in ranked if each[0]] or ([] if named else ranked)
+        if len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
+            self.doubt = "several columns of numbers may be meant"
+        if not ranked:
+            return 0
+        column = ranked[0][1]
+        if self.grid.columns[column - 1].type == "percentage" and "sum" in self.cued:
+            self.doubt = "shares are not summed up"
+        self._account(self._mentioned(column))
+        return column
+
+    # --- Conditions ---
+
+    def _add(self, condition: Condition, places: Iterable[int]) -> None:
+        """Add a condition; further texts of a column are other ones that may stand there."""
+        self._account(places)
+        held = self.conditions.setdefault(condition.column, [])
+        for at, other in enumerate(held):
+            if (other.by, other.op) == (condition.by, condition.op) and condition.op == "=":
+                if condition.by == "date":
+                    self.doubt = "two dates are named"
+                wording = f"{other.wording} or {condition.wording}"
+                texts = (*other.texts, *condition.texts)
+                held[at] = replace(other, texts=texts, wording=wording)
+                return
+        held.append(condition)
+
+    def _find_dates(self) -> None:
+        if not self.dates:
+            return
+        for match in _QUARTER.finditer(self.text):
+            if not (column := self._date_column()):
+                return
+            first = 3 * int(match[1] or _QUARTERS[match[2]]) - 2
+            months = [f"{first + at:02}" for at in range(3)]
+            self._take(match)
+            if match[3]:
+                for op, month in ((">=", months[0]), ("<=", months[2])):
+                    date = f"{match[3]}-{month}"
+                    self._add(Condition(column, op, "date", date=date, wording=date), ())
+            else:
+                wording = match[0]
+                self._add(Condition(column, "=", "month", tuple(months), wording=wording), ())
+        at = 0
+        while at < len(self.words):
+            is_free = at in self.left or (self.words[at] in MONTHS and at not in self.taken)
+            size, date, wording = self._date(at) if is_free else (0, "", "")
+            if size and (column := self._date_column()):
+                before = self._before(at)
+                op = next((op for cue, op in _DATED if re.search(rf"\b(?:{cue})$", before)), "=")
+                if op == "=" and re.search(r"\bbetween .* and$", before):
+                    op = "<="
+                if date.startswith("--"):
+                    if op != "=" or len(date) > 4:
+                        self.doubt = f"the year of {wording} is not given"
+                    found = Condition(column, "=", "month", (date[2:4],), wording=wording)
+                else:
+                    found = Condition(column, op, "date", date=date, wording=wording)
+                self._add(found, range(at - (op != "="), at + size))
+                self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
+            at += size or 1
+
+    def _date(self, at: int) -> tuple[int, str, str]:
+        """Return the date at a place: the number of its words, as ISO text, and as written."""
+        word, before = self.words[at], self.words[at - 1] if at else ""
+        size, date, wording = date_at(self.words, at)
+        if not size and re.fullmatch(r"(?:19|20)\d\d", word):
+            return 1, word, word
+        if not size and word == "may" and before in ("in", "of", "during", "since", "for"):
+            return 1, f"--{MONTHS[word]:02}", word
+        return size, date, wording
+
+    def _find_comparisons(self) -> None:
+        for at, value in self.links.number_places.items():
+            if at not in self.left or self.words[at] in ("once", "twice"):
+                continue
+            before, behind = self._before(at), self.text[self.starts[at] + len(self.words[at]) :]
+            for ahead, after, op in _COMPARED:
+                match = re.search(rf"{ahead}$", before)
+                other = re.match(rf" (?:\w+ )?{after}\b", behind) if after else None
+                is_end = op == "<=" and re.search(r"\bbetween .* and$", before)
+                if (match or other or is_end) and (column := self._compared(at)):
+                    wanted = Condition(column, op, "value", (), value, None, self.words[at])
+                    self._add(wanted, [at])
+                    self._take(match)
+                    self._account(range(at, at + len(other[0].split()) + 1) if other else ())
+                if match or other or is_end:
+                    break
+
+    def _compared(self, at: int) -> int:
+        """Return the column with which the number at a place is compared."""
+        near = [
+            column
+            for column in self.quantities
+            if any(abs(place - at) <= 4 for place in self._mentioned(column))
+        ]
+        if len(near) != 1 and len(self.quantities) != 1:
+            self.doubt = f"it is not told with what {self.words[at]} is compared"
+            return 0
+        column = (near or self.quantities)[0]
+        self._account(self._mentioned(column))
+        return column
+
+    def _find_cells(self) -> None:
+        """Find the cells that words name: whole ones, in another form, or a part of only one."""
+        for at in sorted(self.left - self.taken):
+            for column in self.every:
+                texts = self.grid.folded[column - 1]
+                if len(texts) <= _FEW and self.grid.columns[column - 1].type == "text":
+                    if self._is_flag(column) and self._like(at, self.grid.stems[column - 1]):
+                        held = tuple(n for t, norms in texts.items() if t in _TRUE for n in norms)
+                        self._name(column, held, at, at + 1)
+                        break
+                    base = _base(self.words[at])
+                    held = tuple(n for t, norms in texts.items() if _base(t) == base for n in norms)
+                    if held and not any(
+                        x.exact and x.start <= at < x.end and x.end - x.start > 1
+                        for x in self.links.cells
+                    ):
+                        self._name(column, held, at, at + 1)
+                        break
+        spans: dict[tuple[int, int], list[Link]] = {}
+        for each in self.links.cells:
+            if each.condition.by == "text" and each.condition.texts != ("",) and each.share > 0.6:
+                spans.setdefault((each.start, each.end), []).append(each)
+        for (start, end), found in sorted(spans.items(), key=lambda s: (s[0][0] - s[0][1], s[0])):
+            places = set(range(start, end))
+            telling = {at for at in places if self.words[at] not in FUNCTION_WORDS}
+            if not telling or places & self.taken:
+                continue
+            exact = [each for each in found if each.exact]
+            chosen = exact or [each for each in found if self._only(each)]
+            columns = {each.condition.column for each in chosen}
+            named = [each for each in chosen if self._mentioned(each.condition.column)]
+            chosen = named if len(columns) > 1 and named else chosen
+            if not chosen:
+                continue
+            if len({each.condition.column for each in chosen}) > 1:
+                self.doubt = f"“{' '.join(self.words[start:end])}” stands in several columns"
+            condition = chosen[0].condition
+            held = condition.texts if exact else self._only(chosen[0])
+            self._name(condition.column, held, start, end)
+
+    def _only(self, link: Link) -> tuple[str, ...]:
+        """Return the only text of a column that has the words of a link."""
+        column, pieces = link.condition.column, link.condition.texts
+        texts = self.grid.folded[column - 1].items()
+        held = [norms for text, norms in texts if any(p in f" {text} " for p in pieces)]
+        is_text = self.grid.columns[column - 1].type == "text"
+        return held[0] if len(held) == 1 and is_text and len(self.grid.rows) > 1 else ()
+
+    def _name(self, column: int, texts: tuple[str, ...], start: int, end: int) -> None:
+        wording = " ".join(self.words[start:end])
+        match = _NOT.search(self._before(start))
+        op = "!=" if match else "="
+        self._take(match)
+        self._account(self._mentioned(column))
+        longer = (f" {text} " for text in self.grid.folded[column - 1] if text not in texts)
+        if any(f" {own} " in text for text in longer for own in texts if own):
+            self.doubt = f"“{wording}” stands within longer texts too"
+        verb = start - 2 if self.words[start - 1 : start] and start > 1 else -1
+        if self.words[start - 1] in ("by", "in", "to", "from", "with", "at", "for", "on"):
+            self.open.add(verb)
+        self._add(Condition(column, op, "text", texts, wording=wording), range(start, end))
+
+
+def _base(word: str) -> str:
+    return stem(PAST_FORMS.get(word, word))
