@@ -65,6 +65,7 @@ _FIRST, _LOOKED_AT = 5, 300
 #: How often the sentence that says most answers a question for why or how; that it gives a reason
 #: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
+#: Questions that a table answers by reckoning, if at all.
 _AVERAGES = re.compile(r"\b(?:average|mean|sum) (?:of|for|over)\b|\bon average\b", re.IGNORECASE)
 #: No sentence alone tells what documents are about: those that say most are shown.
 _OVERVIEW = 0.4

@@ -33,7 +33,6 @@ FUNCTION_WORDS = frozenset(
     "she they his her their him them not no also but if than then there after before during "
     "between about into over under out up down i you we me my our your s t".split()
 )
-#: English words with which no keyword begins or ends.
 _IRREGULAR = (
     "win won|lose lost|sell sold|buy bought|pay paid|send sent|leave left|"
     "begin began begun|get got|write wrote written|break broke broken|steal stole stolen|"
@@ -51,6 +50,7 @@ _IRREGULAR = (
 PAST_FORMS = {
     form: base for base, *forms in map(str.split, _IRREGULAR.split("|")) for form in forms
 }
+#: English words with which no keyword begins or ends.
 STOP_WORDS = FUNCTION_WORDS.union(
     # Determiners and pronouns.
     "all another any anybody anyone anything both each either enough every everybody everyone "

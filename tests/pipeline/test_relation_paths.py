@@ -41,13 +41,20 @@ The Long Quay\tdirected_by\tMara Lindholm
 """
 
 
-@pytest.fixture(scope="module")
-def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("films")
+def _loaded(
+    database: Database, factory: pytest.TempPathFactory, kind: str, text: str
+) -> Iterator[str]:
+    """Load a graph under a name of its own, and delete it afterwards."""
+    folder = factory.mktemp(kind)
     name = f"test {folder.name}"
-    load_triples(database, name, folder, (line.split("\t") for line in TRIPLES.splitlines()))
+    load_triples(database, name, folder, (line.split("\t") for line in text.splitlines()))
     yield name
     delete_graph(database, name)
+
+
+@pytest.fixture(scope="module")
+def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from _loaded(database, tmp_path_factory, "films", TRIPLES)
 
 
 @pytest.fixture(scope="module")
@@ -183,11 +190,7 @@ Rolf Kern\tparents\tIda Kern
 
 @pytest.fixture(scope="module")
 def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("staff")
-    name = f"test {folder.name}"
-    load_triples(database, name, folder, (line.split("\t") for line in BOTH_WAYS.splitlines()))
-    yield name
-    delete_graph(database, name)
+    yield from _loaded(database, tmp_path_factory, "staff", BOTH_WAYS)
 
 
 @pytest.mark.parametrize(

@@ -90,14 +90,12 @@ def place(
         target, own = targets[id_], None
         if target in known:
             stored = placed.stored[target] = known[target]
+            is_same = stored["contents"] == contents[id_]
+            if is_same and document.source not in stored["sources"]:
+                # A folder may have moved with all its files.
+                moved.update({n: "" for n in stored["sources"] if n not in moved and is_gone(n)})
             own = next((name for name in stored["sources"] if name not in moved), None)
-            if stored["contents"] == contents[id_]:
-                if document.source not in stored["sources"]:
-                    # A folder may have moved with all its files.
-                    moved.update(
-                        {n: "" for n in stored["sources"] if n not in moved and is_gone(n)}
-                    )
-                    own = next((name for name in stored["sources"] if name not in moved), None)
+            if is_same:
                 for name in moved.keys() & stored["sources"]:
                     moved[name] = moved[name] or document.source
                     placed.left.append({"document": target, "source": name})

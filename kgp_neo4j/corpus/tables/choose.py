@@ -239,6 +239,7 @@ _FOUND = (
     r"(?:(?:be(?:ing|en)?\s+)?(?:\w{2,}ed(?:\s+(?:to|about))?|found|written|seen|read|shown)|"
     r"appear\w*|occur\w*|comes?\s+up)"
 )
+#: What says that words are asked for as they stand in texts.
 _STANDS = (
     r"\b(?:mention|appear|occur|us|nam|cit|refer|quot|print|stand)\w*"
     r"|\b(?:say|said|found|written|read|comes?\s+up)\b"

@@ -9,9 +9,9 @@ relations, tells whether two sayings are of the same end ("customer of" and "is 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 import numpy as np
 import regex
@@ -107,23 +107,15 @@ def length_fits(words: Sequence[str], path: Sequence[str]) -> float:
 
     Each step needs words of its own, and a word that is said twice means two steps.
     """
-    plain = [at for at, w in enumerate(words) if _is_content(w)]
-    runs = [[at] for at in plain]
-    for before, after in pairwise(plain):
-        if after == before + 1:
-            runs[plain.index(after)] = runs[plain.index(before)] + [after]
-            runs[plain.index(before)] = []
-    runs = [run for run in runs if run]
-    stems = Counter(_stem(words[at]) for at in plain)
-    names = {_stem(w) for name in path for w in readable(name).split()} - {*FUNCTION_WORDS}
-    least = max((n for word, n in stems.items() if n > 1 or word in names), default=1)
-    return _UNFIT ** (max(len(path) - len(runs), 0) + max(least - len(path), 0))
+    plain = [at for at, word in enumerate(words) if _is_content(word)]
+    runs = sum(at - 1 not in plain for at in plain)
+    least = max(Counter(stem_of(words[at]) for at in plain).values(), default=1)
+    return _UNFIT ** (max(len(path) - runs, 0) + max(least - len(path), 0))
 
 
-def shares_stem(name: str, word: str) -> bool:
-    """Return whether a word has the stem of one of a relation's name: "mentees" of `mentors`."""
-    own = {_stem(w) for w in readable(name).split() if w not in FUNCTION_WORDS}
-    return word not in FUNCTION_WORDS and _stem(word) in own
+def stems_of(name: str) -> set[str]:
+    """Return the stems of a relation's name: "mentees" has that of `mentors`."""
+    return {stem_of(word) for word in readable(name).split() if word not in FUNCTION_WORDS}
 
 
 def _is_content(word: str) -> bool:
@@ -137,7 +129,7 @@ def _along(encoder: Encoder, asked: _Said, own: _Said) -> float:
     # Of nouns "employer" and "employee" tell who does it, "metabolite" does not.
     voices = asked.voice * own.voice
     is_same = asked.noun and own.noun and stem(asked.word) == stem(own.word)
-    if _stem(asked.word) == _stem(own.word) and (voices or is_same):
+    if stem_of(asked.word) == stem_of(own.word) and (voices or is_same):
         chance = _SAME if voices > 0 or (is_same and not voices) else 1 - _SAME
     elif encoder.name == DEFAULT_ENCODER:
         weights = _weights()
@@ -163,7 +155,8 @@ def _weights() -> Mapping[str, NDArray[np.float32]]:
     return {name: values.astype(np.float32) for name, values in load(file.read_bytes()).items()}
 
 
-def _stem(word: str) -> str:
+@lru_cache(maxsize=1 << 12)
+def stem_of(word: str) -> str:
     """Return the stem that a verb shares with who does it: manag for manages and manager."""
     word = PAST_FORMS.get(word, word)
     bare = stem(regex.sub(r"(?:er|or|ee|ed|ing)s?$", "", word) or word)
@@ -177,10 +170,10 @@ def _places(encoder: Encoder, words: Sequence[str], path: Sequence[str]) -> list
     if not plain:
         return [None] * len(path)
     near = embed(encoder, names) @ embed(encoder, [words[at] for at in plain]).T
-    stems = [{_stem(w) for w in name.split() if w not in FUNCTION_WORDS} for name in names]
+    stems = [stems_of(name) for name in path]
     here = words.index("x")
     scored = sorted(
-        ((float(near[row, column]) + (_stem(words[at]) in stems[row]) - 0.001 * abs(at - here)
+        ((float(near[row, column]) + (stem_of(words[at]) in stems[row]) - 0.001 * abs(at - here)
           - 0.01 * (words[at - 1 : at] in (["which"], ["what"])), row, at)
          for row in range(len(path)) for column, at in enumerate(plain)), reverse=True
     )  # fmt: skip
@@ -264,7 +257,7 @@ def _of_relation(encoder: Encoder, name: str, asked: _Said) -> list[tuple[float,
         words = words[1:]
     last, said = words[-1], " ".join(words)
     content = [w for w in words if w not in _PREPOSITIONS] or words
-    word = next((w for w in content if _stem(w) == _stem(asked.word)), content[0])
+    word = next((w for w in content if stem_of(w) == stem_of(asked.word)), content[0])
     if last == "by":
         return [(1.0, _Said(word, -1, " ".join(words[:-1]), True, noun=False))]
     noun = replace(_noun(word, last == "of"), text=f"is the {said} of".replace(" of of", " of"))
@@ -280,7 +273,7 @@ def _of_relation(encoder: Encoder, name: str, asked: _Said) -> list[tuple[float,
         weights = _weights()
         odds = embed(encoder, [saying(said)])[0] @ weights["verb"] + weights["verb_bias"][0]
         # A name in the plural is rare, and a question that has the word as a verb tells.
-        is_used = not asked.noun and _stem(asked.word) == _stem(word)
+        is_used = not asked.noun and stem_of(asked.word) == stem_of(word)
         odds += _THIRD_PERSON * said.endswith("s") + _USED * is_used
         chance = float(1 / (1 + np.exp(-odds)))
     else:

@@ -47,8 +47,9 @@ _LEAST = 0.001
 #: A path this likely, and nearly as likely as the best, is asked for as well.
 _ALSO, _NEARLY = 0.5, 0.85
 
-#: Most of a path that no word of the question comes near.
-_GUESSED = 0.45
+#: Most of a path that no word of the question comes near, and what is left of one that leads to no
+#: time where that is asked for.
+_GUESSED, _NO_TIME = 0.45, 0.3
 _WHEN = regex.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month))\b", regex.I)
 _ASKS = regex.compile(r"\b(?:who|whom|whose|which|what|where|when)\b", regex.I)
 _YES_OR_NO = regex.compile(
@@ -103,7 +104,7 @@ def _of_kind(question: str, walked: Sequence[Walked]) -> list[Walked]:
     made = []
     for path, ids in walked:
         guess = min(_GUESSED, path.score / max(left, 1e-9) * _GUESSED)
-        score = max(path.score, guess) if fits(path) else min(path.score, _GUESSED) * _PRIOR
+        score = max(path.score, guess) if fits(path) else min(path.score, _GUESSED) * _NO_TIME
         made.append((replace(path, score=score), ids))
     return _by_score(made)
 

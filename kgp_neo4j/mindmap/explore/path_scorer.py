@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from kgp_neo4j.mindmap.explore.asked_end import shares_stem
+from kgp_neo4j.mindmap.explore.asked_end import stem_of, stems_of
 from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
@@ -125,6 +125,7 @@ def read_question(
                     near[kind, better, at] = values[better, column]
         if after == first + 1:
             near[3, :, first] = cosines[:, column]
+    stems = ["" if word in FUNCTION_WORDS else stem_of(word) for word in words]
     here = [at for at, word in enumerate(words) if not word]
     place = [min((at - h for h in here), key=abs, default=at + 1) for at in range(len(words))]
     return QuestionWords(
@@ -132,7 +133,7 @@ def read_question(
         grammar=np.array([_GRAMMAR_PLACE.get(word, 0) for word in words], np.intp),
         place=np.array(place, np.float32),
         mention=np.array([not word for word in words], np.bool_),
-        same=np.array([[shares_stem(name, w) for w in words] for name in names], np.bool_),
+        same=np.array([[stem in own for stem in stems] for own in map(stems_of, names)], np.bool_),
     )
 
 

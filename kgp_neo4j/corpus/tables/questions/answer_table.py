@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.tables.outline import (
     cite_cell,
     cite_table,
 )
-from kgp_neo4j.corpus.tables.questions.candidates import candidates
+from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
 from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.figures import Figure, figure_in_words, read_figure
@@ -69,9 +69,9 @@ def answer_from_table(
             if not _is_denied(links, grid, figure, answer.values):
                 return answer
             answer = replace(answer, confidence=_NEAR)
-    elif readings := candidates(links, grid):
+    elif learned := _learned(links, grid):
         ranker = load_ranker()
-        best, confidence = ranker.judge(example(links, grid, readings), readings)
+        best, confidence = learned
         if figure and (strict or best.plan.kind not in ("select", "exists")):
             confidence = min(confidence, _UNCLEAR if strict else ranker.threshold - 0.01)
         found = run(library, table, rows, best.plan)
@@ -90,13 +90,19 @@ def answer_from_table(
     return unsure if unsure.probable else replace(unsure, text=text)
 
 
+def _learned(links: Links, grid: Grid) -> tuple[Candidate, float] | None:
+    """Return the likeliest of the readings that the ranker knows, with its probability."""
+    readings = candidates(links, grid)
+    return load_ranker().judge(example(links, grid, readings), readings) if readings else None
+
+
 def _is_denied(links: Links, grid: Grid, figure: Figure, values: Sequence[str]) -> bool:
     """Return whether the learned reading, by as many conditions, is sure of another value."""
-    readings = [] if figure.group else candidates(links, grid)
-    if not readings:
+    learned = None if figure.group else _learned(links, grid)
+    if learned is None:
         return False
-    best, confidence = load_ranker().judge(example(links, grid, readings), readings)
-    is_other = {*denotation(grid, best.plan).values} != {*values}
+    best, confidence = learned
+    is_other = {*best.result.values} != {*values}
     told = len(best.plan.rows.conditions) >= len(figure.conditions)
     return told and is_other and confidence >= _OTHERWISE
 
