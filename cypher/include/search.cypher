@@ -2,7 +2,7 @@
 // of, and `most`. Leaves `node` and `score`, BM25. Words that a dot, a comma or a line joins without a
 // space ("example.com", "1,000") are searched as one too, since the index has them so. The index is the
 // corpus's own, so that words of others count nothing, or that of its language; where a word is Chinese, Japanese or Korean,
-// passages with such text are searched by pairs of characters.
+// passages with such text are searched by pairs of characters, in an index of their own.
 CALL (c, text, words, most) {
   WITH c, most, words + COLLECT {
     WITH left(toLower(normalize(text, NFKC)), 10000) AS low
@@ -43,7 +43,7 @@ CALL (c, text, words, most) {
     // Characters that stand by themselves are written without spaces.
     WITH c, most, reduce(all = '', piece IN pieces | all
       + CASE WHEN all =~ single AND left(piece, 1) =~ single THEN '' ELSE ' ' END + piece) AS joined
-    CALL db.index.fulltext.queryNodes('kgp_passage_cjk',
+    CALL db.index.fulltext.queryNodes('kgp_passage_' + CASE WHEN c.cjk THEN c.scope + 'Cjk' ELSE 'cjk' END,
       '+scope:' + c.scope + '^0 +(title:(' + joined + ') text:(' + joined + '))', {limit: most})
     YIELD node, score
     RETURN node, score

@@ -66,7 +66,8 @@ CALL (c, d, row) {
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
       p.page = new.page, p.section = new.section, p.raw = new.raw
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
-  FOREACH (shelf IN CASE WHEN c.small THEN [c.language, c.shelf] ELSE [c.shelf] END |
+  FOREACH (shelf IN CASE WHEN c.small THEN [c.language, c.shelf] ELSE [c.shelf] END
+                  + CASE WHEN new.cjk AND c.shelf = c.scope THEN [c.scope + 'Cjk'] ELSE [] END |
     SET p:$(toUpper(left(shelf, 1)) + substring(shelf, 1) + 'Passage'))
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, row, new

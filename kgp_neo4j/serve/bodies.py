@@ -90,3 +90,16 @@ class Problem(BaseModel):
     """What went wrong, and what to do."""
 
     error: _Error
+
+
+class UploadedFolder(BaseModel):
+    """A folder whose files were loaded one by one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    corpus: _Name
+    folder: str = Field(min_length=1, max_length=1000, description="Its name.")
+    files: list[str] = Field(
+        min_length=1, max_length=10_000, description="The files in it now, each with its folders."
+    )
+    prune: bool = Field(False, description="Remove what was loaded of files that are gone.")

@@ -13,12 +13,14 @@ import regex
 from fastapi import APIRouter, Request, Response
 
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
+from kgp_neo4j.corpus.load.follow import Followed
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.kept_files import forget_files, keep_file
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.serve.access import CorpusName, Loads
+from kgp_neo4j.serve.bodies import UploadedFolder
 from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
@@ -26,6 +28,8 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.json_records import to_json
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+#: Folders within each other at most.
+_DEEPEST = 20
 
 router = APIRouter(tags=["documents"])
 
@@ -36,15 +40,17 @@ router = APIRouter(tags=["documents"])
     openapi_extra={"requestBody": {"required": True, "content": _BYTES}},
 )
 async def upload(
-    corpus: CorpusName, caller: Loads, name: str = "", connect: bool = True
+    corpus: CorpusName, caller: Loads, name: str = "", folder: str = "", connect: bool = True
 ) -> Response:
     """Load the file that is the body into a corpus, and connect it; `name` is the file's name.
 
+    Files of one name are told apart by the `folder` that they come from ("notes/2024").
     It is answered once everything is stored; as events, with the progress before that: `progress`,
     `loaded`, `done` or `error`. With `connect=false` the passages stay unconnected.
     """
     service, request = caller.service, caller.request
     name = file_name(name)
+    parts = _folder_parts(folder)
     checked_corpus(corpus)
     if not caller.access.sees("corpus", corpus):
         # To make a corpus one must be allowed its name, so there is nothing to hide.
@@ -53,14 +59,14 @@ async def upload(
 
     def store() -> dict[str, Any]:
         # The folder belongs to the corpus: the same file again replaces its documents.
-        folder = service.folder / corpus_scope(corpus)
-        place = folder / name
+        own = service.folder / corpus_scope(corpus)
+        place = own.joinpath(*parts, name)
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file.replace(place)
             report = to_json(load(service.database, [place], corpus, strict=True))
             # Where the file lay is nothing to the client.
-            loaded = json.loads(report.replace(f"{folder}{os.sep}", ""))
+            loaded = json.loads(report.replace(f"{own}{os.sep}", ""))
             if not service.settings.forget_uploads:
                 keep_file(service.database, corpus, place)
             forget_files(service.database, corpus)
@@ -80,6 +86,27 @@ async def upload(
         file.unlink(missing_ok=True)
         raise
     return json_response(await waiting, 201)
+
+
+@router.post("/folders")
+async def follow(body: UploadedFolder, caller: Loads) -> Response:
+    """Tell which files of a folder are gone since it was loaded before; `prune` removes them."""
+    service = caller.service
+    own = service.folder / corpus_scope(body.corpus)
+    folder = own.joinpath(*_folder_parts(body.folder))
+    files = {str(own.joinpath(*_folder_parts(each))) for each in body.files}
+
+    def settle() -> dict[str, Any]:
+        followed = Followed(service.database, body.corpus, {str(folder): files})
+        followed.settle(body.prune)
+        forget_files(service.database, body.corpus)
+        names = {"gone": followed.gone, "pruned": followed.pruned}
+        return {
+            key: [each.removeprefix(f"{own}{os.sep}") for each in some]
+            for key, some in names.items()
+        }
+
+    return await caller.change(caller.seeing("corpus", body.corpus, settle))
 
 
 async def _received(service: Service, request: Request, name: str) -> Path:
@@ -117,8 +144,7 @@ def file_name(given: str) -> str:
     Letters, digits, marks, spaces and `._-()` stay; raises ProblemError for a name without one of
     the known endings.
     """
-    last = unicodedata.normalize("NFC", plain(given.replace("\\", "/").rpartition("/")[2]))
-    kept: str = regex.sub(r"[^\p{L}\p{M}\p{N} ._()-]", "_", last).lstrip(". ")
+    kept = _plain_name(given.replace("\\", "/").rpartition("/")[2])
     ending = extension(Path(kept))
     at = kept.lower().rfind(ending) if ending else 0
     if at < 1:
@@ -130,3 +156,18 @@ def file_name(given: str) -> str:
     stem, tail = kept[:at], kept[at:]
     # File systems take a few more bytes than these 120.
     return stem.encode()[: 120 - len(tail)].decode(errors="ignore").rstrip() + tail
+
+
+def _folder_parts(given: str) -> list[str]:
+    """Return the names of a path below a corpus's own folder: it leads nowhere else."""
+    names = (_plain_name(part).strip() for part in given.replace("\\", "/").split("/"))
+    parts = [name.encode()[:120].decode(errors="ignore") for name in names if name]
+    if len(parts) > _DEEPEST:
+        raise ProblemError(400, f"a folder more than {_DEEPEST} folders deep")
+    return parts
+
+
+def _plain_name(name: str) -> str:
+    normal = unicodedata.normalize("NFC", plain(name))
+    kept: str = regex.sub(r"[^\p{L}\p{M}\p{N} ._()-]", "_", normal).lstrip(". ")
+    return kept

@@ -78,6 +78,35 @@ def _check_access(page: Page) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
+def test_a_folder_is_followed(chromium: Browser, served: Serving, tmp_path: Path) -> None:
+    page = _page(chromium, served.address)
+    folder = tmp_path / "notes"
+    (folder / "old").mkdir(parents=True)
+    for name, text in {
+        "mill.md": "The mill grinds oats.",
+        "old/quay.md": "The quay is wet.",
+    }.items():
+        (folder / name).write_text(f"# {text}\n\n{text}")
+    page.get_by_role("button", name="Documents").click()
+
+    def load() -> None:
+        page.get_by_label("Corpus", exact=True).fill(_LOADED)
+        page.get_by_label("or a folder").set_input_files(folder)
+        page.get_by_role("button", name="Load").click()
+        expect(page.get_by_text("Loading is over.")).to_be_visible()
+
+    load()
+    expect(page.locator("#documents")).to_contain_text("quay.md")
+    (folder / "old" / "quay.md").unlink()
+    (folder / "old" / "inn.md").write_text("# Inn\n\nThe inn has six beds.")
+    load()
+    expect(page.locator("#uploads")).to_contain_text("notes has no longer: notes/old/quay.md")
+    _check_access(page)
+    page.get_by_role("button", name="Remove from the corpus").click()
+    expect(page.locator("#uploads")).to_contain_text("notes: removed notes/old/quay.md")
+    expect(page.locator("#documents")).not_to_contain_text("quay.md")
+
+
 def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: Serving) -> None:
     page = _page(chromium, served.address)
     page.get_by_role("button", name="Documents").click()

@@ -61,7 +61,7 @@ def _scope(database: Database, corpus: str) -> str:
 def _indexes(database: Database, scope: str) -> set[str]:
     """Return the indexes of a corpus alone."""
     names = {row["name"] for row in rows(database, "SHOW INDEXES YIELD name")}
-    return {name for name in names if name.endswith(scope)}
+    return {name for name in names if name.endswith((scope, f"{scope}Cjk"))}
 
 
 def _own(database: Database, corpus: str) -> list[bool]:
@@ -100,6 +100,41 @@ def test_others_change_nothing(
     database.write("load/choose_indexes", corpus=corpus, own=False)
     connect(database, corpus, edges=["tfidf"])
     assert _found(database, corpus) == found
+
+
+def test_others_change_nothing_in_chinese(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    def load_lamps(name: str, rare: str, count: int) -> None:
+        records = (
+            (f"灯{n}", f"一盏{rare if n == 7 else '普通'}的橡木灯笼 {n}") for n in range(count)
+        )
+        load_records(database, name, tmp_path, *records)
+
+    def found() -> list[tuple[str, float]]:
+        asked = {"question": "罕见的橡木灯笼", "configuration": {"limit": 5}}
+        rows = database.read("procedures/seeds", corpus=corpus, **asked)
+        return [(row["passage"]["title"], row["score"]) for row in rows]
+
+    # The first passages are English: those in Chinese get an index once they come.
+    load_records(database, corpus, tmp_path, ("Oak", "A lantern of oak"))
+    scope = _scope(database, corpus)
+    assert f"kgp_passage_{scope}Cjk" not in _indexes(database, scope)
+    load_lamps(corpus, "罕见", 30)
+    assert f"kgp_passage_{scope}Cjk" in _indexes(database, scope)
+    before = found()
+    assert before[0][0] == "灯7"
+    load_lamps(other_corpus, "罕见罕见", 300)
+    assert found() == before
+    delete_corpus(database, other_corpus)
+    load_lamps(corpus, "罕见", 31)
+    label = f"{scope[:1].upper()}{scope[1:]}CjkPassage"
+    labelled = (
+        "MATCH (p:Passage {corpus: $c}) WHERE $label IN labels(p) RETURN count(*) AS passages"
+    )
+    assert rows(database, labelled, c=corpus, label=label) == [{"passages": 31}]
+    delete_corpus(database, corpus)
+    assert not _indexes(database, scope)
 
 
 def test_the_index_of_vectors_is_made_once_they_are_all_there(

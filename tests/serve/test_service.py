@@ -349,6 +349,46 @@ def test_a_file_comes_and_goes(served: Serving, loader: httpx.Client, admin: htt
         assert admin.delete("/corpora/test served").status_code == 200
 
 
+def test_a_folder_is_followed(served: Serving, loader: httpx.Client, admin: httpx.Client) -> None:
+    corpus = "test served"
+
+    def load(folder: str, name: str, text: str) -> dict[str, Any]:
+        at = {"corpus": corpus, "folder": folder, "name": name, "connect": "false"}
+        return dict(loader.post("/documents", params=at, content=text.encode()).json())
+
+    def follow(*files: str, prune: bool = False) -> Any:
+        asked = {"corpus": corpus, "folder": "notes", "files": files, "prune": prune}
+        answer = loader.post("/folders", json=asked)
+        return answer.json() if answer.status_code == 200 else answer.status_code
+
+    def titles() -> list[str]:
+        listed = loader.get("/documents", params={"corpus": corpus}).json()["documents"]
+        return sorted(each["title"] for each in listed)
+
+    assert follow("notes/a.md") == 404  # no such corpus
+    try:
+        # Files of one name in two folders, and a way out of the folder that leads nowhere.
+        load("notes", "a.md", "# Mill\n\nThe mill grinds oats.")
+        load("notes/old", "a.md", "# Quay\n\nThe quay is of granite.")
+        load("../../notes/old", "b.md", "# Inn\n\nThe inn has six beds.")
+        everything = ["notes/a.md", "notes/old/a.md", "notes/old/b.md"]
+        assert follow(*everything) == {"gone": [], "pruned": []}
+        assert titles() == ["Inn", "Mill", "Quay"]
+        # One is gone, and one has moved.
+        load("notes/new", "b.md", "# Inn\n\nThe inn has six beds.")
+        left = ["notes/a.md", "notes/new/b.md"]
+        for _ in range(2):
+            assert follow(*left) == {"gone": ["notes/old/a.md"], "pruned": []}
+        assert titles() == ["Inn", "Mill", "Quay"]
+        assert follow(*left, prune=True) == {"gone": [], "pruned": ["notes/old/a.md"]}
+        assert titles() == ["Inn", "Mill"]
+        assert follow(*left) == {"gone": [], "pruned": []}
+        assert follow(prune=True) == 422
+        assert not [each for each in served.service.folder.rglob("*") if each.is_file()]
+    finally:
+        admin.delete(f"/corpora/{corpus}")
+
+
 def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> None:
     at = {"corpus": "test served", "name": "a.pdf"}
 

@@ -7,7 +7,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.loading import language_of
-from kgp_neo4j.corpus.load.own_indexes import make_indexes, passage_label
+from kgp_neo4j.corpus.load.own_indexes import cjk_shelf, make_indexes, passage_label
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.text.language import languages
@@ -51,6 +51,8 @@ def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
         raise InputError("a passage of another scope")
     # The labels of the indexes that search it.
     shelves = {root["shelf"], root["language"]} if root.get("small") else {root["shelf"]}
+    if root.get("cjk") and _CJK in labels:
+        shelves.add(cjk_shelf(root["scope"]))
     return [*labels, *map(passage_label, sorted(shelves))]
 
 
@@ -78,7 +80,7 @@ CORPUS = Kind(
         "headerRows level links markdownRows nodes number order page pages position rank row "
         "rowSpan rows start step tables",
         "number": "coherence commonness inherited judged match score seconds tfidf value weight",
-        "truth": "complete covered inKeywordGraph moving named namesTitle owned raw recognised "
+        "truth": "cjk complete covered inKeywordGraph moving named namesTitle owned raw recognised "
         "small structured unfinished",
         "time": "askedAt createdAt loadedAt madeAt",
         "vector": "embedding mdrEmbedding",

@@ -19,9 +19,9 @@ def make_own_indexes(database: Database, corpus: str) -> None:
         return
     chosen = {"corpus": corpus, "own": True, "small": not state["large"]}
     grown = state["small"] and state["large"]
-    if state["own"] and not (state["moving"] or grown):
+    if state["own"] and not (state["moving"] or grown or state["cjk"]):
         return
-    if not state["own"] or grown:
+    if not state["own"] or grown or state["cjk"]:
         database.write_in_batches("load/label_passages", corpus=corpus)
         make_indexes(database, corpus, vectors=state["large"])
         database.read("install/await_indexes")
@@ -42,6 +42,8 @@ def make_indexes(database: Database, corpus: str, *, vectors: bool = True) -> No
     for state in database.read("load/index_state", corpus=corpus):
         scope = state["scope"]
         make_text_index(database, scope, state["language"])
+        if state["cjk"]:
+            make_text_index(database, cjk_shelf(scope), "cjk")
         if vectors and state["indexed"]:
             index, name = statement("load/vector_index"), f"kgp_vectors_{scope}"
             database.define(index, name=name, label=passage_label(scope))
@@ -60,8 +62,14 @@ def make_text_index(database: Database, shelf: str, language: str) -> None:
 def drop_indexes(database: Database, corpus: str) -> None:
     """Drop the indexes of the corpus's own, also those of an import that was cut off."""
     for state in database.read("load/index_state", corpus=corpus):
-        for kind in ("passage", "vectors"):
-            database.define(statement("load/drop_index"), name=f"kgp_{kind}_{state['scope']}")
+        scope = state["scope"]
+        for index in (f"passage_{scope}", f"passage_{cjk_shelf(scope)}", f"vectors_{scope}"):
+            database.define(statement("load/drop_index"), name=f"kgp_{index}")
+
+
+def cjk_shelf(scope: str) -> str:
+    """Return the shelf of a corpus's passages in Chinese, Japanese or Korean."""
+    return f"{scope}Cjk"
 
 
 def passage_label(shelf: str) -> str:

@@ -4,7 +4,7 @@ import { call, events } from "./api.js";
 import { openPlace, setUpReader } from "./document.js";
 import { listHistory } from "./history.js";
 import { make } from "./text.js";
-import { uploadAll } from "./upload.js";
+import { follow as followFolder, isSeen, uploadAll } from "./upload.js";
 
 const at = (id) => document.getElementById(id);
 const VIEWS = ["ask", "history", "documents"];
@@ -230,9 +230,11 @@ async function drop({ id, title }) {
   });
 }
 
-async function load(files, corpus) {
+/** Load files into a corpus, those of a folder too, and tell what is gone from that. */
+async function load(files, corpus, ofFolder = []) {
   tell(`Loading ${files.length} ${files.length === 1 ? "file" : "files"}.`);
   await uploadAll(files, corpus, at("uploads"), (file) => trying(() => load([file], corpus)));
+  if (ofFolder.length) await followFolder(ofFolder, corpus, at("uploads"), trying, look);
   tell("Loading is over.");
   await look(`corpus ${corpus}`);
 }
@@ -269,9 +271,11 @@ at("sought").addEventListener("input", () => {
 });
 at("upload").addEventListener("submit", (event) => {
   event.preventDefault();
-  const files = [...at("files").files];
-  at("files").value = "";
-  trying(() => load(files, at("into").value.trim()));
+  const ofFolder = [...at("folder").files].filter(isSeen);
+  const files = [...at("files").files, ...ofFolder];
+  at("files").value = at("folder").value = "";
+  if (files.length) trying(() => load(files, at("into").value.trim(), ofFolder));
+  else tell("Choose files or a folder first.");
 });
 at("token-form").addEventListener("submit", (event) => {
   event.preventDefault();

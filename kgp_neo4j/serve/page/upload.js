@@ -1,6 +1,36 @@
 // Files into a corpus, one after another, each with a bar for its way and one for its loading.
-import { headers, parser, refusal } from "./api.js";
+import { call, headers, parser, refusal } from "./api.js";
 import { make } from "./text.js";
+
+/** The folder that a file was chosen with, below that which was chosen; empty for a single file. */
+const folderOf = (file) => (file.webkitRelativePath ?? "").split("/").slice(0, -1).join("/");
+
+/** Whether a file of a folder is meant to be seen. */
+export const isSeen = (file) => !file.webkitRelativePath.split("/").some((part) => part.startsWith("."));
+
+/**
+ * Tell what of a folder is gone since it was loaded before, with a button that removes it: its work is
+ * tried by `trying`, and `removed` is called once it is done.
+ */
+export async function follow(files, corpus, list, trying, removed) {
+  const [folder] = files[0].webkitRelativePath.split("/");
+  const ask = (prune) =>
+    call("/folders", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ corpus, folder, files: files.map((file) => file.webkitRelativePath), prune }),
+    });
+  const { gone } = await ask(false);
+  if (!gone.length) return;
+  const line = make("li", {}, make("strong", {}, folder), ` has no longer: ${gone.join(", ")} `);
+  const remove = async () => {
+    const { pruned } = await ask(true);
+    line.replaceChildren(make("strong", {}, folder), `: removed ${pruned.join(", ")}`);
+    await removed();
+  };
+  line.append(make("button", { type: "button", class: "quiet", onclick: () => trying(remove) }, "Remove from the corpus"));
+  list.prepend(line);
+}
 
 /** Load files; `list` gets a line for each, a refused one with `retry`. Resolves after the last. */
 export async function uploadAll(files, corpus, list, retry) {
@@ -29,7 +59,7 @@ export async function uploadAll(files, corpus, list, retry) {
 }
 
 function upload(file, corpus, connect, said, bar) {
-  const query = new URLSearchParams({ corpus, name: file.name, connect: String(connect) });
+  const query = new URLSearchParams({ corpus, name: file.name, folder: folderOf(file), connect: String(connect) });
   const request = new XMLHttpRequest();
   request.open("POST", `/documents?${query}`);
   for (const [name, value] of Object.entries(headers({ accept: "text/event-stream" }))) {
