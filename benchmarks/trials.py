@@ -34,15 +34,22 @@ from kgp_neo4j.types.mindmap import MindMap
 HERE = Path(__file__).parent
 #: The graph of each half whose questions are of one to three steps.
 LARGE = {"open": "mountains", "held_out": "software"}
-OVER_GRAPHS = ("direction", "negation")
+OVER_GRAPHS = ("direction", "negation", "chinese")
 PARTS = (*OVER_GRAPHS, "tables", "identifiers", "parts", "not_there")
 OUTCOMES = ("right", "wrong above", "wrong below", "refused")
 #: Words that an answer in documents may have beside an accepted one.
 _MORE_WORDS = 4
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
-_REFUSALS = ("The graph does not say", "The graph holds nothing")
-_UNSURE = ("Not certain", "The evidence points most to")
-_LIKELY = re.compile(r"\((\d+) ?% likely\)")
+_REFUSALS = (
+    "The graph does not say",
+    "The graph holds nothing",
+    "知识图谱没有说明",
+    "知识图谱中没有",
+)
+_POINTS = ("The evidence points most to", "证据最支持")
+_UNSURE = ("Not certain", "不确定", *_POINTS)
+_PATH = re.compile("By the relation path|依据关系路径")
+_LIKELY = re.compile(r"(?:\(|可能性 )(\d+) ?%")
 _ABSENT = re.compile(r"\b(?:absen\w+|denie[sd]|not (?:present|counted)|past|gone|else)\b", re.I)
 _NOT_THERE = re.compile(r"\b(?:no|not|none|nowhere|nothing|neither)\b", re.I)
 
@@ -114,15 +121,15 @@ def ask_graphs(place: Path, part: str) -> Iterator[common.Record]:
 
 def judge_map(one: common.Record, answer: MindMap, holdings: Holdings) -> common.Record:
     """Judge an answer over a graph: by its set of names, its number, or yes or no."""
-    head = answer.text.partition("By the relation path")[0].strip()
-    if head.startswith(_UNSURE[1]):
+    head = _PATH.split(answer.text)[0].strip()
+    if head.startswith(_POINTS):
         head = head.splitlines()[0]
     likely = _LIKELY.search(answer.text)
     refused = head.startswith(_REFUSALS)
     unsure = head.startswith(_UNSURE) or (likely is not None and int(likely[1]) < 50)
     first = one["answers"][0]
-    bare = head.removeprefix(f"{_UNSURE[0]}:").strip()
-    if first in ("yes", "no"):
+    bare = head.removeprefix("Not certain:").removeprefix("不确定：").strip()
+    if first in ("yes", "no", "是", "否"):
         right = re.split(r"\W", bare.lower())[0] == first
     elif first.isdigit():
         right = _NUMBER.findall(bare)[:1] == [first]

@@ -221,3 +221,19 @@ def test_the_end_that_is_asked_for(
 def test_words_of_the_question_are_no_entities(database: Database, staff: str) -> None:
     found = mine(open_graph(database, staff), "which managers report to otto brandt")
     assert [entity.name for entity in found.entities if entity.id] == ["Otto Brandt"]
+
+
+@pytest.fixture(scope="module")
+def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    text = "江涛\t管理\t何静\n何静\t管理\t石磊\n何静\t管理\t夏雨"
+    yield from _loaded(database, tmp_path_factory, "chinese", text)
+
+
+def test_a_chinese_question_is_answered_in_chinese(database: Database, chinese: str) -> None:
+    def said(question: str) -> str:
+        return ask_graph(database, chinese, question).text.splitlines()[0]
+
+    assert said("谁管理何静？") == "江涛。"
+    assert said("何静管理多少人？").startswith("2：")
+    assert said("江涛被谁管理？") == "知识图谱没有说明。"
+    assert said("江涛管理何静吗？") == "是：何静。"

@@ -151,8 +151,7 @@ def answer_from(
     candidates = compose.rank_candidates(reasoning)
     edges = compose.composed_edges(candidates, reasoning)
     text = compose.composed_text(question, reasoning, candidates)
-    by_path = None if is_han(question) else compose.answer_by_path(question, reasoning, candidates)
-    if by_path:
+    if by_path := compose.answer_by_path(question, reasoning, candidates):
         text, edges = by_path[0], by_path[1] or edges
     told: dict[str, list[str]] = {}
     for entity in (e for e in reasoning.entities if e.id):

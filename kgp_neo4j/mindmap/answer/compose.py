@@ -251,7 +251,20 @@ _CERTAIN = 0.5
 #: A path so nearly as likely as the best says the same.
 _ALIKE = 0.85
 _MOST_ROUTES = 5
-_COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
+_COUNTS = regex.compile(
+    r"^\W*(?:how many|what number of|what is the number of|count)\b|多少|几[个位家种名]", regex.I
+)
+#: What an answer by a path says, in English and in Chinese.
+_WORDS = {
+    "silent": ("The graph does not say.", "知识图谱没有说明。"),
+    "found": ("{}.", "{}。"),
+    "counted": ("{}: {}.", "{}：{}。"),
+    "yes": ("Yes: {}.", "是：{}。"),
+    "no": ("No, by what the graph holds.", "否，按知识图谱所载。"),
+    "doubted": ("Not certain: {}", "不确定：{}"),
+    "path": ("By the relation path {} ({:.0%} likely):", "依据关系路径 {}（可能性 {:.0%}）："),
+    "more": ("   and {} more", "   另有 {} 条"),
+}
 
 #: An answer in words with the edges of its mind map; no edges where the graph does not say.
 PathAnswer = tuple[str, tuple[MapEdge, ...]]
@@ -277,17 +290,21 @@ def answer_by_path(
         alike = [path for path in reasoning.asked if path.score >= least]
         order = [entity.id for entity in reasoning.entities]
         best = max(alike, key=lambda p: (bool(p.reaches), -order.index(p.entity_id), p.score))
+    chinese = is_han(question)
     if best.score < _LEAST or not (best.ends or yes_or_no):
-        return "The graph does not say.", ()
+        return _WORDS["silent"][chinese], ()
     if not yes_or_no:
-        ends = dict.fromkeys(best.end_of(route)[1] for route in best.routes)
-        names = listed(list(ends), count=best.ends)
-        return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
+        ends = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
+        names = _first_names(ends, chinese) if chinese else listed(ends, count=best.ends)
+        if _COUNTS.search(question):
+            return _answer(_WORDS["counted"][chinese].format(best.ends, names), best, chinese)
+        return _answer(_WORDS["found"][chinese].format(names), best, chinese)
     if not best.reaches:
-        return _answer("No, by what the graph holds.", best)
+        return _answer(_WORDS["no"][chinese], best, chinese)
     if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
         best = replace(best, routes=routes, ends=len(routes))
-    return _answer(f"Yes: {listed(best.reaches)}.", best)
+    names = "、".join(best.reaches) if chinese else listed(best.reaches)
+    return _answer(_WORDS["yes"][chinese].format(names), best, chinese)
 
 
 def path_meant(reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> RelationPath | None:
@@ -307,12 +324,12 @@ def path_text(path: RelationPath) -> str:
     return path.entity + "".join(steps) + restricted
 
 
-def _answer(text: str, path: RelationPath) -> PathAnswer:
-    lines = [text if path.score >= _CERTAIN else f"Not certain: {text}"]
-    lines.append(f"By the relation path {path_text(path)} ({path.score:.0%} likely):")
+def _answer(text: str, path: RelationPath, chinese: bool) -> PathAnswer:
+    lines = [text if path.score >= _CERTAIN else _WORDS["doubted"][chinese].format(text)]
+    lines.append(_WORDS["path"][chinese].format(path_text(path), path.score))
     lines += [f"   {_route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
-        lines.append(f"   and {path.ends - _MOST_ROUTES} more")
+        lines.append(_WORDS["more"][chinese].format(path.ends - _MOST_ROUTES))
     triples = dict.fromkeys(triple for route in path.routes for triple in route)
     return "\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES]))
 

@@ -6,7 +6,7 @@ database and scored against the whole question, and evidence is spent on complet
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -22,6 +22,7 @@ from kgp_neo4j.mindmap.explore.asked_end import (
     length_fits,
     tokens,
 )
+from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
 from kgp_neo4j.mindmap.link.name_forms import is_han
@@ -53,7 +54,8 @@ _GUESSED, _NO_TIME = 0.45, 0.3
 _WHEN = regex.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month))\b", regex.I)
 _ASKS = regex.compile(r"\b(?:who|whom|whose|which|what|where|when)\b", regex.I)
 _YES_OR_NO = regex.compile(
-    r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
+    r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b|吗\W*$|是否|是不是|有没有",
+    regex.I,
 )
 
 #: A relation path with the ids of its ends; these are read where several entities are named.
@@ -70,10 +72,14 @@ def explore_relation_paths(
     what is asked for. Empty where none fits, or without an encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
-    if not starts or graph.encoder is None:
-        return []
     search = _Search(graph, question, starts, settings)
-    walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))
+    if is_han(question):
+        walked = _that_lead_somewhere(search.walk(_likeliest(search.in_chinese())))
+    elif graph.encoder is not None:
+        walked = search.walk(_likeliest(search.scored(graph.encoder)))
+    else:
+        return []
+    walked = _by_score(walked)
     walked = _of_kind(question, walked)
     if not asks_yes_or_no(question):
         walked = _united(search.before_the_end(walked))
@@ -81,6 +87,15 @@ def explore_relation_paths(
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
     return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked]
+
+
+def _likeliest(paths: Iterable[RelationPath]) -> list[RelationPath]:
+    return sorted(paths, key=lambda path: -path.score)
+
+
+def _that_lead_somewhere(walked: Sequence[Walked]) -> list[Walked]:
+    """Return paths that lead somewhere, else all: many names do not tell which end is which."""
+    return [each for each in walked if each[0].ends] or list(walked)
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -122,16 +137,28 @@ class _Search:
     starts: Sequence[LinkedEntity]
     settings: MiningSettings
 
+    def mentions(
+        self,
+    ) -> Iterator[tuple[LinkedEntity, tuple[int, int], list[tuple[int, int]]]]:
+        """Yield the entities with their places in the question, and the places of the others."""
+        begins = [_place_of(entity.surface, self.question) for entity in self.starts]
+        places = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
+        for entity, place in zip(self.starts, places, strict=True):
+            yield entity, place, [other for other in places if other != place]
+
+    def in_chinese(self) -> Iterator[RelationPath]:
+        """Yield the paths from each entity that a Chinese question may ask for, not walked."""
+        for entity, place, others in self.mentions():
+            for path, score in paths_in_chinese(self.question, place, others, self.graph.relations):
+                yield RelationPath(entity.name, entity.id, path, score, 0)
+
     def scored(self, encoder: Encoder) -> Iterator[RelationPath]:
         """Yield the paths from each entity that explain what the question says, not walked."""
         graph, question = self.graph, self.question
         hops = min(self.settings.exploration.hops, HOPS)
         names = [readable(relation) for relation in graph.relations]
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
-        begins = [_place_of(entity.surface, question) for entity in self.starts]
-        mentions = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
-        for entity, mention in zip(self.starts, mentions, strict=True):
-            others = [other for other in mentions if other != mention]
+        for entity, mention, others in self.mentions():
             words = read_question(encoder, question, [mention], names, others)
             weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
             rows = graph.read(
@@ -148,9 +175,8 @@ class _Search:
             if explained or is_alone:
                 likely = np.exp(scores - scores.max())
                 chances = dict(zip(paths, (likely / likely.sum()).tolist(), strict=True))
-                if not is_han(question):  # the grammar is that of English
-                    asked = tokens(question, mention, others)
-                    chances = _by_asked_end(encoder, asked, chances)
+                asked = tokens(question, mention, others)
+                chances = _by_asked_end(encoder, asked, chances)
                 for path, chance in chances.items():
                     # What no word comes near is a guess.
                     sure = chance if explained else min(chance, _GUESSED)
