@@ -142,12 +142,6 @@ def extractive(data: Path) -> list[Path]:
     return [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]
 
 
-def linked_passages(data: Path) -> list[tuple[str, str]]:
-    """Return the titles and texts of OTT-QA's passages."""
-    rows = read_lines(data / "ottqa/passages.jsonl.gz")
-    return [(row["link"].removeprefix("/wiki/").replace("_", " "), row["text"]) for row in rows]
-
-
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> str:
     """Write records as lines and return the file's path."""
     path.parent.mkdir(parents=True, exist_ok=True)

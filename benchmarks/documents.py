@@ -11,6 +11,7 @@ person sees without one: up to three sentences. Prints Markdown.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import _common as common
@@ -24,7 +25,7 @@ QUESTIONS = Path(__file__).with_name("document_questions.json")
 COLUMNS = ("questions", "right", "leads", "right of these", "stated", "right of these", "shown")
 
 
-def holds(text: str, answers: list[str]) -> bool:
+def holds(text: str, answers: Iterable[str]) -> bool:
     """Return whether a text has one of the answers in it, as whole words."""
     return any(occurrences(text, answer) for answer in answers)
 

@@ -33,6 +33,14 @@ from kgp_neo4j.corpus.load.pdf.document import read_pdf
 
 Table = dict[tuple[int, int], str]
 Texts = dict[int, list[str]]
+#: What is counted for each figure, and of which counts it is a share (of two, of their mean).
+SHARES = {
+    "text recall": ("found", "words"),
+    "order": ("ordered", "in_order"),
+    "table recall": ("tables_found", "tables"),
+    "table precision": ("tables_found", "ours"),
+    "cell F1": ("aligned", "true_cells", "our_cells"),
+}
 
 
 def words(text: str) -> list[str]:
@@ -62,12 +70,6 @@ def true_texts(truth: dict[str, Any], path: Path) -> tuple[Texts, Texts]:
         page = table["prov"][0]["page_no"]
         cells[page] += [cell["text"] for cell in table["data"]["table_cells"]]
     return outside, cells
-
-
-def true_tables(truth: dict[str, Any]) -> list[tuple[int, Table]]:
-    """Return each table of the ground truth with its page."""
-    tables = [(t["prov"][0]["page_no"], cells_of(grid_of(t["data"])[0])) for t in truth["tables"]]
-    return [(page, cells) for page, cells in tables if cells]
 
 
 def cells_of(rows: Sequence[Sequence[str]]) -> Table:
@@ -135,80 +137,61 @@ def agreeing(true: Table, ours: Table) -> int:
     return max(strict, sum(scores[i][j] for i, j in aligned(scores).items()))
 
 
-def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
+def measured(path: Path, truth: dict[str, Any]) -> Counter[str]:
     """Return all counts of one document."""
     began = time.monotonic()
     document = read_pdf(path, path.read_bytes())
-    seconds = time.monotonic() - began
-    counts: Counter[str] = Counter(pages=len(document.pages))
+    took = round(1000 * (time.monotonic() - began))
+    counts = Counter(milliseconds=took, pages=len(document.pages), ours=len(document.tables))
     outside, in_tables = true_texts(truth, path)
     for number, texts in outside.items():
         page = document.pages[number - 1]
         body = document.text[page.start : page.end]
         true = words(" ".join([*texts, *in_tables[number]]))
         ours = words(f"{page.header} {body} {page.footer}")
-        counts["words"] += len(true)
-        counts["found"] += (Counter(true) & Counter(ours)).total()
+        counts.update(words=len(true), found=(Counter(true) & Counter(ours)).total())
         true = words(" ".join(texts))
-        counts["in_order"] += len(true)
-        counts["ordered"] += longest_common(true, ours)
+        counts.update(in_order=len(true), ordered=longest_common(true, ours))
     left = [(table.row_pages, cells_of(table.rows)) for table in document.tables]
-    counts["ours"] = len(left)
-    for number, true_table in true_tables(truth):
+    for item in truth["tables"]:
+        if not (true_table := cells_of(grid_of(item["data"])[0])):
+            continue
         counts["tables"] += 1
-        texts_ = Counter(true_table.values())
+        number, texts_ = item["prov"][0]["page_no"], Counter(true_table.values())
         shares = [
             (texts_ & Counter(ours_.values())).total() / len(true_table) if number in on else 0.0
             for on, ours_ in left
         ]
-        best = max(shares, default=0.0)
-        if best <= 0.5:
-            continue
-        _, table = left.pop(shares.index(best))
-        counts.update(tables_found=1, true_cells=len(true_table), our_cells=len(table))
-        counts["aligned"] += agreeing(true_table, table)
-    return {"document": path.name, "seconds": seconds, **counts}
+        if max(shares, default=0.0) > 0.5:
+            _, table = left.pop(shares.index(max(shares)))
+            counts.update(tables_found=1, true_cells=len(true_table), our_cells=len(table))
+            counts["aligned"] += agreeing(true_table, table)
+    return counts
 
 
-def figures(counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures that counts give; None where there is nothing to count."""
-
-    def share(part: str, *whole: str) -> float | None:
-        total = sum(counts.get(name, 0) for name in whole)
-        return round(len(whole) * counts.get(part, 0) / total, 4) if total else None
-
-    return {
-        "document": counts["document"],
-        "pages": counts["pages"],
-        "text_recall": share("found", "words"),
-        "order": share("ordered", "in_order"),
-        "tables": counts.get("tables", 0),
-        "table_recall": share("tables_found", "tables"),
-        "table_precision": share("tables_found", "ours"),
-        "cell_f1": share("aligned", "true_cells", "our_cells"),
-        "seconds": round(counts["seconds"], 2),
-    }
+def figures(name: str, counts: Counter[str]) -> list[object]:
+    """Return the row of a document; None where there is nothing to count."""
+    row: list[object] = [name, counts["pages"], counts["tables"]]
+    for part, *whole in SHARES.values():
+        total = sum(counts[each] for each in whole)
+        row.append(f"{len(whole) * counts[part] / total:.4f}" if total else None)
+    return [*row, f"{counts['milliseconds'] / 1000:.2f}"]
 
 
 def main() -> None:
     """Print the figures of each document and of all."""
     parser = common.plain_parser(__doc__, "PDF files, with groundtruth/*.json beside them")
     options = parser.parse_args()
-    counted = []
+    counted = {}
     for path in sorted(options.folder.rglob("*.pdf")):
         truth = path.parent / "groundtruth" / f"{path.stem}.json"
         if truth.is_file():
-            known = json.loads(truth.read_text(encoding="utf-8"))
-            counted.append(measured(path, known))
+            counted[path.name] = measured(path, json.loads(truth.read_text(encoding="utf-8")))
     if not counted:
         parser.error(f"no PDF file in {options.folder} has a JSON file in groundtruth/ beside it")
-    total: Counter[str] = Counter()
-    for counts in counted:
-        total.update({name: value for name, value in counts.items() if name != "document"})
-    rows = [*map(figures, counted), figures({"document": "all", **total})]
-    print(" | ".join(rows[0]))
-    for row in rows:
-        print(" | ".join("-" if value is None else str(value) for value in row.values()))
+    counted["all"] = sum(counted.values(), Counter[str]())
+    header = ("document", "pages", "tables", *SHARES, "seconds")
+    print(common.markdown(header, [figures(*each) for each in counted.items()]))
 
 
 if __name__ == "__main__":

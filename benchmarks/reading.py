@@ -16,13 +16,14 @@ likeliest answer counts there, however sure.
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import _common as common
 
-from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
+from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.models.reader.network import read_judge, read_network
@@ -30,8 +31,6 @@ from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.train.reader_examples import decomposed
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath
 
-#: What is shown of passages that are given.
-GIVEN = ("EM", "F1", "AUROC", "at nine in ten, %", "error")
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
 
 
@@ -88,31 +87,23 @@ def linked(records: Sequence[common.Record]) -> Iterator[Case]:
             yield Case(record["question"], spans, passages)
 
 
-def measure_given(given: Any) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the likeliest answers over passages that are given."""
-    with common.explained():
-        folder = Path(given.reader or SHIPPED)
-        network, card = read_network(folder)
-        card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
-        reader = OfflineReader(network, card, read_judge(folder))
-    for name in (*given.sets, "iirc"):
-        path = given.folder / name / "dev.jsonl.gz"
+def kinds(given: Any, database: Any) -> Iterator[tuple[str, str, list[Case]]]:
+    """Yield what is read: a set or kind of questions, over which passages, and the cases."""
+    for name in given.sets:
+        path = given.folder / name / f"{given.split}.jsonl.gz"
         records = common.questions_of(path, given.questions, given.seed)
-        if name == "iirc":
-            kinds = {"IIRC, never trained on": list(linked(records))}
-        else:
-            golds = [Case(r["question"], answers_of(r), golden(r)) for r in records]
-            steps = [
-                Case(question, [answer], given_passages([(title, text)]))
-                for record in records
-                if name == "musique"
-                for question, answer, title, text in decomposed(record)
-            ]
-            kinds = {NAMES[name]: golds, f"{NAMES[name]}, single steps": steps}
-        for kind, cases in kinds.items():
-            if cases:  # few questions have none of a kind
-                got = measure(reader, cases, given.score)
-                yield (kind, len(cases), *(got[key] for key in GIVEN))
+        if database:
+            yield NAMES[name], "retrieved", list(retrieved(database, name, records))
+        golds = [Case(r["question"], answers_of(r), golden(r)) for r in records]
+        yield NAMES[name], "golden", golds
+        if given.given and name == "musique":
+            steps = [step for record in records for step in decomposed(record)]
+            singles = [Case(asked, [a], given_passages([(t, x)])) for asked, a, t, x in steps]
+            yield f"{NAMES[name]}, single steps", "golden", singles
+    if given.given:
+        path = given.folder / "iirc/dev.jsonl.gz"
+        records = common.questions_of(path, given.questions, given.seed)
+        yield "IIRC, never trained on", "golden", list(linked(records))
 
 
 def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
@@ -168,25 +159,19 @@ def main() -> None:
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument("--score", type=common.scorer, default="score.py", help="has normalise, f1")
     given = parser.parse_args()
-    if given.given:
-        rows = list(measure_given(given))
-        header = ("questions", "number", *GIVEN)
-        print(f"{common.described()}\n\n{common.markdown(header, rows)}")
-        return
+    folder, rows = Path(given.reader or SHIPPED), []
     with common.explained():
-        reader = load_reader(given.reader)
-        database = open_database(echo=common.say)
-    rows = []
-    with database, common.explained():
-        for name in given.sets:
-            path = given.folder / name / f"{given.split}.jsonl.gz"
-            records = common.questions_of(path, given.questions, given.seed)
-            found = list(retrieved(database, name, records))
-            gold = [Case(r["question"], answers_of(r), golden(r)) for r in records]
-            reader.read(gold[0].question, gold[0].passages)  # what is loaded on first use
-            for kind, cases in (("retrieved", found), ("golden", gold)):
+        network, card = read_network(folder)
+        if given.given:
+            card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
+        reader = OfflineReader(network, card, read_judge(folder))
+        with nullcontext() if given.given else open_database(echo=common.say) as database:
+            for name, passages, cases in kinds(given, database):
+                if not cases:  # of few questions none may be of a kind
+                    continue
+                reader.read(cases[0].question, cases[0].passages)  # what is loaded on first use
                 got = measure(reader, cases, given.score)
-                rows.append((NAMES[name], len(records), kind, *got.values()))
+                rows.append((name, len(cases), passages, *got.values()))
     print(common.described())
     print(f"\n{common.markdown(('set', 'questions', 'passages', *got), rows)}")
 

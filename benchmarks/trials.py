@@ -13,12 +13,13 @@ there the evidence is 20 triples. Prints Markdown.
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import _common as common
+from documents import holds
 
 from kgp_neo4j import Corpus, KnowledgeGraph
 from kgp_neo4j.evaluate.graph_experiment import OURS, GraphDataset, run_graph_methods
@@ -26,7 +27,6 @@ from kgp_neo4j.evaluate.graph_questions import read_graph_questions
 from kgp_neo4j.evaluate.graph_scores import Holdings
 from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.train.reader_calibration import is_right
-from kgp_neo4j.train.reader_examples import occurrences
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import KgpError
 from kgp_neo4j.types.mindmap import MindMap
@@ -241,11 +241,6 @@ def judge_answer(one: common.Record, answer: Answer, part: str) -> common.Record
         | sure
         | {"values": values, "structural": structural and structural.text, "notes": answer.notes}
     )
-
-
-def holds(text: str, names: Iterable[str]) -> bool:
-    """Return whether a text has one of the names in it, as whole words."""
-    return any(occurrences(text, name) for name in names)
 
 
 def is_same(said: str, wanted: str) -> bool:

@@ -11,7 +11,7 @@ from typing import IO
 import pytest
 from chat_server import ChatServer
 from chromium import find_chromium
-from small_kg import load_chinese, load_english
+from small_kg import kept, load_chinese, load_english
 
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -293,16 +293,10 @@ def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
 @pytest.fixture(scope="module")
 def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small English graph, embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_english(database, name, tmp_path_factory.mktemp("english"), embed=True)
-    yield name
-    delete_graph(database, name)
+    yield from kept(database, tmp_path_factory, load_english, embed=True)
 
 
 @pytest.fixture(scope="module")
 def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small Chinese graph, not embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
-    yield name
-    delete_graph(database, name)
+    yield from kept(database, tmp_path_factory, load_chinese)

@@ -34,6 +34,8 @@ from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 
+pytestmark = pytest.mark.slow
+
 _PLACE = resources.files("kgp_neo4j.cypher").joinpath("browser")
 _GUIDE = _PLACE.joinpath("guide.html").read_text(encoding="utf-8")
 _STYLE = _PLACE.joinpath("style.grass").read_text(encoding="utf-8")
@@ -69,7 +71,6 @@ def served(connection: Connection, database: Database, folders: Folders) -> Iter
 # --- Style and guide, as files --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", _QUERIES, ids=range(1, len(_QUERIES) + 1))
 def test_every_query_of_the_guide_finds_something(served: Database, query: str) -> None:
     assert "\n" not in query  # Browser would run the first line alone
@@ -82,7 +83,6 @@ def test_the_guide_needs_nothing_from_elsewhere() -> None:
     assert _GUIDE.count("<slide") == _GUIDE.count("</slide>") == 6
 
 
-@pytest.mark.slow
 def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -> None:
     styled = set(re.findall(r"^node\.(\w+)", _STYLE, re.M))
     found = rows(
@@ -177,7 +177,6 @@ def _picture(page: Page, name: str, frame: Locator | None = None) -> None:
         keep_picture(frame or page, name)
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) -> None:
     _open(page, served.connection.browser_address, served.connection)
@@ -204,7 +203,6 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     _picture(page, "browser.png", page.get_by_test_id("frame").nth(1))
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_a_style_of_the_users_own_stays(page: Page, served: Database) -> None:
     """Ours is laid where there is none, as at first and after `:style reset`."""
@@ -226,7 +224,6 @@ def test_a_style_of_the_users_own_stays(page: Page, served: Database) -> None:
     assert kept("null") == first
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_the_link_of_an_answer_fills_the_editor(page: Page, served: Database) -> None:
     answer = Corpus("demo", database=served).ask(QUESTION, settings=replace(SETTINGS, budget=4))
@@ -239,7 +236,6 @@ def test_the_link_of_an_answer_fills_the_editor(page: Page, served: Database) ->
     expect(_nodes(_run(page))).to_have_count(len(shown | documents))
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("picture", ["structure.png", "browser-mindmap.png"])
 def test_links_of_cells_and_mind_maps_show_them(page: Page, served: Database, picture: str) -> None:
@@ -285,7 +281,6 @@ def _values(saved: Path) -> dict[str, str]:
     return dict(re.findall(r"^:param (\w+) => (.*);$", text, re.M))
 
 
-@pytest.mark.slow
 @pytest.mark.newest
 def test_every_saved_query_finds_something(served: Database, saved: Path) -> None:
     values = {
@@ -310,7 +305,6 @@ def test_a_name_in_the_saved_parameters_is_quoted(served: Database, tmp_path: Pa
     assert rows(served, f"RETURN {values['nodes']} AS value") == [{"value": []}]
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_browser_imports_the_queries(page: Page, served: Database, saved: Path) -> None:
     _open(page, served.connection.browser_address, served.connection)
@@ -333,7 +327,6 @@ def test_browser_imports_the_queries(page: Page, served: Database, saved: Path) 
     expect(ranked).to_contain_text("Lighthouse")
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_the_query_tool_imports_the_queries(page: Page, served: Database, saved: Path) -> None:
     """Aura's Query tool comes with Browser as its preview."""

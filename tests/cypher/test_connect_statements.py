@@ -76,15 +76,6 @@ def test_a_wrong_value_is_no_fault_of_the_server(database: Database, value: obje
         database.read("connect/made", corpus=value)
 
 
-def test_encoder(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    first = database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    assert first == [{"encoder": "e", "dimension": 2, "fingerprint": None}]
-    second = database.write("connect/encoder", corpus=corpus, encoder="other", dimension=3)
-    assert second == first
-    assert database.write("connect/encoder", corpus="no such", encoder="e", dimension=2) == []
-
-
 def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
@@ -186,10 +177,6 @@ def test_project(database: Database, corpus: str, other_corpus: str) -> None:
     _, edges = _projected(database, corpus, "SIMILAR_ST")
     assert {edge[:3] for edge in edges} == {("a1", "a2", "SIMILAR_ST"), ("a2", "b1", "SIMILAR_ST")}
     assert {round(edge[3], 6) for edge in edges} == {0.9, 0.98}
-
-
-def test_project_without_edges_or_passages(database: Database, corpus: str) -> None:
-    passages(database, corpus)
     assert _projected(database, corpus, "SHARES_ENTITY") == (6, set())
     found = database.read("gds/project", graph="none", corpus="no such", edges=["NEXT"])
     assert found == [{"nodes": None, "relationships": None}]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from scripted_model import Scripted
-from small_kg import load_triples
+from small_kg import kept, load_triples
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
@@ -69,15 +69,11 @@ _SYMBOLS = "C, C++, C#, TB-12, TB-120, A/B (x), Node.js, AT&T, V 1.5, A+, A-, ç»
 
 
 @pytest.fixture(scope="module")
-def symbols(
-    database: Database, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def symbols(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     triples = [(name, "made_by", f"Maker {at} Strond") for at, name in enumerate(_SYMBOLS)]
     triples += [(name, "is", "Another") for name in ("Vitamin B1", "Type 1", "TB", "F")]
     triples += [("A+", "is_a", "Grade")]
-    load_triples(database, "test symbols", tmp_path_factory.mktemp("symbols"), triples)
-    yield "test symbols"
-    delete_graph(database, "test symbols")
+    yield from kept(database, tmp_path_factory, load_triples, triples)
 
 
 @pytest.mark.parametrize("name", _SYMBOLS)

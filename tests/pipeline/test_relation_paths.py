@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from small_kg import load_triples
+from small_kg import kept, load_triples
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
-from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import MiningSettings
@@ -41,20 +40,13 @@ The Long Quay\tdirected_by\tMara Lindholm
 """
 
 
-def _loaded(
-    database: Database, factory: pytest.TempPathFactory, kind: str, text: str
-) -> Iterator[str]:
-    """Load a graph under a name of its own, and delete it afterwards."""
-    folder = factory.mktemp(kind)
-    name = f"test {folder.name}"
-    load_triples(database, name, folder, (line.split("\t") for line in text.splitlines()))
-    yield name
-    delete_graph(database, name)
+def _split(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
 def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    yield from _loaded(database, tmp_path_factory, "films", TRIPLES)
+    yield from kept(database, tmp_path_factory, load_triples, _split(TRIPLES))
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +182,7 @@ Rolf Kern\tparents\tIda Kern
 
 @pytest.fixture(scope="module")
 def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    yield from _loaded(database, tmp_path_factory, "staff", BOTH_WAYS)
+    yield from kept(database, tmp_path_factory, load_triples, _split(BOTH_WAYS))
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def _packed(block: bytes, times: int) -> bytes:
     return b"".join([*(pack.compress(block) for _ in range(times)), pack.flush()])
 
 
-def _with_content(content: bytes, filters: bytes) -> bytes:
+def _with_content(content: bytes, filters: bytes = b"/FlateDecode") -> bytes:
     """A PDF of one page whose content is given packed."""
     made = pdf(lambda page: page.canvas.drawString(72, 700, "Hello"), pageCompression=0)
     begin = made.index(b"stream\n", made.index(b"Length")) + len(b"stream\n")
@@ -88,22 +88,17 @@ def _with_content(content: bytes, filters: bytes) -> bytes:
     return made[:start] + told + content + b"\n" + made[end:]
 
 
+_ZEROS = _packed(bytes(1 << 20), 160)
+_TWICE = b"[/FlateDecode /FlateDecode]"
+_LETTERS = _packed(b"BT /F1 12 Tf (%s) Tj ET\n" % (b"a" * 1000), 300)
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("stream.pdf", lambda: _with_content(_packed(bytes(1 << 20), 160), b"/FlateDecode")),
-        (
-            "twice.pdf",
-            lambda: _with_content(
-                zlib.compress(_packed(bytes(1 << 20), 160)), b"[/FlateDecode /FlateDecode]"
-            ),
-        ),
-        (
-            "letters.pdf",
-            lambda: _with_content(
-                _packed(b"BT /F1 12 Tf (%s) Tj ET\n" % (b"a" * 1000), 300), b"/FlateDecode"
-            ),
-        ),
+        ("stream.pdf", lambda: _with_content(_ZEROS)),
+        ("twice.pdf", lambda: _with_content(zlib.compress(_ZEROS), _TWICE)),
+        ("letters.pdf", lambda: _with_content(_LETTERS)),
         ("line.jsonl.gz", lambda: gzip.compress(b"0" * (160 << 20), 1)),
         ("string.json.gz", lambda: gzip.compress(b'["' + b"a" * (160 << 20), 1)),
         ("text.txt.gz", lambda: gzip.compress(b"a " * (80 << 20), 1)),
@@ -123,7 +118,7 @@ def test_what_unpacks_without_end_is_refused(name: str, data: object, tmp_path: 
 def test_a_damaged_stream_gives_what_comes_before_the_fault(tmp_path: Path) -> None:
     text = b"".join(b"BT /F1 12 Tf 72 %d Td (Line %d) Tj ET\n" % (700 - i, i) for i in range(500))
     packed = zlib.compress(text)
-    cut = _with_content(packed[: len(packed) // 2], b"/FlateDecode")
+    cut = _with_content(packed[: len(packed) // 2])
     assert "Line 1" in read_one(tmp_path / "cut.pdf", cut).text
 
 

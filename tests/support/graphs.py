@@ -22,55 +22,33 @@ def state_of(database: Database, corpus: str) -> dict[str, Any]:
     return database.read("inspect/corpus", corpus=corpus)[0]
 
 
+#: Properties that depend on the corpus or on the time.
+_HIDDEN = {"id", "corpus", "scope", "document", "table", "fingerprint", "createdAt", "loadedAt"}
+
+
 def snapshot(database: Database, corpus: str) -> dict[str, Any]:
-    """Return all nodes and relationships of a corpus under names that do not depend on it."""
+    """Return all nodes and relationships of a corpus by what they hold, whatever its name."""
     nodes = rows(
         database,
         "MATCH (n) WHERE n.corpus = $corpus OR (n:Corpus AND n.name = $corpus) "
         "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties",
         corpus=corpus,
     )
-    ids = {n["properties"]["id"]: n["properties"] for n in nodes if "id" in n["properties"]}
+    scopes = {n["properties"]["scope"] for n in nodes if "scope" in n["properties"]}
+    own = {corpus, *scopes, *(f"{scope.capitalize()}Passage" for scope in scopes)}
 
-    def name(properties: dict[str, Any]) -> str:
-        if "table" in properties:
-            place = [properties.get(key) for key in ("row", "column", "order", "header")]
-            return f"{name(ids[properties['table']])} {place}"
-        if "document" in properties and "position" not in properties:
-            part = "table" if "order" in properties else "page"
-            at = properties.get("order", properties.get("number"))
-            return f"{name(ids[properties['document']])} {part} {at}"
-        if "folder" in properties:
-            return f"folder {properties['folder']}"
-        if "type" in properties:
-            kind = "entity" if "name" in properties else "graph"
-            return f"{kind} {properties.get('name', properties['type'])}"
-        if "name" in properties:
-            return "corpus"
-        if "document" in properties:
-            return f"{name(ids[properties['document']])} / {properties['position']}"
-        if "text" in properties:
-            return f"keyword {properties['text']}"
-        return f"{properties['source']} # {properties['key']}"
+    def told(value: Any) -> Any:
+        return "its own" if isinstance(value, str) and value in own else value
 
-    hidden = {"id", "corpus", "scope", "document", "fingerprint", "createdAt", "loadedAt", "name"}
-    own = {n["properties"]["scope"] for n in nodes if "scope" in n["properties"]}
-    own |= {f"{scope.capitalize()}Passage" for scope in own}
-    made = [
-        (
-            name(n["properties"]),
-            tuple(sorted("its own" if label in own else label for label in n["labels"])),
-            tuple(
-                sorted(
-                    (k, "its own" if k == "shelf" and v in own else v)
-                    for k, v in n["properties"].items()
-                    if k not in hidden
-                )
-            ),
+    names = {
+        n["element"]: repr(
+            (
+                sorted(map(told, n["labels"])),
+                sorted((k, told(v)) for k, v in n["properties"].items() if k not in _HIDDEN),
+            )
         )
         for n in nodes
-    ]
-    elements = {n["element"]: name(n["properties"]) for n in nodes}
+    }
     edges = rows(
         database,
         "MATCH (a)-[r]->(b) WHERE a.corpus = $corpus OR b.corpus = $corpus "
@@ -78,8 +56,8 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
         corpus=corpus,
     )
     return {
-        "nodes": Counter(map(repr, made)),
-        "edges": Counter((elements[e["a"]], e["type"], elements[e["b"]]) for e in edges),
+        "nodes": Counter(names.values()),
+        "edges": Counter((names[e["a"]], e["type"], names[e["b"]]) for e in edges),
     }
 
 

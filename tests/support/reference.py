@@ -15,7 +15,6 @@ from jinja2 import Environment, FileSystemLoader
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.graphdb.statements import folder
-from kgp_neo4j.types.errors import InputError
 
 _BEGIN = "<!-- generated: python tests/support/reference.py docs -->"
 _END = "<!-- end of the generated part -->"
@@ -31,10 +30,7 @@ def page(path: Path) -> str:
     """Return a page with its generated part renewed and its other text kept."""
     before, begin, rest = path.read_text(encoding="utf-8").partition(_BEGIN)
     _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise InputError(
-            "the marker lines are missing", where=str(path), hint=f"Add {_BEGIN} and {_END}."
-        )
+    assert end, f"{path} lacks a marker line: {_BEGIN} or {_END}"
     generated = _TEMPLATES.get_template(path.name).render(PAGES[path.name]())
     return f"{before}{begin}\n\n{generated}{end}{after}"
 

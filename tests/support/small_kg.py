@@ -1,12 +1,15 @@
 """Two small knowledge graphs, one English and one Chinese, as files and loaded into a database."""
 
-from collections.abc import Iterable, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from graphs import write_file
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
@@ -81,3 +84,14 @@ def load_chinese(
     """Load the Chinese graph through a file of triples in `folder`."""
     path = write_triples(folder / "chinese.csv", CHINESE, ",")
     return load_graph(database, [path], graph, types=_CHINESE_TYPES, embed=embed)
+
+
+def kept(
+    database: Database, factory: pytest.TempPathFactory, load: Callable[..., Any],
+    *given: Any, **options: Any,
+) -> Iterator[str]:  # fmt: skip
+    """Yield the name of a graph that one of the above has loaded, and delete it afterwards."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    load(database, name, factory.mktemp("graph"), *given, **options)
+    yield name
+    delete_graph(database, name)
