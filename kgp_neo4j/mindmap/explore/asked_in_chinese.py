@@ -24,8 +24,8 @@ _ASKS = r"谁|什么|哪|何|几|多少"
 #: Before what something is done to, for, from or with; before who does it; for what is mutual.
 _TOWARDS, _DONE_BY, _WITH = "向给对为把将从以", "被由受", "和与跟同"
 _QUESTION = regex.compile(rf"{_ASKS}|吗|是否|是不是|有没有")
-#: Before what is asked for, which is no relation: "which company".
-_ASKED_FOR = regex.compile(rf"(?:{_ASKS})\p{{Han}}?$")
+#: Before and behind a part of a relation's name that is no part of another word.
+_BEFORE, _BEHIND = "的有", "是有为叫在吗了的和包"
 _DOER = regex.compile(r"[者人方商]")
 _JAPANESE = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 
@@ -98,7 +98,7 @@ def _named(
                 for part in parts
                 for place in regex.finditer(regex.escape(part), clause, pos=begin, endpos=stop)
                 if place.end() <= mention[0] or place.start() >= mention[1]
-                if size == len(relation) or not _ASKED_FOR.search(clause, endpos=place.start())
+                if size == len(relation) or _stands_alone(clause, place.span(), mention)
             ]
             if places:
                 found += places
@@ -111,6 +111,13 @@ def _named(
         if all(each.end <= other.start or each.start >= other.end for other in apart):
             apart.append(each)
     return apart
+
+
+def _stands_alone(clause: str, place: tuple[int, int], mention: tuple[int, int]) -> bool:
+    """Return whether a part of a name is a word: "公司" is none in "子公司", and none of 母公司."""
+    before, behind = clause[place[0] - 1 : place[0]], clause[place[1] : place[1] + 1]
+    begins = place[0] == mention[1] or (bool(before) and before in _BEFORE)
+    return begins and (not behind or not behind.isalpha() or behind in _BEHIND)
 
 
 def _next(clause: str, here: tuple[int, int], named: Sequence[_Named]) -> _Named:
