@@ -113,7 +113,7 @@ def _own_total(
     if plan.group or plan.rows != Rows() or not plan.column:
         return None
     column = grid.columns[plan.column - 1]
-    for at, kind in reversed(grid.totals.items()):
+    for at, kind in reversed([*grid.totals.items()]):
         cell = grid.rows[at][plan.column - 1]
         if kind == plan.kind and cell.value is not None:
             place = cite_cell(table, rows[at], column, cell.text)

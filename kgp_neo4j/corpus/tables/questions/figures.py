@@ -35,12 +35,12 @@ _WHICH = re.compile(r"\b(?:(?:which|what)(?: (?:is|was|are|were) the)?|who|whose
 _PARTS = ("month", "year", "quarter", "day", "date")
 _QUARTER = re.compile(r"\b(?:q([1-4])|(?:the )?(first|second|third|fourth|last) quarter)\b")
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
-_NEVER = "(?!)"
+_NEVER, _BETWEEN = "(?!)", r"between \S+(?: \S+){0,2} and"
 #: Comparisons: the words before a number, those behind it, and what they ask for.
 _COMPARED = (
     ("at least|no less than|minimum of|between", "(?:or|and) (?:more|above|higher|over)", ">="),
     (
-        r"at most|no more than|up to|maximum of|\bbetween .* and",
+        rf"at most|no more than|up to|maximum of|{_BETWEEN}",
         "(?:or|and) (?:less|fewer|below|lower)",
         "<=",
     ),
@@ -51,7 +51,7 @@ _DATED = (
     ("before", _NEVER, "<"),
     ("after", _NEVER, ">"),
     ("since|from|between", _NEVER, ">="),
-    ("until|through|to|between .* and", _NEVER, "<="),
+    (rf"until|through|to|{_BETWEEN}", _NEVER, "<="),
 )
 #: Words that say nothing of which rows are meant: rows as such, and verbs that say that they are.
 _PLAIN = frozenset(
@@ -431,7 +431,7 @@ class _Reader:
         """Return how a number or date is compared, by the words around it; account for them."""
         behind = self.starts[at] + len(self.words[at])
         for before, after, op in wordings:
-            ahead = re.search(rf"(?:{before})$", self._before(at))
+            ahead = re.search(rf"\b(?:{before})$", self._before(at))
             next_ = re.compile(rf" (?:\w+ )?(?:{after})\b").match(self.text, behind)
             if self._take(ahead) | self._take(next_):
                 return op
