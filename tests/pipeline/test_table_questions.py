@@ -103,6 +103,10 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("select", replace(_MOYLE, shift=1), 1), ("Dover Queen",)),
     (Plan("select", Rows(pick=Pick(0, "order", True), shift=1), 1), ()),
     (Plan("select", replace(_MOYLE, like=2), 1), ("Ardent Rose", "Fair Isle")),
+    (Plan("count", Rows(), group=2), ("Denmark: 2", "Iceland: 1", "Norway: 3")),
+    (Plan("average", _NORWAY, 4, group=6), ("Bergen: 34", "Oslo: 33")),
+    (Plan("count", Rows(), group=3, part="year", end="high"), ("1904",)),
+    (Plan("sum", Rows(), 4, group=3, part="month", end="low"), ("June 1901", "May 1904")),
     (Plan("difference", _MOYLE, 3, _GANNET, unit="years"), ("3 years",)),
     (Plan("difference", _NORWAY, 4, _GANNET), ()),
 ]  # fmt: skip

@@ -1,8 +1,7 @@
 """Answer a question from one table of the graph: fetch, link, read, judge, run."""
 
-from calendar import month_name
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 from kgp_neo4j.corpus.load.grid import normal
@@ -16,15 +15,13 @@ from kgp_neo4j.corpus.tables.outline import (
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
 from kgp_neo4j.corpus.tables.questions.features import example
-from kgp_neo4j.corpus.tables.questions.figures import Figure, figure_in_words, read_figure
+from kgp_neo4j.corpus.tables.questions.figures import read_figure
 from kgp_neo4j.corpus.tables.questions.plans import (
-    Pick,
     Plan,
     Rows,
     columns_of,
     denotation,
     in_words,
-    shown,
 )
 from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Cell, Grid
@@ -45,10 +42,10 @@ def answer_from_table(
 ) -> StructuralAnswer:
     """Answer a question from one table.
 
-    A figure over rows that each word of the question leads to is reckoned in the database. Others
-    are read as a plan, which is run on the rows that a read-only query returns. Where the reading
-    is uncertain, `values` has the result, but `text` claims nothing unless it is probable, and
-    `doubt` is the reason. A `strict` reading of a figure gives nothing where a word is left over.
+    The question is read as a plan, a figure over rows that each of its words leads to or else the
+    ranker's best, and run on the rows that a read-only query returns. Where the reading is
+    uncertain, `values` has the result, but `text` claims nothing unless it is probable, and `doubt`
+    is the reason. A `strict` reading of a figure gives nothing where a word is left over.
     """
     # Of a long table only the first rows and those with some of the question's words are read.
     words = [word for word in normal(question).split() if word not in STOP]
@@ -63,10 +60,12 @@ def answer_from_table(
         return answer
     if figure and (figure.sure or figure.near):
         confidence = _SURE if figure.sure else _NEAR
-        answer = _reckoned(library, table, figure, grid, rows)
+        answer = _own_total(table, figure.plan, grid, rows) or run(
+            library, table, rows, figure.plan
+        )
         answer = replace(answer, confidence=confidence, computes=True)
         if figure.sure and answer.values:
-            if not _is_denied(links, grid, figure, answer.values):
+            if not _is_denied(links, grid, figure.plan, answer.values):
                 return answer
             answer = replace(answer, confidence=_NEAR)
     elif learned := _learned(links, grid):
@@ -96,67 +95,31 @@ def _learned(links: Links, grid: Grid) -> tuple[Candidate, float] | None:
     return load_ranker().judge(example(links, grid, readings), readings) if readings else None
 
 
-def _is_denied(links: Links, grid: Grid, figure: Figure, values: Sequence[str]) -> bool:
+def _is_denied(links: Links, grid: Grid, plan: Plan, values: Sequence[str]) -> bool:
     """Return whether the learned reading, by as many conditions, is sure of another value."""
-    learned = None if figure.group else _learned(links, grid)
+    learned = None if plan.group else _learned(links, grid)
     if learned is None:
         return False
     best, confidence = learned
     is_other = {*best.result.values} != {*values}
-    told = len(best.plan.rows.conditions) >= len(figure.conditions)
+    told = len(best.plan.rows.conditions) >= len(plan.rows.conditions)
     return told and is_other and confidence >= _OTHERWISE
 
 
-def _reckoned(
-    library: Library, table: TableOutline, figure: Figure, grid: Grid, rows: Sequence[TableRow]
-) -> StructuralAnswer:
-    """Return the value of a figure over all rows; of a whole column, from its own total if any."""
-    if figure.kind == "select":
-        pick = Pick(figure.column, "value", figure.end == "high")
-        plan = Plan("select", Rows(figure.conditions, 0, pick), figure.group)
-        return run(library, table, rows, plan)
-    column = grid.columns[figure.column - 1] if figure.column else None
-    reading = figure_in_words(figure, grid)
-    whole = figure.kind in grid.totals.values() and not (figure.conditions or figure.group)
-    for at, kind in reversed([*grid.totals.items()] if whole else []):
-        cell = grid.rows[at][figure.column - 1]
-        if kind == figure.kind and cell.value is not None:
+def _own_total(
+    table: TableOutline, plan: Plan, grid: Grid, rows: Sequence[TableRow]
+) -> StructuralAnswer | None:
+    """Return the figure of a whole column that the table's own row of totals gives, if it does."""
+    if plan.group or plan.rows != Rows() or not plan.column:
+        return None
+    column = grid.columns[plan.column - 1]
+    for at, kind in reversed([*grid.totals.items()]):
+        cell = grid.rows[at][plan.column - 1]
+        if kind == plan.kind and cell.value is not None:
             place = cite_cell(table, rows[at], column, cell.text)
-            reading = f"{reading}, as row {rows[at].number} gives it"
+            reading = f"{in_words(plan, grid)}, as row {rows[at].number} gives it"
             return StructuralAnswer(cell.text, (cell.text,), citations=(place,), reading=reading)
-    found = library.read(
-        "structure/figures", table=table.id, conditions=[*map(asdict, figure.conditions)],
-        column=figure.column, group=figure.group, part=figure.part,
-    )  # fmt: skip
-    name = "rows" if figure.kind == "count" else figure.kind
-    if figure.kind in ("count", "distinct"):
-        found = found or ([] if figure.group else [{name: 0, "cited": []}])
-    else:
-        found = [row for row in found if row["valued"]]
-    if figure.end and found:
-        best = (max if figure.end == "high" else min)(row[name] for row in found)
-        found = [row for row in found if row[name] == best]
-    digits = 2 if figure.kind == "average" else 6
-    values = [shown(round(float(row[name]), digits)) for row in found]
-    text = ", ".join(values)
-    if figure.group:
-        keys = [row["title"] if not figure.part else _dated(row["key"]) for row in found]
-        pairs = [*zip(keys, values, strict=True)]
-        listed = "\n".join(f"{key}: {value}" for key, value in pairs)
-        text = ", ".join(f"{k} ({v})" for k, v in pairs) if figure.end else listed
-        values = keys if figure.end else listed.split("\n")
-    places = [TableRow(**place, total=None, cells=()) for row in found for place in row["cited"]]
-    cited = tuple(cite_cell(table, place, None, place.title) for place in places[:_CITED])
-    cited = cited or (cite_table(table),)
-    return StructuralAnswer(text, tuple(values), citations=cited, reading=reading)
-
-
-def _dated(key: str) -> str:
-    """Return a part of a date as people write it: "March 2025" for 2025-03."""
-    if key.startswith("--"):
-        return month_name[int(key[2:])]
-    is_month = len(key) == 7 and key[5:].isdigit()
-    return f"{month_name[int(key[5:])]} {key[:4]}" if is_month else key
+    return None
 
 
 def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] = ()) -> Grid:
@@ -184,9 +147,9 @@ def run(
         for at in result.rows[:_CITED]
     ]
     return StructuralAnswer(
-        ", ".join(result.values),
+        result.text or ", ".join(result.values),
         values=result.values,
         reading=in_words(plan, grid),
-        citations=tuple(citations),
+        citations=tuple(citations) or (cite_table(table),),
         computes=plan.kind not in ("select", "exists") or plan.rows.pick is not None,
     )

@@ -24,7 +24,6 @@ from kgp_neo4j.text.values import ORDINALS
 _MOST, _MOST_SELECTING, _MOST_OF_A_KIND, _MOST_VALUES = 700, 320, 120, 120
 #: Single conditions that are combined at most, and pairs made of them.
 _SINGLE, _PAIRS = 14, 18
-_TOTALS = frozenset("total totals sum average overall all subtotal".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,6 @@ def _base(grid: Grid, *conditions: Condition, links: tuple[Link, ...] = ()) -> _
 def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     """Yield sets of rows: all, those of one condition, those of two on different words."""
     yield _base(grid)
-    if totals := _totals(grid):
-        yield _base(grid, totals)
     linked = [*links.cells, *links.dates, *links.numbers]
     single = [base for a in linked if (base := _base(grid, a.condition, links=(a,))).count]
     single.sort(key=lambda base: _rank(base.links[0], base.count, len(grid.rows)))
@@ -110,15 +107,6 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
         wording = f"{a.condition.wording} or {b.condition.wording}"
         condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
         yield _base(grid, condition, links=(replace(a, condition=condition), b))
-
-
-def _totals(grid: Grid) -> Condition | None:
-    """Return the condition that excludes a last row with totals."""
-    for column in grid.columns[:3] if len(grid.rows) > 2 else ():
-        norm = grid.rows[-1][column.order - 1].norm
-        if norm and norm.split()[0] in _TOTALS:
-            return Condition(column.order, "!=", texts=(norm,), wording=norm)
-    return None
 
 
 def _apart(links: Sequence[Link]) -> bool:

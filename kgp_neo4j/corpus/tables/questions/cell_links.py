@@ -160,7 +160,9 @@ def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
         date = typed(wording)
         if at + size <= len(words) and date.type == "date" and date.date:
             return size, date.date, wording
-    if word in MONTHS and word != "may":
+    if word in MONTHS and (
+        word != "may" or words[at - 1] in ("in", "of", "during", "since", "for")
+    ):
         return 1, f"--{MONTHS[word]:02}", word
     plural = word[-1] == "s" or words[at + 1 : at + 2] == ["s"]
     if plural and re.fullmatch(r"(?:1\d|20)\d0s?", word):

@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links, date_at
-from kgp_neo4j.corpus.tables.questions.plans import Condition, condition_words
+from kgp_neo4j.corpus.tables.questions.cell_links import Links
+from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
-from kgp_neo4j.text.values import MONTHS
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, STOP_WORDS, same_start, stem
 
 _CUES = {
-    "count": re.compile(r"\b(?:how many|(?:total )?number of|how often|count(?: of)?)\b"),
+    "count": re.compile(
+        r"\b(?:how many|(?:^|(?<=the )|(?<=what ))(?:total )?number of|how often|count(?: of)?)\b"
+    ),
     "average": re.compile(r"\b(?:on )?(?:average|mean|avg)(?: number of)?\b"),
     "sum": re.compile(r"\b(?:in total|total|sum|(?:al|all )?together|in all|combined|how much)\b"),
     "often": re.compile(r"\b(?:most|least) (?:often|frequently|common|frequent)\b"),
@@ -32,23 +33,26 @@ _PER_EACH = re.compile(r"\b(?:per|each|every)\b")
 _WHICH = re.compile(r"\b(?:(?:which|what)(?: (?:is|was|are|were) the)?|who|whose) ?")
 #: Parts of dates by which rows are grouped.
 _PARTS = ("month", "year", "quarter", "day", "date")
-_QUARTER = re.compile(
-    r"\b(?:q([1-4])|(?:the )?(first|second|third|fourth|last) quarter)(?: of)?"
-    r"(?: ((?:19|20)\d\d))?\b"
-)
+_QUARTER = re.compile(r"\b(?:q([1-4])|(?:the )?(first|second|third|fourth|last) quarter)\b")
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
+_NEVER, _BETWEEN = "(?!)", r"between \S+(?: \S+){0,2} and"
 #: Comparisons: the words before a number, those behind it, and what they ask for.
 _COMPARED = (
+    ("at least|no less than|minimum of|between", "(?:or|and) (?:more|above|higher|over)", ">="),
     (
-        r"(?:at least|no less than|minimum of|between)",
-        r"(?:or|and) (?:more|above|higher|over)",
-        ">=",
+        rf"at most|no more than|up to|maximum of|{_BETWEEN}",
+        "(?:or|and) (?:less|fewer|below|lower)",
+        "<=",
     ),
-    (r"(?:at most|no more than|up to|maximum of)", r"(?:or|and) (?:less|fewer|below|lower)", "<="),
-    (r"(?:(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger) than|under|below)", "", "<"),
-    (r"(?:(?:more|\w+er) than|over|above|exceed\w*|beyond)", "", ">"),
+    ("(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger) than|under|below", _NEVER, "<"),
+    (r"(?:more|\w+er) than|over|above|exceed\w*|beyond", _NEVER, ">"),
 )
-_DATED = (("before", "<"), ("after", ">"), ("since|from|between", ">="), ("until|through|to", "<="))
+_DATED = (
+    ("before", _NEVER, "<"),
+    ("after", _NEVER, ">"),
+    ("since|from|between", _NEVER, ">="),
+    (rf"until|through|to|{_BETWEEN}", _NEVER, "<="),
+)
 #: Words that say nothing of which rows are meant: rows as such, and verbs that say that they are.
 _PLAIN = frozenset(
     "whats row rows record records entry entries item items line lines time times value values "
@@ -75,8 +79,6 @@ _FALSE = frozenset("false no n nein non falsch".split())
 _FEW, _SHARED = 40, 4
 #: Shares of different texts in a column from which it tells rows apart, and may if it is the first.
 _KEY, _FIRST_KEY = 0.9, 0.6
-#: Rows from which on not all of them are looked at.
-_LONG = 500
 _PRICED = re.compile(r"\b(?:cheapest|expensive)\b")
 _PRICES = frozenset(map(stem, ("price", "cost", "fee", "fare", "rate", "charge", "rent")))
 _IDS = frozenset("id no nr number num key index code position rank".split())
@@ -84,25 +86,18 @@ _IDS = frozenset("id no nr number num key index code position rank".split())
 
 @dataclass(slots=True)
 class Figure:
-    """What is asked of rows: `kind` is count, distinct, sum, average, max, min or select.
+    """A plan for a figure, and how well it accounts for the question.
 
-    `column` is what is reckoned with; `group` the column whose texts, or `part`s of whose dates,
-    rows are put together by (with `select` it is the one whose cell is given); `end`, high or low,
-    keeps the highest or lowest. `unread` are the words that are not accounted for, `doubt` says
-    what else is not clear, `near` that all but one word that may be left open is. `fits` where
-    words of the question are those of the table.
+    `unread` are the words that are not accounted for, `doubt` says what else is not clear, `near`
+    that all but one word that may be left open is. `fits` where words of the question are those of
+    the table.
     """
 
-    kind: str
-    conditions: tuple[Condition, ...] = ()
-    column: int = 0
-    group: int = 0
-    part: str = ""
-    end: str = ""
-    unread: tuple[str, ...] = ()
-    doubt: str = ""
-    near: bool = False
-    fits: bool = False
+    plan: Plan
+    unread: tuple[str, ...]
+    doubt: str
+    near: bool
+    fits: bool
 
     @property
     def sure(self) -> bool:
@@ -122,27 +117,13 @@ def read_figure(links: Links, grid: Grid, names: Iterable[str]) -> Figure | None
     None where it asks for none, or for nothing that the table has.
     """
     reader = _Reader(links, grid, frozenset(names))
-    found = reader.read() if grid.rows else None
-    if found is None:
+    plan = reader.read() if grid.rows else None
+    if plan is None:
         return None
-    left = sorted(reader.left)
+    left, told = sorted(reader.left), bool(plan.rows != Rows() or plan.group)
     unread = tuple(links.words[at] for at in left)
-    fits = bool(found.conditions or found.column or found.group or reader.is_named)
-    near = bool(found.conditions or found.group) and len(left) == 1 and left[0] in reader.open
-    return replace(
-        found, unread=unread, doubt=reader.doubt, near=near and not reader.doubt, fits=fits
-    )
-
-
-def figure_in_words(figure: Figure, grid: Grid) -> str:
-    """Return a figure in words, such as `the sum of Cost for each month, the highest`."""
-    names = ["", *(column.name for column in grid.columns)]
-    kind = {"max": "highest", "min": "lowest", "distinct": "number of different values"}
-    what = f"the {kind.get(figure.kind, figure.kind)} of {names[figure.column]}"
-    what = what if figure.column else "count the rows"
-    by = f" for each {figure.part or names[figure.group]}" if figure.group else ""
-    end = {"high": ", the highest", "low": ", the lowest"}.get(figure.end, "") if by else ""
-    return f"{what}{condition_words(figure.conditions, grid)}{by}{end}"
+    near = told and len(left) == 1 and left[0] in reader.open and not reader.doubt
+    return Figure(plan, unread, reader.doubt, near, told or bool(plan.column) or reader.is_named)
 
 
 class _Reader:
@@ -165,7 +146,6 @@ class _Reader:
         #: Words that a doubt may be left open about: what rows are called, and what they did.
         self.open: set[int] = set()
         self.taken: set[int] = set()
-        self.cued: set[str] = set()
         self.doubt = ""
         self.is_named = any(stem(word) in self.names for word in self.words)
         self.every = range(1, len(grid.columns) + 1)
@@ -182,12 +162,9 @@ class _Reader:
             is_value and not (is_id or self.grid.counted[column - 1]) and column not in self.dates
         )
 
-    def _is_flag(self, column: int) -> bool:
-        return set(self.grid.folded[column - 1]) <= _TRUE | _FALSE
-
     def _is_key(self, column: int) -> bool:
         share = self.grid.distinct[column - 1] / len(self.grid.rows)
-        is_first = self.texts[:1] == [column] and len(self.grid.rows) < _LONG
+        is_first = self.texts[:1] == [column]
         return share >= (_FIRST_KEY if is_first else _KEY)
 
     # --- Words ---
@@ -245,7 +222,7 @@ class _Reader:
                 size += 1
             if size:
                 found.append((size == len(header), size, "name" in header, column))
-        found.sort(key=lambda each: each[:3], reverse=True)
+        found.sort(reverse=True)
         if not found or (len(found) > 1 and found[0][:3] == found[1][:3]):
             return 0, 0, False
         return found[0][3], found[0][1], found[0][0]
@@ -273,24 +250,15 @@ class _Reader:
             self.doubt = "there are several columns of dates"
         return next(iter(named or self.dates), 0)
 
-    def _is_name(self, cue: re.Match[str]) -> bool:
-        """Return whether "number of" is the end of a name ("the phone number of")."""
-        at = sum(start < cue.start() for start in self.starts)
-        return cue[0] == "number of" and at > 0 and self.words[at - 1] not in STOP_WORDS
-
     # --- The whole ---
 
-    def read(self) -> Figure | None:
+    def read(self) -> Plan | None:
+        """Return the plan for the figure that is asked for, None where none is."""
         cues = {name: match for name, cue in _CUES.items() if (match := cue.search(self.text))}
-        if "count" in cues and self._is_name(cues["count"]):
-            del cues["count"]
-        self.cued = set(cues)
         group, part = 0, ""
         for match in _PER.finditer(self.text):
             if found := self._grouping(self._at(match.end())):
                 group, part = found
-            elif "average" not in cues and _PER_EACH.match(match[0]):
-                self.doubt = "it is not told for what each figure is asked"
             self._take(match if found else None)
         is_per = bool(group)
         end = "high" if "high" in cues else "low" if "low" in cues else ""
@@ -298,9 +266,7 @@ class _Reader:
             group, part = self._grouping(self._at(match.end())) or (0, "")
             if not group and match[0].startswith("who"):
                 group = next((c for c in self.texts[:1] if self._is_key(c)), 0)
-            asked = match[0].split()
-            is_noun = len(asked) == 1 and self._at(match.end()) == self._next(match)
-            if not group and (asked[0] != "what" or is_noun):
+            if not group and not match[0].startswith("what"):
                 return None
         if not (is_per or end or "count" in cues or "average" in cues or "sum" in cues):
             return None
@@ -318,7 +284,6 @@ class _Reader:
                 kind, column = self._counted(noun, distinct="distinct" in cues)
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
-            self.open.add(sum(start < cues[end].start() for start in self.starts) - 1)
             is_rows = noun < len(self.words) and self._is_row_noun(noun)
             is_rows = is_rows and not _PRICED.search(self.text)
             column = 0 if is_rows else self._reckoned(named=True)
@@ -337,43 +302,28 @@ class _Reader:
         for each in (
             self.texts + self.dates + self.quantities * (kind != "count") if is_more else ()
         ):
-            if all(cell.norm for cell in self.grid.cells[each - 1]) and not self._is_flag(each):
+            if all(cell.norm for cell in self.grid.cells[each - 1]):
                 self._account(self._mentioned(each))
-        if kind == "average" and group and self._is_key(group) and not part:
-            group = 0
-        if kind in ("average", "sum") and not column:
-            return None
-        if end:
-            return self._extreme(kind, column, group, part, end, is_rows=is_rows, cues=set(cues))
-        if is_per and not kind:
-            return None
-        return Figure(kind, self._all(), column, group, part)
-
-    def _extreme(
-        self, kind: str, column: int, group: int, part: str, end: str, *, is_rows: bool,
-        cues: set[str],
-    ) -> Figure | None:  # fmt: skip
-        conditions = self._all()
-        if is_rows and kind not in ("sum", "average"):
-            if group and not part and self._is_key(group):
-                self.doubt = "each row is one of its own"
-            return Figure("count", conditions, 0, group, part, end) if group else None
-        if not column:
-            return None
-        if kind in ("sum", "average"):
-            return Figure(kind, conditions, column, group, part, end) if group else None
-        if not group:
-            return Figure("max" if end == "high" else "min", conditions, column)
-        if part or not self._is_key(group):
-            if not {"high", "low"} & cues or not re.search(r"\b(?:most|least|fewest)\b", self.text):
+        rows = Rows(tuple(each for held in self.conditions.values() for each in held))
+        is_own = bool(group) and not part and self._is_key(group)
+        if end and is_rows and kind not in ("sum", "average"):
+            kind, column = "count", 0
+            self.doubt = "each row is one of its own" if is_own else self.doubt
+        elif end and not kind and not group and column:
+            return Plan("max" if end == "high" else "min", rows, column)
+        elif end and not kind and is_own and column:
+            if group in self.conditions:
+                self.doubt = "the highest is asked of what is named"
+            return Plan("select", replace(rows, pick=Pick(column, "value", end == "high")), group)
+        elif end and not kind:
+            kind = "sum"
+            if not re.search(r"\b(?:most|least|fewest)\b", self.text):
                 self.doubt = "the highest of one row or of all rows together may be meant"
-            return Figure("sum", conditions, column, group, part, end)
-        if group in self.conditions:
-            self.doubt = "the highest is asked of what is named"
-        return Figure("select", conditions, column, group, "", end)
-
-    def _all(self) -> tuple[Condition, ...]:
-        return tuple(condition for held in self.conditions.values() for condition in held)
+        if not kind or (kind != "count" and not column) or (end and not group):
+            return None
+        if kind == "sum" and self.grid.columns[column - 1].type == "percentage":
+            self.doubt = "shares are not summed up"
+        return Plan(kind, rows, column, group=group, part=part, end=end)
 
     def _is_row_noun(self, at: int) -> bool:
         """Return whether a word is what the rows are called."""
@@ -387,11 +337,6 @@ class _Reader:
 
     def _counted(self, at: int, *, distinct: bool) -> tuple[str, int]:
         """Return what is counted from a place on: rows, different texts, or a column's numbers."""
-        for _ in range(3):  # "how many full time employees": the cell stands before the noun
-            ahead = next((x for x in self.links.cells if x.start == at and x.exact), None)
-            if ahead is None or self._column(at)[0] or at >= len(self.words):
-                break
-            at = self._at(self.starts[ahead.end] if ahead.end < len(self.words) else len(self.text))
         if at >= len(self.words):
             return "count", 0
         column, size, whole = self._column(at)
@@ -401,8 +346,6 @@ class _Reader:
             self._account(range(at, at + size))
             self.is_named = True
             if column in self.quantities:
-                if self.grid.columns[column - 1].type == "percentage":
-                    self.doubt = "shares are not counted"
                 return "sum", column
             share = self.grid.distinct[column - 1] / len(self.grid.rows)
             is_key, is_first = self._is_key(column), column == next(iter(self.texts), 0)
@@ -435,8 +378,6 @@ class _Reader:
         if not ranked:
             return 0
         column = ranked[0][1]
-        if self.grid.columns[column - 1].type == "percentage" and "sum" in self.cued:
-            self.doubt = "shares are not summed up"
         self._account(self._mentioned(column))
         return column
 
@@ -460,63 +401,41 @@ class _Reader:
         if not self.dates:
             return
         for match in _QUARTER.finditer(self.text):
-            if not (column := self._date_column()):
-                return
-            first = 3 * int(match[1] or _QUARTERS[match[2]]) - 2
-            months = [f"{first + at:02}" for at in range(3)]
-            self._take(match)
-            if match[3]:
-                for op, month in ((">=", months[0]), ("<=", months[2])):
-                    date = f"{match[3]}-{month}"
-                    self._add(Condition(column, op, "date", date=date, wording=date), ())
+            if column := self._date_column():
+                last = 3 * int(match[1] or _QUARTERS[match[2]])
+                months = tuple(f"{at:02}" for at in range(last - 2, last + 1))
+                self._add(Condition(column, "=", "month", months, wording=match[0]), ())
+                self._take(match)
+        years = [x for x in self.links.numbers if (x.condition.date or "").isdigit()]
+        dated = [*years, *self.links.dates]
+        for (start, end), found in sorted({(x.start, x.end): x.condition for x in dated}.items()):
+            if start in self.taken or not (column := self._date_column()):
+                continue
+            date, op = found.date or "", self._comparison(start, _DATED) or "="
+            if date.startswith("--"):
+                if op != "=" or len(date) > 4:
+                    self.doubt = f"the year of {found.wording} is not given"
+                wanted = Condition(column, "=", "month", (date[2:4],), wording=found.wording)
             else:
-                wording = match[0]
-                self._add(Condition(column, "=", "month", tuple(months), wording=wording), ())
-        at = 0
-        while at < len(self.words):
-            is_free = at in self.left or (self.words[at] in MONTHS and at not in self.taken)
-            size, date, wording = self._date(at) if is_free else (0, "", "")
-            if size and (column := self._date_column()):
-                before = self._before(at)
-                op = next((op for cue, op in _DATED if re.search(rf"\b(?:{cue})$", before)), "=")
-                if op == "=" and re.search(r"\bbetween .* and$", before):
-                    op = "<="
-                if date.startswith("--"):
-                    if op != "=" or len(date) > 4:
-                        self.doubt = f"the year of {wording} is not given"
-                    found = Condition(column, "=", "month", (date[2:4],), wording=wording)
-                else:
-                    found = Condition(column, op, "date", date=date, wording=wording)
-                self._add(found, range(at - (op != "="), at + size))
-                self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
-            at += size or 1
-
-    def _date(self, at: int) -> tuple[int, str, str]:
-        """Return the date at a place: the number of its words, as ISO text, and as written."""
-        word, before = self.words[at], self.words[at - 1] if at else ""
-        size, date, wording = date_at(self.words, at)
-        if not size and re.fullmatch(r"(?:19|20)\d\d", word):
-            return 1, word, word
-        if not size and word == "may" and before in ("in", "of", "during", "since", "for"):
-            return 1, f"--{MONTHS[word]:02}", word
-        return size, date, wording
+                wanted = replace(found, column=column, op=op)
+            self._add(wanted, range(start, end))
+            self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
 
     def _find_comparisons(self) -> None:
         for at, value in self.links.number_places.items():
-            if at not in self.left or self.words[at] in ("once", "twice"):
-                continue
-            before, behind = self._before(at), self.text[self.starts[at] + len(self.words[at]) :]
-            for ahead, after, op in _COMPARED:
-                match = re.search(rf"{ahead}$", before)
-                other = re.match(rf" (?:\w+ )?{after}\b", behind) if after else None
-                is_end = op == "<=" and re.search(r"\bbetween .* and$", before)
-                if (match or other or is_end) and (column := self._compared(at)):
-                    wanted = Condition(column, op, "value", (), value, None, self.words[at])
-                    self._add(wanted, [at])
-                    self._take(match)
-                    self._account(range(at, at + len(other[0].split()) + 1) if other else ())
-                if match or other or is_end:
-                    break
+            op = self._comparison(at, _COMPARED) if at in self.left else ""
+            if op and (column := self._compared(at)):
+                self._add(Condition(column, op, "value", (), value, None, self.words[at]), [at])
+
+    def _comparison(self, at: int, wordings: Iterable[tuple[str, str, str]]) -> str:
+        """Return how a number or date is compared, by the words around it; account for them."""
+        behind = self.starts[at] + len(self.words[at])
+        for before, after, op in wordings:
+            ahead = re.search(rf"\b(?:{before})$", self._before(at))
+            next_ = re.compile(rf" (?:\w+ )?(?:{after})\b").match(self.text, behind)
+            if self._take(ahead) | self._take(next_):
+                return op
+        return ""
 
     def _compared(self, at: int) -> int:
         """Return the column with which the number at a place is compared."""
@@ -534,65 +453,58 @@ class _Reader:
 
     def _find_cells(self) -> None:
         """Find the cells that words name: whole ones, in another form, or a part of only one."""
-        for at in sorted(self.left - self.taken):
-            for column in self.every:
-                texts = self.grid.folded[column - 1]
-                if len(texts) <= _FEW and self.grid.columns[column - 1].type == "text":
-                    if self._is_flag(column) and self._like(at, self.grid.stems[column - 1]):
-                        held = tuple(n for t, norms in texts.items() if t in _TRUE for n in norms)
-                        self._name(column, held, at, at + 1)
-                        break
-                    base = _base(self.words[at])
-                    held = tuple(n for t, norms in texts.items() if _base(t) == base for n in norms)
-                    if held and not any(
-                        x.exact and x.start <= at < x.end and x.end - x.start > 1
-                        for x in self.links.cells
-                    ):
-                        self._name(column, held, at, at + 1)
-                        break
-        spans: dict[tuple[int, int], list[Link]] = {}
-        for each in self.links.cells:
-            if each.condition.by == "text" and each.condition.texts != ("",) and each.share > 0.6:
-                spans.setdefault((each.start, each.end), []).append(each)
-        for (start, end), found in sorted(spans.items(), key=lambda s: (s[0][0] - s[0][1], s[0])):
-            places = set(range(start, end))
-            telling = {at for at in places if self.words[at] not in FUNCTION_WORDS}
-            if not telling or places & self.taken:
+        spans: dict[tuple[int, int], list[tuple[int, int, tuple[str, ...]]]] = {}
+        for link in self.links.cells:
+            wanted = link.condition
+            if wanted.by == "text" and wanted.texts != ("",) and link.share > 0.6:
+                texts = wanted.texts if link.exact else self._only(wanted)
+                rank = 0 if link.exact else 2
+                spans.setdefault((link.start, link.end), []).append((rank, wanted.column, texts))
+        for at in self.left:
+            forms = [(1, column, self._other_forms(at, column)) for column in self.texts]
+            spans.setdefault((at, at + 1), []).extend(forms)
+        ranked = [
+            (found[0][0] > 1, start - end, start, found)
+            for (start, end), every in spans.items()
+            if (found := sorted(one for one in every if one[2]))
+        ]
+        for _, size, start, found in sorted(ranked):
+            end = start - size
+            said = self.words[start:end]
+            if FUNCTION_WORDS.issuperset(said) or self.taken & {*range(start, end)}:
                 continue
-            exact = [each for each in found if each.exact]
-            chosen = exact or [each for each in found if self._only(each)]
-            columns = {each.condition.column for each in chosen}
-            named = [each for each in chosen if self._mentioned(each.condition.column)]
-            chosen = named if len(columns) > 1 and named else chosen
-            if not chosen:
-                continue
-            if len({each.condition.column for each in chosen}) > 1:
-                self.doubt = f"“{' '.join(self.words[start:end])}” stands in several columns"
-            condition = chosen[0].condition
-            held = condition.texts if exact else self._only(chosen[0])
-            self._name(condition.column, held, start, end)
+            best = [one for one in found if one[0] == found[0][0]]
+            best = [one for one in best if self._mentioned(one[1])] or best
+            if len({column for _, column, _ in best}) > 1:
+                self.doubt = f"“{' '.join(said)}” stands in several columns"
+            rank, column, texts = best[0]
+            longer = [f" {text} " for text in self.grid.folded[column - 1] if text not in texts]
+            if rank < 2 and any(f" {own} " in text for text in longer for own in texts if own):
+                self.doubt = f"“{' '.join(said)}” stands within longer texts too"
+            denied = _NOT.search(self._before(start))
+            self._take(denied)
+            self._account(self._mentioned(column))
+            op, wording = "!=" if denied else "=", " ".join(said)
+            self._add(Condition(column, op, "text", texts, wording=wording), range(start, end))
 
-    def _only(self, link: Link) -> tuple[str, ...]:
-        """Return the only text of a column that has the words of a link."""
-        column, pieces = link.condition.column, link.condition.texts
-        texts = self.grid.folded[column - 1].items()
-        held = [norms for text, norms in texts if any(p in f" {text} " for p in pieces)]
-        is_text = self.grid.columns[column - 1].type == "text"
-        return held[0] if len(held) == 1 and is_text and len(self.grid.rows) > 1 else ()
+    def _only(self, wanted: Condition) -> tuple[str, ...]:
+        """Return the only text of a column that has words, none where several have them."""
+        texts = self.grid.folded[wanted.column - 1].items()
+        held = [norms for text, norms in texts if any(p in f" {text} " for p in wanted.texts)]
+        is_one = len(held) == 1 < len(self.grid.rows) and wanted.column in self.texts
+        return held[0] if is_one else ()
 
-    def _name(self, column: int, texts: tuple[str, ...], start: int, end: int) -> None:
-        wording = " ".join(self.words[start:end])
-        match = _NOT.search(self._before(start))
-        op = "!=" if match else "="
-        self._take(match)
-        self._account(self._mentioned(column))
-        longer = (f" {text} " for text in self.grid.folded[column - 1] if text not in texts)
-        if any(f" {own} " in text for text in longer for own in texts if own):
-            self.doubt = f"“{wording}” stands within longer texts too"
-        verb = start - 2 if self.words[start - 1 : start] and start > 1 else -1
-        if self.words[start - 1] in ("by", "in", "to", "from", "with", "at", "for", "on"):
-            self.open.add(verb)
-        self._add(Condition(column, op, "text", texts, wording=wording), range(start, end))
+    def _other_forms(self, at: int, column: int) -> tuple[str, ...]:
+        """Return the texts of a column that are forms of a word; of yes and no, what it affirms."""
+        texts, base = self.grid.folded[column - 1], _base(self.words[at])
+        if len(texts) > _FEW:
+            return ()
+        if set(texts) <= _TRUE | _FALSE:
+            is_named = self._like(at, self.grid.stems[column - 1])
+            return tuple(
+                n for text, norms in texts.items() if is_named and text in _TRUE for n in norms
+            )
+        return tuple(norm for text, norms in texts.items() if _base(text) == base for norm in norms)
 
 
 def _base(word: str) -> str:

@@ -2,9 +2,9 @@
 
 import math
 import operator
-from collections import Counter
+from calendar import month_name
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -83,7 +83,8 @@ class Plan:
 
     `select` gives the cells of `column`; `count`, `exists`; `distinct`, `sum`, `average`, `max`,
     `min` over `column`; `common`, the text that most rows have there; `difference` of two sets'
-    numbers in `column`.
+    numbers in `column`. With a `group` it is a figure for each text of that column, or for each
+    `part` of its dates (day, month, quarter, year); `end` keeps the `high`est or `low`est ones.
     """
 
     kind: str
@@ -91,14 +92,18 @@ class Plan:
     column: int = 0
     second: Rows | None = None
     unit: str = ""
+    group: int = 0
+    part: str = ""
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Denotation:
-    """The result of a plan: the values, and the rows (indexes) that they come from."""
+    """The result of a plan: the values, the rows (indexes) that they come from, and a text."""
 
     values: tuple[str, ...]
     rows: tuple[int, ...] = ()
+    text: str = ""
 
 
 _FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -114,8 +119,11 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
     """Return the result of a plan on a grid; no values where it does not apply."""
     rows = tuple(rows_of(grid, plan.rows))
     at = plan.column - 1
-    if plan.kind == "count":
-        return Denotation((str(len(rows)),), rows)
+    if plan.group:
+        return _grouped(grid, plan, rows)
+    if plan.kind in ("count", "distinct", *_FIGURES):
+        figure = _figure(grid, plan, rows)
+        return Denotation(()) if figure is None else Denotation((shown(figure),), rows)
     if plan.kind == "exists":
         return Denotation(("yes" if rows else "no",), rows)
     if plan.second is not None:
@@ -127,18 +135,61 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
     cells = [grid.rows[row][at] for row in rows]
     if plan.kind == "select":
         return Denotation(tuple(dict.fromkeys(c.text for c in cells if c.norm)), rows)
+    most = _grouped(grid, replace(plan, kind="count", group=plan.column, end="high"), rows)
+    return Denotation(most.values, most.rows)
+
+
+def _figure(grid: Grid, plan: Plan, rows: Sequence[int]) -> float | None:
+    """Return the number that rows give; None where none of them has one."""
+    if plan.kind == "count":
+        return len(rows)
+    cells = [grid.rows[row][plan.column - 1] for row in rows]
     if plan.kind == "distinct":
-        return Denotation((str(len({c.norm for c in cells if c.norm})),), rows)
-    if plan.kind == "common":
-        counts = Counter(c.norm for c in cells if c.norm)
-        most = max(counts.values(), default=-1)
-        held = [(c, row) for c, row in zip(cells, rows, strict=True) if counts[c.norm] == most]
-        texts: dict[str, str] = {}
-        for cell, _ in held:
-            texts.setdefault(cell.norm, cell.text)
-        return Denotation(tuple(texts.values()), tuple(row for _, row in held))
-    values = [c.value for c in cells if c.value is not None]
-    return Denotation((shown(_FIGURES[plan.kind](values)),), rows) if values else Denotation(())
+        return len({cell.norm for cell in cells if cell.norm})
+    values = [cell.value for cell in cells if cell.value is not None]
+    figure = _FIGURES[plan.kind](values) if values else None
+    # Of an average people write two decimals.
+    return round(figure, 2) if figure and plan.kind == "average" and abs(figure) >= 1 else figure
+
+
+def _grouped(grid: Grid, plan: Plan, rows: Sequence[int]) -> Denotation:
+    """Return the figure of each group of rows, or the groups with the highest or lowest one."""
+    groups: dict[str, list[int]] = {}
+    for row in rows:
+        cell = grid.rows[row][plan.group - 1]
+        if key := _part(cell.date or "", plan.part) if plan.part else cell.norm:
+            groups.setdefault(key, []).append(row)
+    figures = {key: _figure(grid, plan, own) for key, own in groups.items()}
+    held = {key: figure for key, figure in figures.items() if figure is not None}
+    if plan.end and held:
+        best = (max if plan.end == "high" else min)(held.values())
+        held = {key: figure for key, figure in held.items() if figure == best}
+    first = {key: grid.rows[groups[key][0]][plan.group - 1].text for key in held}
+    names = {key: _date_in_words(key) if plan.part else first[key] for key in sorted(held)}
+    told = tuple(sorted(row for key in held for row in groups[key]))
+    if plan.end:
+        text = ", ".join(f"{name} ({shown(held[key])})" for key, name in names.items())
+        return Denotation(tuple(names[key] for key in held), told, text)
+    lines = tuple(f"{name}: {shown(held[key])}" for key, name in names.items())
+    return Denotation(lines, told, "\n".join(lines))
+
+
+def _part(date: str, part: str) -> str:
+    """Return the year, month, quarter or day of a date in ISO form; empty where it tells none."""
+    if date.startswith("--"):
+        return date[:4] if part == "month" else ""
+    if part == "year" or len(date) < len("2025-03"):
+        return date[:4] if part == "year" else ""
+    quarter = f"{date[:4]} Q{(int(date[5:7]) + 2) // 3}"
+    return {"month": date[:7], "quarter": quarter}.get(part, date)
+
+
+def _date_in_words(key: str) -> str:
+    """Return a part of a date as people write it: "March 2025" for 2025-03."""
+    if key.startswith("--"):
+        return month_name[int(key[2:])]
+    is_month = len(key) == len("2025-03") and key[5:].isdigit()
+    return f"{month_name[int(key[5:])]} {key[:4]}" if is_month else key
 
 
 def rows_of(grid: Grid, rows: Rows) -> list[int]:
@@ -166,7 +217,7 @@ def rows_of(grid: Grid, rows: Rows) -> list[int]:
 
 def columns_of(plan: Plan) -> list[int]:
     """Return the columns that a plan uses, in order."""
-    columns = {plan.column}
+    columns = {plan.column, plan.group}
     for rows in (plan.rows, plan.second or plan.rows):
         columns |= {rows.like, *(condition.column for condition in rows.conditions)}
         columns.add(rows.pick.column if rows.pick is not None else 0)
@@ -253,7 +304,9 @@ def in_words(plan: Plan, grid: Grid) -> str:
     }.get(plan.kind, f"the {plan.kind} of {column}")
     of = _rows(plan.rows, grid) or (" of all rows" if plan.kind == "select" else "")
     second = f" and{_rows(plan.second, grid)}" if plan.second is not None else ""
-    return f"{what}{of}{second}"
+    group = f" for each {plan.part or _name(grid, plan.group)}" if plan.group else ""
+    end = {"high": ", the highest", "low": ", the lowest"}.get(plan.end, "")
+    return f"{what}{of}{second}{group}{end}"
 
 
 def _name(grid: Grid, column: int) -> str:
