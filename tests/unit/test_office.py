@@ -668,6 +668,7 @@ def test_quoted_parts_are_their_writers(tmp_path: Path) -> None:
             ("Dora Wik wrote on Monday, March 2, 2026 7:00 AM", "From: Dora Wik"),
         ]),
         ("html", _HTML, [
+            (own, "I agree."),
             ("Ada Holm wrote on mar. 3 mars 2026", "I propose"), (own, "No."),
             ("Dora Wik wrote on 2.3.2026 07:00", "Von: Dora Wik"),
         ]),

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.load.datasets import Reading
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.follow import Followed, Prune
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
+from kgp_neo4j.corpus.load.records import Reading
 from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.files import find, shown, size_on_disk, stem

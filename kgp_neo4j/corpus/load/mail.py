@@ -12,7 +12,7 @@ from mimetypes import guess_extension
 from kgp_neo4j.corpus.load.contents import named
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.html import read_page
-from kgp_neo4j.corpus.load.quoted import parts_of_page, parts_of_text, written_by
+from kgp_neo4j.corpus.load.quoted import parts_of, quoted_page, written_by
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -77,7 +77,9 @@ def _contents(part: MIMEPart, where: str, own: str) -> tuple[str, tuple[str, ...
         return _contents(message_from_bytes(whole, policy=_POLICY), where, own)
     if kind in ("text/plain", "text/html") and not (part.is_attachment() or part.get_filename()):
         text, notes = decoded(_payload(part), where, part.get_content_charset())
-        return (parts_of_page if kind == "text/html" else parts_of_text)(text, own), notes, []
+        if kind == "text/html":
+            return parts_of(text, own), notes, []
+        return parts_of(quoted_page(text), own, "A quoted part, of somebody else"), notes, []
     if part.get_content_maintype() != "multipart":
         return "", (), [part]
     forms = [_contents(each, where, own) for each in part.iter_parts()]

@@ -9,6 +9,7 @@ from bs4.element import Tag
 
 from kgp_neo4j.text.visible import is_visible
 
+_LINE_END = re.compile(r"\r\n?|\n")
 _MARKS = re.compile(r"(?:[>|]\s?)+")
 _TIME = (
     r"(?:[,\s]*(?:at|um|à|kl\.?|às|om|alle|a las|o)?\s*"
@@ -34,7 +35,7 @@ _LABEL = re.compile(r"\W{0,3}([^\W\d_][\w .-]{0,20}?)\W{0,2}[:：]\W{0,2}\s(.*)"
 #: How programs name the sender in a message's heading.
 _FROM = frozenset("from von de da van fra från od lähettäjä от 发件人 寄件者 差出人".split())
 _LONGEST = 300
-_BLOCKS = ["div", "p", "td"]
+_BLOCKS = ["div", "p", "pre", "td"]
 
 
 def written_by(sender: str, date: str) -> str:
@@ -69,76 +70,71 @@ def _headed(lines: Sequence[str]) -> str:
     return written_by(first[2], sent) if len(below) > 1 and sent else ""
 
 
-def parts_of_text(text: str, own: str) -> str:
-    """Return a mail's plain text as a page, quoted parts without their marks under their writers.
-
-    `own` is the heading of what is not quoted; without quotes the text is one part without it.
-    """
+def quoted_page(text: str) -> str:
+    """Return a mail's plain text as a page, its quoted parts without their marks in quotations."""
     lines: list[tuple[int, str]] = []
-    for line in text.splitlines():
-        marks = _MARKS.match(line)
-        is_quoted = marks is not None and line.startswith(">")
-        depth = marks[0].count(">") if is_quoted and marks else 0
-        lines.append((depth, line[marks.end() :] if is_quoted and marks else line))
-    heads = {0: own}
-    parts: list[tuple[str, list[str]]] = [(own, [])]
+    for line in _LINE_END.split(text):
+        marks = _MARKS.match(line) if line.startswith(">") else None
+        lines.append((marks[0].count(">"), line[marks.end() :]) if marks else (0, line))
+    parts: list[tuple[str, list[str]]] = [("", [])]
     before = 0
     for at, (depth, line) in enumerate(lines):
         if not line.strip() and depth < before:
             continue  # an empty line between two quotes
-        head = ""
-        if depth > before:
-            above = [each for each in parts[-1][1] if each.strip()][-2:]
-            head = next(filter(None, (_introduced(" ".join(above[n:])) for n in (1, 0))), "")
-            heads[depth] = head = head or "A quoted part, of somebody else"
-        elif found := _headed([each for level, each in lines[at : at + 8] if level == depth]):
-            heads[depth] = head = found
-        elif depth < before:
-            head = heads.get(depth, own)
-        if head:
-            parts.append((head, []))
+        change = "<blockquote>" * (depth - before) or "</blockquote>" * (before - depth)
+        if change or _headed([each for level, each in lines[at : at + 8] if level == depth]):
+            parts.append((change, []))
         parts[-1][1].append(line)
         before = depth
-    shown = [(head, "\n".join(own_lines)) for head, own_lines in parts]
-    if len(shown) == 1:
-        return f"<pre>{escape(text)}</pre>"
-    return "".join(f"<h2>{escape(h)}</h2><pre>{escape(t)}</pre>" for h, t in shown if t.strip())
+    return "".join(f"{change}<pre>" + escape("\n".join(own)) + "</pre>" for change, own in parts)
 
 
-def parts_of_page(markup: str, own: str) -> str:
-    """Return a mail's page with a heading before each quoted part, and before what follows it."""
+def parts_of(markup: str, own: str, usual: str = "") -> str:
+    """Return a mail's page with a heading before each quoted part, and before what follows it.
+
+    `own` is the heading of what is not quoted, `usual` of quotes that do not say whose they are;
+    without quotes the page is one part without it.
+    """
     page = BeautifulSoup(markup, "html.parser")
     heads: dict[int, str] = {}
-    made: list[Tag] = []
+    made: dict[int, Tag] = {}
 
     def heading(text: str) -> Tag:
-        made.append(page.new_tag("h2"))
-        made[-1].string = text
-        return made[-1]
+        tag = page.new_tag("h2")
+        tag.string = text
+        made[id(tag)] = tag
+        return tag
 
+    bold = page.find_all(["b", "strong"])
+    labels = [label for label in bold if label.get_text().strip(" :*").casefold() in _FROM]
+    for block in (*(label.find_parent(_BLOCKS) for label in labels), *page.find_all("pre")):
+        if block and (head := _headed(_lines(block))):
+            block.insert_before(heading(head))
     for quote in page.find_all("blockquote"):
         around = quote.parent or page
         above = quote.find_previous_sibling(_BLOCKS) or around.find_previous_sibling(_BLOCKS)
         lines = _lines(above) if above else []
-        if head := next(filter(None, (_introduced(" ".join(lines[n:])) for n in (-1, -2))), ""):
+        told = (_introduced(" ".join(lines[n:])) for n in (-1, -2))
+        if head := next(filter(None, told), usual):
+            beside = quote.find_previous_sibling(lambda tag: id(tag) in made)
+            outer = heads.get(id(quote.find_parent("blockquote")), own)
             heads[id(quote)] = head
             quote.insert_before(heading(head))
-            quote.insert_after(heading(heads.get(id(quote.find_parent("blockquote")), own)))
-    for label in page.find_all(["b", "strong"]):
-        block = label.find_parent(_BLOCKS)
-        is_sender = label.get_text().strip(" :*").casefold() in _FROM
-        if block and is_sender and (head := _headed(_lines(block))):
-            block.insert_before(heading(head))
-    for one in made:  # one that has no text of its own heads nothing
+            quote.insert_after(heading(beside.get_text() if beside else outer))
+    if not made:
+        return markup
+    page.insert(0, heading(own))
+    for one in made.values():  # one that has no text of its own heads nothing
         below = one.find_all_next(string=lambda text: is_visible(text or ""), limit=2)
-        if len(below) < 2 or any(below[1].parent is other for other in made):
+        if len(below) < 2 or id(below[1].parent) in made:
             one.extract()
-    return str(page) if made else markup
+    return str(page)
 
 
 def _lines(block: Tag) -> list[str]:
     """Return the lines of a part of a page that are not empty."""
     for line_end in block.find_all("br"):
         line_end.insert_before("\0")
-    lines = (" ".join(line.split()) for line in block.get_text().split("\0"))
+    ends = "[\0\n]" if block.name == "pre" else "\0"
+    lines = (" ".join(line.split()) for line in re.split(ends, block.get_text()))
     return [line for line in lines if line]

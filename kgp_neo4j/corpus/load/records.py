@@ -1,20 +1,45 @@
-"""Make tables of records: JSON objects that are no documents, and rows that hold texts."""
+"""Turn records into documents: {title, text}, questions with their contexts, and tables.
+
+The files of HotpotQA, 2WikiMultihopQA and MuSiQue have questions; the paragraphs given with them
+become documents. The keys show which data set it is. A paragraph repeated with many questions is
+one document, and two paragraphs with one title are two. Other records are the rows of a table, and
+rows that hold texts are documents each.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
 
 from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import column_names, number
+from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.environment.files import Value, shown, stem
 from kgp_neo4j.text.prose import is_prose
 from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable
 
+#: A document, or what is wrong with one.
+Reading: TypeAlias = SourceDocument | InputError
+
+#: Keys that only the questions of 2WikiMultihopQA have; HotpotQA's lack them.
+_TWO_WIKI_KEYS = frozenset(("answer_id", "entity_ids", "evidences", "evidences_id"))
+#: The keys that have a record's text; articles of MultiHop-RAG have a body.
+_TEXTS = ("text", "body")
+_EXPECTED = (
+    'Expected are {"title", "text"} records, the questions of HotpotQA, 2WikiMultihopQA '
+    '("context") or MuSiQue ("paragraphs"), or several objects, which are the rows of a table.'
+)
 #: Names of values in one table, and cells of a file, at most.
-_WIDEST, MOST_CELLS = 1_000, 3_000_000
+_WIDEST, _MOST_CELLS = 1_000, 3_000_000
 #: Characters that a column's texts have in the mean where each row is a text of its own.
 _LONG = 120
 _SAMPLE = 200
@@ -22,17 +47,138 @@ _SAMPLE = 200
 _UNCLEAR = re.compile(r"-?\d{1,3}\.\d{3}")
 
 
-def record_lists(value: dict[str, Any], name: str = "") -> Iterator[tuple[str, list[Any]]]:
+class _MusiqueParagraph(msgspec.Struct):
+    title: str
+    paragraph_text: str
+
+
+def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Reading]:
+    """Yield the documents of values, an InputError for unusable ones; equal titles are numbered.
+
+    In a file without documents the objects are the rows of a table, and one object that holds lists
+    of objects is a table for each.
+    """
+    titles: Counter[str] = Counter()
+    records: list[tuple[dict[str, Any], str]] = []
+    where, cells, is_told = "", 0, False
+    for value, where in values:
+        try:
+            if isinstance(value, InputError):
+                raise value
+            if not isinstance(value, dict):
+                raise InputError("not a record", where=where, hint=_EXPECTED)
+            name = next((key for key in _TEXTS if key in value), "") if "title" in value else ""
+            found: Iterable[SourceDocument]
+            if name:
+                found = [_record(value, name, where, path.as_posix(), titles)]
+            elif "question" in value and ("paragraphs" in value or "context" in value):
+                found = _contexts(value, where)
+            elif is_told:
+                raise _no_document(value, where)
+            else:
+                records.append((value, where))
+                cells += len(value)
+                if cells > _MOST_CELLS:
+                    what = f"the records have more than {_MOST_CELLS:,} values"
+                    yield InputError(what, where=shown(path), hint="Split the file.")
+                    return
+                continue
+            for document in found:
+                is_told = True
+                yield document
+        except InputError as error:
+            yield error
+    if not where:
+        yield InputError("the file holds no record", where=shown(path), hint=_EXPECTED)
+    first = records[0][0] if len(records) == 1 else {}
+    lists = [*_lists(first)]
+    is_untold = all(value.keys() <= {"title", *_TEXTS} for value, _ in records)
+    if is_told or is_untold or (len(records) == 1 and not lists):
+        for value, where in records:
+            yield _no_document(value, where)
+        return
+    blocks = Blocks()
+    named = {name for name, _ in lists}
+    beside = (f"{name}: {text}" for name, text in _flat(first) if name not in named and text)
+    blocks.add("\n".join(beside))
+    for name, rows in lists or [("", [value for value, _ in records])]:
+        blocks.add_table(_table(rows, name, shown(path)))
+    yield from texts_of_rows(blocks.document(path.as_posix(), stem(path)))
+
+
+def _no_document(value: dict[str, Any], where: str) -> InputError:
+    missing = "title" if "text" in value else "text"
+    return InputError(f'the record has no "{missing}"', where=where, hint=_EXPECTED)
+
+
+def _contexts(question: dict[str, Any], where: str) -> Iterator[SourceDocument]:
+    """Yield the paragraphs that are given with a question."""
+    data_set = "2wiki" if _TWO_WIKI_KEYS & question.keys() else "hotpotqa"
+    data_set = "musique" if "paragraphs" in question else data_set
+    for title, text in _paragraphs(question, where):
+        if is_visible(text):  # published contexts have empty paragraphs
+            _check(title, "title", where)
+            _check(text, "text", where)
+            key = f"{title} {text_hash(text)}"
+            yield SourceDocument(title, text, data_set, key, whole=True)
+
+
+def _record(value: Any, name: str, where: str, source: str, titles: Counter[str]) -> SourceDocument:
+    title, text = value["title"], value[name]
+    _check(title, "title", where)
+    _check(text, name, where)
+    # Titles are counted by a digest, so that a long file does not fill the memory.
+    digest = text_hash(title)[:32]
+    titles[digest] += 1
+    # A passage with questions of its own (IIRC's form): the questions are no document.
+    asked = value.get("questions")
+    left_out = (f"{len(asked)} questions of {title!r}",) if isinstance(asked, list) else ()
+    key = f"{title} #{titles[digest]}"
+    return SourceDocument(title, text, source, key, whole=True, left_out=left_out)
+
+
+def _paragraphs(question: dict[str, Any], where: str) -> list[tuple[str, str]]:
+    """Return title and text of a question's paragraphs; HotpotQA's sentences have own spaces."""
+    name = "paragraphs" if "paragraphs" in question else "context"
+    value = question[name]
+    try:
+        if name == "paragraphs":
+            paragraphs = msgspec.convert(value, list[_MusiqueParagraph])
+            return [(each.title, each.paragraph_text) for each in paragraphs]
+        if isinstance(value, dict):  # as in the Hugging Face copies
+            sentences = value["sentences" if "sentences" in value else "content"]
+            value = list(zip_longest(value["title"], sentences))
+        context = msgspec.convert(value, list[tuple[str, list[str]]])
+        return [(title, "".join(sentences)) for title, sentences in context]
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        what = f'the question\'s "{name}" is not as published ({error})'
+        raise InputError(what, where=where) from error
+
+
+def _check(value: Any, name: str, where: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(f'"{name}" is not a text', where=where)
+    if not is_storable(value):
+        what = f'"{name}" holds half a surrogate pair'
+        raise InputError(what, where=where, hint="Mend the escape.")
+    if not is_visible(value):
+        raise InputError(f'"{name}" is empty', where=where)
+
+
+# --- Tables ---
+
+
+def _lists(value: dict[str, Any], name: str = "") -> Iterator[tuple[str, list[Any]]]:
     """Yield the lists of objects in an object, at any depth, with their dotted names."""
     for key, member in value.items():
         path = f"{name}.{key}" if name else key
         if isinstance(member, dict):
-            yield from record_lists(member, path)
+            yield from _lists(member, path)
         elif isinstance(member, list) and any(isinstance(each, dict) for each in member):
             yield path, [each for each in member if isinstance(each, dict)]
 
 
-def table_of_records(records: Sequence[dict[str, Any]], caption: str, where: str) -> SourceTable:
+def _table(records: Sequence[dict[str, Any]], caption: str, where: str) -> SourceTable:
     """Return records as a table: one row each, one column for each name that any of them has.
 
     What an object in a record holds is named with a dot ("driver.name"); a list is joined. Raises
@@ -40,30 +186,13 @@ def table_of_records(records: Sequence[dict[str, Any]], caption: str, where: str
     """
     rows = [dict(_flat(record)) for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    if len(names) > _WIDEST or len(names) * len(rows) > MOST_CELLS:
+    if len(names) > _WIDEST or len(names) * len(rows) > _MOST_CELLS:
         what = f"{len(rows):,} records with {len(names):,} names are too much for one table"
         raise InputError(what, where=where, hint="Split the file, or give the records like names.")
     filled = tuple(tuple(row.get(name, "") for name in names) for row in rows)
     if not all(is_storable(text) for row in (names, *filled) for text in row):
         raise InputError("a record holds half a surrogate pair", where=where, hint="Mend it.")
     return SourceTable((tuple(names), *filled), 1, caption, number(caption))
-
-
-def document_of_tables(
-    tables: Iterable[SourceTable], values: Iterable[tuple[str, str]], where: str
-) -> SourceDocument:
-    """Return a document of tables, with the values that stand beside them, a line each."""
-    blocks = Blocks()
-    blocks.add("\n".join(f"{name}: {text}" for name, text in values))
-    for table in tables:
-        blocks.add_table(table)
-    return blocks.document(where)
-
-
-def values_beside(value: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the single values of an object by their dotted names, without its lists of objects."""
-    lists = {name for name, _ in record_lists(value)}
-    return [(name, text) for name, text in _flat(value) if name not in lists and text]
 
 
 def texts_of_rows(document: SourceDocument) -> Iterator[SourceDocument]:

@@ -182,7 +182,7 @@ def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     Raises InputError for a sheet that is too large.
     """
     down = {at for at, row in enumerate(rows) if any(row)}
-    across = {at for row in rows for at, text in enumerate(row) if text}
+    across = _filled(rows)
     filled = [
         replace(s, rows=min(s.rows, len(rows) - s.row))
         for s in merged
@@ -210,11 +210,7 @@ def too_large() -> InputError:
 
 def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
     """Yield the tables of a sheet: it is split where words above values, or a title, begin one."""
-
-    def is_table(start: int, end: int) -> bool:
-        return _is_table(grid[start:end]) or _is_apart(grid[start:end], grid[:start])
-
-    for top, bottom in _parts(grid, is_table):
+    for top, bottom in _parts(grid, lambda top, end: _is_table(grid[top:end], grid[:top])):
         shifted = [replace(s, row=s.row - top) for s in spans]
         yield from _side_by_side(grid[top:bottom], shifted)
 
@@ -252,24 +248,26 @@ def _title_rows(rows: Rows) -> int:
     return len(list(takewhile(lambda row: row[0] and row[1] <= {"", row[0]}, texts)))
 
 
-def _is_table(rows: Rows) -> bool:
-    """Return whether rows are clearly a table: names in words above values."""
+def _is_table(rows: Rows, above: Rows | None = None) -> bool:
+    """Return whether rows are clearly a table: names in words, above values or below a title.
+
+    Below a title the names are enough in other columns than those of what is `above`.
+    """
+    places = _filled(rows)
     rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if any(row)], ())
-    names, *below = rows[_title_rows(rows) :] or [[]]
-    names = list(filter(None, names))
-    is_named = len(names) > 1 and not any(map(is_value, names))
-    return is_named and any(column_type(column) != "text" for column in zip(*below, strict=True))
-
-
-def _is_apart(rows: Rows, above: Rows) -> bool:
-    """Return whether rows have a title and names, in other columns than those above."""
-    own = {at for row in rows for at, text in enumerate(row) if text}
-    other = {at for row in above for at, text in enumerate(row) if text}
-    rows, _ = trimmed(rows, ())
     titles = _title_rows(rows)
-    names = list(filter(None, rows[titles])) if titles else []
-    is_named = len(names) > 1 and len(set(names)) == len(names) and not any(map(is_value, names))
-    return is_named and own != other
+    names, *below = rows[titles:] or [[]]
+    names = list(filter(None, names))
+    if len(names) < 2 or any(map(is_value, names)):
+        return False
+    is_titled = titles > 0 and len(set(names)) == len(names)
+    is_apart = above is not None and is_titled and places != _filled(above)
+    return is_apart or any(column_type(c) != "text" for c in zip(*below, strict=True))
+
+
+def _filled(rows: Rows) -> set[int]:
+    """Return the columns that have a text."""
+    return {at for row in rows for at, text in enumerate(row) if text}
 
 
 # --- Number formats ---

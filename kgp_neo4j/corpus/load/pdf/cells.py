@@ -161,8 +161,6 @@ def gutters(lines: Sequence[Line]) -> list[float]:
 #: Leader dots from one column to the next.
 _LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}")
 _MOST_CELLS = 50_000
-#: A name of a column that is a number.
-_YEAR = re.compile(r"(?:19|20)\d\d\b")
 
 
 @dataclass(slots=True, eq=False)
@@ -359,10 +357,6 @@ class _Cells:
         is_grouped = any(s.row == 0 and 1 < s.columns < len(beside) for s in table.spans)
         if table.header_rows < 2 and is_grouped and not any(map(has_value, table.rows[1])):
             table.header_rows = min(2, len(table.rows) - 1)
-        corner, *names = table.rows[0]
-        is_named = not corner and all(row[0] for row in table.rows[1:])
-        if not table.header_rows and is_named and all(map(_YEAR.match, filter(None, names))):
-            table.header_rows = 1
         return table
 
     def _place(self, word: Word) -> tuple[int, int]:
