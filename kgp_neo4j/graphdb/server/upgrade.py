@@ -11,7 +11,6 @@ from pathlib import Path
 
 from kgp_neo4j.environment.disk import disk_errors, require_free
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.jars import install
@@ -89,7 +88,8 @@ def _upgrade(
     try:
         with disk_errors(part, "The data could not be copied"):
             echo(f"Copying the data, {size / 1e6:.0f} MB")
-            _copy(old, part, size)
+            shutil.rmtree(part, ignore_errors=True)  # what an upgrade that was cut off has left
+            shutil.copytree(old, part)
             try:
                 with Database(start_once(folders, line, part, memory, echo)) as database:
                     database.read("inspect/server")  # waits until the database is there, upgraded
@@ -99,15 +99,3 @@ def _upgrade(
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return ran
-
-
-def _copy(old: Path, part: Path, size: int) -> None:
-    """Copy the data, in place of what an upgrade that was cut off has left."""
-    shutil.rmtree(part, ignore_errors=True)
-    with bar("Copying the data", size, bytes_=True) as progress:
-
-        def copy(source: str, target: str) -> str:
-            progress.update(Path(source).stat().st_size)
-            return str(shutil.copy2(source, target))
-
-        shutil.copytree(old, part, copy_function=copy)
