@@ -25,10 +25,10 @@ def command(file: Path, replace: bool, as_json: bool) -> None:
     whole. If it is interrupted, import again.
     """
     from kgp_neo4j.corpus.load.export_corpus import import_corpus
-    from kgp_neo4j.graphdb.export_files import open_export
+    from kgp_neo4j.graphdb.export_files import read_manifest
     from kgp_neo4j.mindmap.load.export_graph import import_graph
 
-    read = import_corpus if open_export(file).manifest.kind == "corpus" else import_graph
+    read = import_corpus if read_manifest(file).kind == "corpus" else import_graph
     with opened_database() as database:
         done = read(database, file, replace=replace)
     kind = "corpus" if done.kind == "corpus" else "knowledge graph"
