@@ -1,16 +1,9 @@
 """Finds the names in a text in one pass, and how each occurrence is written."""
 
-import itertools
-from array import array
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name
-from kgp_neo4j.corpus.connect.pairs import spread
 from kgp_neo4j.text.words import STOP_WORDS, Words
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
@@ -21,13 +14,21 @@ _SHORTENED = frozenset("bros co dr ft gen hon jr lt mr mrs ms mt no prof rev sgt
 _END = ""
 
 
+#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; ARTICLED:
+#: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
+#: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
+NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
+Spot = tuple[int, int, int, int]
+"""A form found in a text: start, end, the number of the form, and how it is written there."""
+
+
 @dataclass(slots=True)
 class Form:
     """A name as a sequence of words, the entities that have it, and how the corpus writes it."""
 
     words: tuple[str, ...]
-    #: Entity and weight of the name.
-    owners: list[tuple[int, float]] = field(default_factory=list)
+    #: The weight of the name for each entity.
+    owners: dict[int, float] = field(default_factory=dict)
     #: Its spellings in titles, to compare case with.
     written: set[tuple[str, ...]] = field(default_factory=set)
     #: Counts of occurrences within sentences: written as a name, as part of a longer name, and in
@@ -59,44 +60,52 @@ class Form:
             for w in self.written
         )
 
+    def learn_article(self, written: int, own: bool) -> None:
+        """Learn from an occurrence, in a document of this title if `own`, of "the Wall"."""
+        lower = self._is_counted(written) and not written & NAMED
+        self.small_article |= own and bool(lower or written & ARTICLED)
 
-#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; ARTICLED:
-#: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
-#: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
-NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
-Spot = tuple[int, int, int, int]
-"""A form found in a text: start, end, the number of the form, and how it is written there."""
+    def count(self, written: int, own: bool, times: int) -> None:
+        """Count occurrences, once the article is known."""
+        if not self._is_counted(written):
+            return
+        named = self._is_name(written)
+        if not named:
+            self.lower += times
+        elif written & INSIDE:
+            self.inside += times
+        else:
+            self.free += times
+        if own and named:
+            self.own_name += times
+        elif own:
+            self.own_lower += times
 
+    def probability(self, written: int) -> float:
+        """Return how likely an occurrence is a mention (TAGME's link probability)."""
+        several, named = len(self.words) > 1, self._is_name(written)
+        if not several and self.words[0] in STOP_WORDS and not self.is_acronym:
+            return 0.5 if written & QUOTED and named else 0.0
+        # Part of a title often occurs without meaning that entity.
+        is_whole = max(self.owners.values()) > 0.8
+        prior = (0.9 if several else 0.7) * (1.0 if is_whole else 0.8 if several else 0.4)
+        if not named:
+            return prior * (0.8 if several else 0.4) if self.is_common else 0.0
+        free = prior * (self.free + 2) / (self.free + self.inside + 2)
+        if written & QUOTED:
+            return max(free, 0.8)
+        if written & INSIDE:
+            return free * (0.6 if several else 0.3)
+        if written & FIRST and not several:
+            return prior * (self.free + 1) / (self.free + self.inside + self.lower + 1)
+        return free
 
-class Runs:
-    """Whole numbers, some for each of many things, in 4 bytes each."""
+    def _is_name(self, written: int) -> bool:
+        return bool(written & NAMED or (written & ARTICLED and self.small_article))
 
-    def __init__(self) -> None:
-        self._values, self._sizes = array("i"), array("i")
-
-    def add(self, numbers: Collection[int]) -> None:
-        """Keep the numbers of the next thing."""
-        self._values.extend(numbers)
-        self._sizes.append(len(numbers))
-
-    def of(self, things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return all numbers of these things, each behind the place of its thing in `things`."""
-        sizes = np.frombuffer(self._sizes, np.int32)
-        place, at = spread((np.cumsum(sizes) - sizes)[things], sizes[things])
-        return place, np.frombuffer(self._values, np.int32)[at]
-
-    def columns(self, width: int) -> tuple[NDArray[Any], ...]:
-        """Return the numbers of all things as columns of rows, behind the thing of each row."""
-        sizes = np.frombuffer(self._sizes, np.int32) // width
-        thing = np.repeat(np.arange(sizes.size), sizes)
-        return thing, *np.frombuffer(self._values, np.int32).reshape(-1, width).T
-
-
-def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
-    """Yield the rows of each text, which has so many (`sizes`) of them one behind the other."""
-    rows = zip(*(column.data for column in columns), strict=True)
-    for size in sizes.data:
-        yield list(itertools.islice(rows, size))
+    def _is_counted(self, written: int) -> bool:
+        # Every word has a capital at the beginning of a sentence.
+        return bool(not written & FIRST or len(self.words) > 1 or written & QUOTED)
 
 
 class Names:
@@ -116,8 +125,7 @@ class Names:
         if number == len(self.forms):
             self.forms.append(Form(words))
         form = self.forms[number]
-        if all(owner != entity for owner, _ in form.owners):
-            form.owners.append((entity, weight))
+        form.owners.setdefault(entity, weight)
         form.written.add(written)
 
     def find(self, words: Words) -> list[Spot]:
