@@ -8,12 +8,7 @@ from functools import partial
 from typing import TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
-from kgp_neo4j.corpus.connect.embedding_graph import (
-    choose_encoder,
-    connect_nearest,
-    embed_passages,
-    finish_nearest,
-)
+from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
@@ -76,11 +71,12 @@ def connect(
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    encoder = None
+    embedding = None
     if "knn-st" in edges:
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
             encoder = choose_encoder(database, corpus, similarity)
+        embedding = EmbeddingGraph(database, corpus, encoder, similarity, seconds)
     stopped = threading.Event()
     build = partial(
         GraphBuild, database, corpus, seconds=seconds, anew=anew,
@@ -92,13 +88,11 @@ def connect(
     if "entity" in edges:
         linking = build("entities", entities)
         graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
-    if encoder:
+    if embedding:
         # First, while the database is small: the search needs both cores, and the index of the
         # vectors is made on the one that is idle in most of what comes after.
-        report["embedded"] = embed_passages(
-            database, corpus, encoder, seconds, replace=similarity.replace
-        )
-        connect_nearest(database, corpus, encoder, similarity, seconds, anew=anew)
+        report["embedded"] = embedding.embed()
+        embedding.join(anew=anew)
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
@@ -107,13 +101,12 @@ def connect(
     if "knn-mdr" in edges:
         mdr = settings.get("mdr") or MdrSettings()
         by_mdr = choose_encoder(database, corpus, mdr)
-        report["mdr_embedded"] = embed_passages(
-            database, corpus, by_mdr, seconds, replace=mdr.replace
-        )
-        connect_nearest(database, corpus, by_mdr, mdr, seconds)
-        finish_nearest(database, corpus, by_mdr, mdr, seconds)
-    if encoder:
-        finish_nearest(database, corpus, encoder, similarity, seconds)
+        expected = EmbeddingGraph(database, corpus, by_mdr, mdr, seconds)
+        report["mdr_embedded"] = expected.embed()
+        expected.join()
+        expected.finish()
+    if embedding:
+        embedding.finish()
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):

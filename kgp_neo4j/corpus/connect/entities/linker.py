@@ -114,8 +114,6 @@ class EntityLinker:
             for found, owner in zip(self._found, owners, strict=True)
             for number, written in zip(found[2::4], found[3::4], strict=True)
         )
-        for number, written, own in counts:
-            forms[number].learn_article(written, own)
         for (number, written, own), times in counts.items():
             forms[number].count(written, own, times)
         for text, (found, owner) in enumerate(zip(self._found, owners, strict=True)):

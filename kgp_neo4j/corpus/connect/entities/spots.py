@@ -14,10 +14,9 @@ _SHORTENED = frozenset("bros co dr ft gen hon jr lt mr mrs ms mt no prof rev sgt
 _END = ""
 
 
-#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; ARTICLED:
-#: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
-#: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
-NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
+#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; FIRST: it
+#: begins a sentence; INSIDE: it is part of a longer run of capitalised words.
+NAMED, FIRST, INSIDE = (1 << bit for bit in range(3))
 Spot = tuple[int, int, int, int]
 """A form found in a text: start, end, the number of the form, and how it is written there."""
 
@@ -38,8 +37,6 @@ class Form:
     lower: int = 0
     own_name: int = 0
     own_lower: int = 0
-    #: Whether "the Wall" is the name "The Wall": its document writes it so, or in lower case.
-    small_article: bool = False
 
     @property
     def is_acronym(self) -> bool:
@@ -60,16 +57,11 @@ class Form:
             for w in self.written
         )
 
-    def learn_article(self, written: int, own: bool) -> None:
-        """Learn from an occurrence, in a document of this title if `own`, of "the Wall"."""
-        lower = self._is_counted(written) and not written & NAMED
-        self.small_article |= own and bool(lower or written & ARTICLED)
-
     def count(self, written: int, own: bool, times: int) -> None:
-        """Count occurrences, once the article is known."""
-        if not self._is_counted(written):
-            return
-        named = self._is_name(written)
+        """Count occurrences, in a document of this title if `own`."""
+        if written & FIRST and len(self.words) == 1:
+            return  # every word has a capital at the beginning of a sentence
+        named = written & NAMED
         if not named:
             self.lower += times
         elif written & INSIDE:
@@ -83,29 +75,20 @@ class Form:
 
     def probability(self, written: int) -> float:
         """Return how likely an occurrence is a mention (TAGME's link probability)."""
-        several, named = len(self.words) > 1, self._is_name(written)
+        several = len(self.words) > 1
         if not several and self.words[0] in STOP_WORDS and not self.is_acronym:
-            return 0.5 if written & QUOTED and named else 0.0
+            return 0.0
         # Part of a title often occurs without meaning that entity.
         is_whole = max(self.owners.values()) > 0.8
         prior = (0.9 if several else 0.7) * (1.0 if is_whole else 0.8 if several else 0.4)
-        if not named:
+        if not written & NAMED:
             return prior * (0.8 if several else 0.4) if self.is_common else 0.0
         free = prior * (self.free + 2) / (self.free + self.inside + 2)
-        if written & QUOTED:
-            return max(free, 0.8)
         if written & INSIDE:
             return free * (0.6 if several else 0.3)
         if written & FIRST and not several:
             return prior * (self.free + 1) / (self.free + self.inside + self.lower + 1)
         return free
-
-    def _is_name(self, written: int) -> bool:
-        return bool(written & NAMED or (written & ARTICLED and self.small_article))
-
-    def _is_counted(self, written: int) -> bool:
-        # Every word has a capital at the beginning of a sentence.
-        return bool(not written & FIRST or len(self.words) > 1 or written & QUOTED)
 
 
 class Names:
@@ -152,20 +135,9 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     if last > at and end - words.starts[last] == 1 and text[end - 2 : end + 1 : 2] == "..":
         end += 1  # the last stop of "U.S."
     raw = tuple(words.raw[at : last + 1])
-    quoted = (
-        start > 0
-        and end < len(text)
-        and text[start - 1] in _QUOTES
-        and (text[end] in _QUOTES or text[end : end + 2] in (',"', '."', ",”", ".”"))
-    )
     first = begins_sentence(words, at)
-    inside = not quoted and _is_part_of_name(words, at, last, first)
-    written = FIRST * first | INSIDE * inside | QUOTED * quoted
-    if _is_named(raw, form, len(raw) > 2):
-        written |= NAMED
-    elif len(raw) == 2 and _is_named(raw, form, True):
-        written |= ARTICLED
-    return start, end, number, written
+    written = FIRST * first | INSIDE * _is_part_of_name(words, at, last, first)
+    return start, end, number, written | NAMED * _is_named(raw, form)
 
 
 def _is_part_of_name(words: Words, at: int, last: int, first: bool) -> bool:
@@ -185,11 +157,11 @@ def _is_name_word(words: Words, at: int) -> bool:
     return not (words.keys[at] in STOP_WORDS and begins_sentence(words, at))
 
 
-def _is_named(raw: tuple[str, ...], form: Form, article: bool) -> bool:
-    """Return whether the words have capitals where the title has them, but for an `article`."""
+def _is_named(raw: tuple[str, ...], form: Form) -> bool:
+    """Return whether the words have capitals where the title has them."""
     return raw in form.written or any(
         len(title) == len(raw)
-        and all(_fits(a, b, at, article) for at, (a, b) in enumerate(zip(raw, title, strict=True)))
+        and all(_fits(word, title[at], at, len(raw) > 2) for at, word in enumerate(raw))
         for title in form.written
     )
 
