@@ -93,6 +93,7 @@ def test_case_tells_names_from_words() -> None:
     texts = [
         "It was once said that the who of it is ours. Once it rained, we saw The Who play.",
         "She met us and WHO staff in the US. It is she who knows.",
+        'He starred in "Once" and "It" with her.',
         "Once more the sun set; once a week it did.",
     ]
     found = _found(texts, "It", "Once (film)", "The Who", "US", "WHO")
@@ -101,6 +102,7 @@ def test_case_tells_names_from_words() -> None:
     assert found == [
         [("The Who", "The Who")],
         [("WHO", "WHO"), ("US", "US")],
+        [("Once", "Once (film)"), ("It", "It")],
         [],
     ]
 

@@ -67,16 +67,19 @@ def connect(
     make_own_indexes(database, corpus)  # one of an earlier version may have none
     keywords = settings.get("keywords") or KeywordSettings()
     entities = settings.get("entities") or EntitySettings()
-    similarity = settings.get("similarity") or SimilaritySettings()
+    by_meaning: dict[str, SimilaritySettings | MdrSettings] = {
+        "knn-st": settings.get("similarity") or SimilaritySettings(),
+        "knn-mdr": settings.get("mdr") or MdrSettings(),
+    }
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    embedding = None
-    if "knn-st" in edges:
+    embeddings: dict[str, EmbeddingGraph] = {}
+    for edge in by_meaning.keys() & edges:
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
-            encoder = choose_encoder(database, corpus, similarity)
-        embedding = EmbeddingGraph(database, corpus, encoder, similarity, seconds)
+            encoder = choose_encoder(database, corpus, by_meaning[edge])
+        embeddings[edge] = EmbeddingGraph(database, corpus, encoder, by_meaning[edge], seconds)
     stopped = threading.Event()
     build = partial(
         GraphBuild, database, corpus, seconds=seconds, anew=anew,
@@ -88,25 +91,18 @@ def connect(
     if "entity" in edges:
         linking = build("entities", entities)
         graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
-    if embedding:
-        # First, while the database is small: the search needs both cores, and the index of the
-        # vectors is made on the one that is idle in most of what comes after.
-        report["embedded"] = embedding.embed()
-        embedding.join(anew=anew)
+    # First, while the database is small: the search needs both cores, and the index of the vectors
+    # is made on the one that is idle in most of what comes after.
+    for edge, graph in embeddings.items():
+        report["embedded" if edge == "knn-st" else "mdr_embedded"] = graph.embed()
+        graph.join(anew=anew)
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
     else:
         _make_at_once(graphs, stopped)
-    if "knn-mdr" in edges:
-        mdr = settings.get("mdr") or MdrSettings()
-        by_mdr = choose_encoder(database, corpus, mdr)
-        expected = EmbeddingGraph(database, corpus, by_mdr, mdr, seconds)
-        report["mdr_embedded"] = expected.embed()
-        expected.join()
-        expected.finish()
-    if embedding:
-        embedding.finish()
+    for graph in embeddings.values():
+        graph.finish()
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):

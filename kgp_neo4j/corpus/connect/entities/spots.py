@@ -15,8 +15,9 @@ _END = ""
 
 
 #: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; FIRST: it
-#: begins a sentence; INSIDE: it is part of a longer run of capitalised words.
-NAMED, FIRST, INSIDE = (1 << bit for bit in range(3))
+#: begins a sentence; INSIDE: it is part of a longer run of capitalised words; QUOTED: it is alone
+#: in quotation marks.
+NAMED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(4))
 Spot = tuple[int, int, int, int]
 """A form found in a text: start, end, the number of the form, and how it is written there."""
 
@@ -59,7 +60,7 @@ class Form:
 
     def count(self, written: int, own: bool, times: int) -> None:
         """Count occurrences, in a document of this title if `own`."""
-        if written & FIRST and len(self.words) == 1:
+        if written & FIRST and len(self.words) == 1 and not written & QUOTED:
             return  # every word has a capital at the beginning of a sentence
         named = written & NAMED
         if not named:
@@ -77,13 +78,15 @@ class Form:
         """Return how likely an occurrence is a mention (TAGME's link probability)."""
         several = len(self.words) > 1
         if not several and self.words[0] in STOP_WORDS and not self.is_acronym:
-            return 0.0
+            return 0.5 if written & QUOTED and written & NAMED else 0.0
         # Part of a title often occurs without meaning that entity.
         is_whole = max(self.owners.values()) > 0.8
         prior = (0.9 if several else 0.7) * (1.0 if is_whole else 0.8 if several else 0.4)
         if not written & NAMED:
             return prior * (0.8 if several else 0.4) if self.is_common else 0.0
         free = prior * (self.free + 2) / (self.free + self.inside + 2)
+        if written & QUOTED:
+            return max(free, 0.8)
         if written & INSIDE:
             return free * (0.6 if several else 0.3)
         if written & FIRST and not several:
@@ -135,8 +138,15 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     if last > at and end - words.starts[last] == 1 and text[end - 2 : end + 1 : 2] == "..":
         end += 1  # the last stop of "U.S."
     raw = tuple(words.raw[at : last + 1])
+    quoted = (
+        start > 0
+        and end < len(text)
+        and text[start - 1] in _QUOTES
+        and (text[end] in _QUOTES or text[end : end + 2] in (',"', '."', ",”", ".”"))
+    )
     first = begins_sentence(words, at)
-    written = FIRST * first | INSIDE * _is_part_of_name(words, at, last, first)
+    inside = not quoted and _is_part_of_name(words, at, last, first)
+    written = FIRST * first | INSIDE * inside | QUOTED * quoted
     return start, end, number, written | NAMED * _is_named(raw, form)
 
 
