@@ -87,10 +87,10 @@ def connect(
     )  # fmt: skip
     graphs: list[Callable[[], None]] = []
     if "tfidf" in edges:
-        graphs.append(partial(connect_keywords, build("keywords", keywords), keywords))
+        graphs.append(partial(connect_keywords, build("keywords", keywords)))
     if "entity" in edges:
         linking = build("entities", entities)
-        graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
+        graphs.append(partial(connect_entities, linking, aliases_of(linking)))
     # First, while the database is small: the search needs both cores, and the index of the vectors
     # is made on the one that is idle in most of what comes after.
     for edge, graph in embeddings.items():
