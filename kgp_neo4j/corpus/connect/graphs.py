@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
-from typing import TypedDict, Unpack, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
@@ -65,8 +65,6 @@ def connect(
     if not made:
         raise no_corpus(corpus)
     make_own_indexes(database, corpus)  # one of an earlier version may have none
-    keywords = settings.get("keywords") or KeywordSettings()
-    entities = settings.get("entities") or EntitySettings()
     by_meaning: dict[str, SimilaritySettings | MdrSettings] = {
         "knn-st": settings.get("similarity") or SimilaritySettings(),
         "knn-mdr": settings.get("mdr") or MdrSettings(),
@@ -75,21 +73,23 @@ def connect(
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     embeddings: dict[str, EmbeddingGraph] = {}
-    for edge in by_meaning.keys() & edges:
+    for edge in filter(by_meaning.__contains__, edges):
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
             encoder = choose_encoder(database, corpus, by_meaning[edge])
         embeddings[edge] = EmbeddingGraph(database, corpus, encoder, by_meaning[edge], seconds)
     stopped = threading.Event()
-    build = partial(
-        GraphBuild, database, corpus, seconds=seconds, anew=anew,
-        statements=threading.Lock(), stopped=stopped,
-    )  # fmt: skip
+    shared: dict[str, Any] = {
+        "seconds": seconds, "anew": anew, "statements": threading.Lock(), "stopped": stopped,
+    }  # fmt: skip
     graphs: list[Callable[[], None]] = []
     if "tfidf" in edges:
-        graphs.append(partial(connect_keywords, build("keywords", keywords)))
+        keywords = settings.get("keywords") or KeywordSettings()
+        extracting = GraphBuild(database, corpus, "keywords", keywords, **shared)
+        graphs.append(partial(connect_keywords, extracting))
     if "entity" in edges:
-        linking = build("entities", entities)
+        entities = settings.get("entities") or EntitySettings()
+        linking = GraphBuild(database, corpus, "entities", entities, **shared)
         graphs.append(partial(connect_entities, linking, aliases_of(linking)))
     # First, while the database is small: the search needs both cores, and the index of the vectors
     # is made on the one that is idle in most of what comes after.

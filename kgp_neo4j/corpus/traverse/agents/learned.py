@@ -148,7 +148,9 @@ def candidates_of(
 
 def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0, judged: float = 0.0) -> Step:
     """Return the step to a passage as a seed, which no hop has scored unless it is judged."""
-    lists = {"words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named}
+    lists: dict[str, Mapping[str, float]] = {
+        "words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named,
+    }  # fmt: skip
     return Step(
         passage,
         "seed",
