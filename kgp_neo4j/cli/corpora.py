@@ -38,7 +38,7 @@ def command(documents: str | None, only_graphs: bool) -> None:
     elif not (summaries or known):
         click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
     counts = ("documents", "passages", "pages", "tables", "keywords")
-    rows = [
+    rows: list[list[str | int]] = [
         [c.name, *parts(c, *counts).values(), f"{c.encoder} ({c.dimension})" if c.encoder else "-"]
         for c in summaries
     ]
@@ -50,5 +50,7 @@ def command(documents: str | None, only_graphs: bool) -> None:
             click.echo(f"  {left}: kgp-neo4j connect --corpus {shlex.quote(corpus.name)}")
     if summaries and known:
         click.echo()
-    graphs_ = [[g.name, g.entities, g.relationships, g.encoder or "-"] for g in known]
+    graphs_: list[list[str | int]] = [
+        [g.name, g.entities, g.relationships, g.encoder or "-"] for g in known
+    ]
     print_table(("knowledge graph", "entities", "relationships", "encoder"), graphs_)

@@ -50,7 +50,7 @@ def _show(status: ServerStatus) -> None:
     fields = [("server", running), ("version", f"Neo4j {status.version}{where}")]
     if status.pid:
         memory = f"heap {status.heap} MiB, page cache {status.page_cache} MiB"
-        fields += [("address", status.uri), ("browser", f"{status.browser}/browser/")]
+        fields += [("address", f"{status.uri}"), ("browser", f"{status.browser}/browser/")]
         fields.append(("memory", memory))
     if status.since:
         since = datetime.fromisoformat(status.since).astimezone()
