@@ -431,7 +431,8 @@ def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Tr
 def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterator[Any]:
     """Yield the checked record of each line; raises InputError for another count or sum."""
     is_node = member == _NODES
-    decode = msgspec.json.Decoder(Node if is_node else Relationship).decode
+    type_: type[Node] | type[Relationship] = Node if is_node else Relationship
+    decode = msgspec.json.Decoder(type_).decode
     digest, count = hashlib.sha256(), 0
     with (
         _intact(lambda: f"{path}: {member}:{count}"),

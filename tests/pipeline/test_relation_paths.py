@@ -218,7 +218,7 @@ def test_words_of_the_question_are_no_entities(database: Database, staff: str) -
 @pytest.fixture(scope="module")
 def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     text = "江涛\t管理\t何静\n何静\t管理\t石磊\n何静\t管理\t夏雨"
-    yield from _loaded(database, tmp_path_factory, "chinese", text)
+    yield from kept(database, tmp_path_factory, load_triples, _split(text))
 
 
 def test_a_chinese_question_is_answered_in_chinese(database: Database, chinese: str) -> None:

@@ -113,7 +113,8 @@ def _parse(file: IO[bytes], path: Path, triples: list[_Triple]) -> Iterator[Inpu
 
 def _unreadable(error: Any, name: str, form: str) -> InputError:
     """Return what is wrong with a file, by what its parser raised."""
-    line, reason = 0, "a part of it is not what it has to be"  # others speak of Python
+    line: int | None = None
+    reason: str | None = "a part of it is not what it has to be"  # others speak of Python
     match error:
         case BadSyntax():
             line, reason = error.lines + 1, error._why
@@ -124,8 +125,9 @@ def _unreadable(error: Any, name: str, form: str) -> InputError:
         case UnicodeDecodeError():
             line, reason = error.object.count(b"\n", 0, error.start) + 1, "no UTF-8 text"
         case ParserError():
-            place, reason = _PLACE.match(str(error)), str(error)
-            line, reason = (place[1], reason[place.end() :]) if place else (0, reason)
+            reason = str(error)
+            if place := _PLACE.match(reason):
+                line, reason = int(place[1]), reason[place.end() :]
         case ValueError():
             reason = str(error)
     where = f"{name}:{line}" if line else name
