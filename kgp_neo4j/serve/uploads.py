@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -49,18 +50,16 @@ async def upload(
     `loaded`, `done` or `error`. With `connect=false` the passages stay unconnected.
     """
     service, request = caller.service, caller.request
-    name = file_name(name)
-    parts = _folder_parts(folder)
     checked_corpus(corpus)
+    own = service.folder / corpus_scope(corpus)
+    place = _place(own, folder, name)
     if not caller.access.sees("corpus", corpus):
         # To make a corpus one must be allowed its name, so there is nothing to hide.
         raise ProblemError(403, "the token may not load into this corpus")
-    file = await _received(service, request, name)
+    file = await _received(service, request, place.name)
 
     def store() -> dict[str, Any]:
         # The folder belongs to the corpus: the same file again replaces its documents.
-        own = service.folder / corpus_scope(corpus)
-        place = own.joinpath(*parts, name)
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file.replace(place)
@@ -94,7 +93,11 @@ async def follow(body: UploadedFolder, caller: Loads) -> Response:
     service = caller.service
     own = service.folder / corpus_scope(body.corpus)
     folder = own.joinpath(*_folder_parts(body.folder))
-    files = {str(own.joinpath(*_folder_parts(each))) for each in body.files}
+    files = set()
+    for each in body.files:
+        inside, _, name = each.replace("\\", "/").rpartition("/")
+        with suppress(ProblemError):  # one of another kind was never loaded
+            files.add(str(_place(own, inside, name)))
 
     def settle() -> dict[str, Any]:
         followed = Followed(service.database, body.corpus, {str(folder): files})
@@ -156,6 +159,11 @@ def file_name(given: str) -> str:
     stem, tail = kept[:at], kept[at:]
     # File systems take a few more bytes than these 120.
     return stem.encode()[: 120 - len(tail)].decode(errors="ignore").rstrip() + tail
+
+
+def _place(own: Path, folder: str, name: str) -> Path:
+    """Return where a file lies while it is loaded, which its documents keep as their source."""
+    return own.joinpath(*_folder_parts(folder), file_name(name))
 
 
 def _folder_parts(given: str) -> list[str]:

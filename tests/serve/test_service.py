@@ -371,17 +371,26 @@ def test_a_folder_is_followed(served: Serving, loader: httpx.Client, admin: http
         load("notes", "a.md", "# Mill\n\nThe mill grinds oats.")
         load("notes/old", "a.md", "# Quay\n\nThe quay is of granite.")
         load("../../notes/old", "b.md", "# Inn\n\nThe inn has six beds.")
-        everything = ["notes/a.md", "notes/old/a.md", "notes/old/b.md"]
+        # A name that is cut, and a file of a kind that is not loaded, are no less there.
+        long = f"{'x' * 130}.md"
+        load("notes", long, "# Weir\n\nThe weir is low.")
+        everything = [
+            "notes/a.md",
+            "notes/old/a.md",
+            "notes/old/b.md",
+            f"notes/{long}",
+            "notes/a.exe",
+        ]
         assert follow(*everything) == {"gone": [], "pruned": []}
-        assert titles() == ["Inn", "Mill", "Quay"]
+        assert titles() == ["Inn", "Mill", "Quay", "Weir"]
         # One is gone, and one has moved.
         load("notes/new", "b.md", "# Inn\n\nThe inn has six beds.")
-        left = ["notes/a.md", "notes/new/b.md"]
+        left = ["notes/a.md", "notes/new/b.md", f"notes/{long}"]
         for _ in range(2):
             assert follow(*left) == {"gone": ["notes/old/a.md"], "pruned": []}
-        assert titles() == ["Inn", "Mill", "Quay"]
+        assert titles() == ["Inn", "Mill", "Quay", "Weir"]
         assert follow(*left, prune=True) == {"gone": [], "pruned": ["notes/old/a.md"]}
-        assert titles() == ["Inn", "Mill"]
+        assert titles() == ["Inn", "Mill", "Weir"]
         assert follow(*left) == {"gone": [], "pruned": []}
         assert follow(prune=True) == 422
         assert not [each for each in served.service.folder.rglob("*") if each.is_file()]

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import regex
 
-#: A relationship type, and whether it is walked along its direction.
-Step = tuple[str, bool]
+from kgp_neo4j.mindmap.explore.path_scorer import Step
 
 #: How sure a path is whose relations stand in the question as they are called, and one of a part of
 #: a relation's name, where one end alone leads somewhere.
@@ -61,7 +60,6 @@ def paths_in_chinese(
     # What stands behind another entity is said of that.
     begin = max([begin, *(end for _, end in others if end <= mention[0])])
     stop = min([len(clause), *(start for start, _ in others if start >= mention[1])])
-    # Between two entities a relation belongs to both: it may stand right behind the first one.
     named = _named(clause, (begin, stop), mention, relations)
     steps: list[tuple[_Named, bool | None]] = []
     here = mention
