@@ -95,8 +95,6 @@ class Word:
 
 #: A gap of this share of the letters' size separates two words; TeX's tightest space is 0.22.
 _GAP = 0.18
-#: Words of a line that a letter may go on.
-_OPEN = 6
 #: Letters set apart: the widest gap between them as a share of their size, and how much it varies.
 _APART, _EVEN = 0.6, 0.08
 #: A word of so many times the usual size, a first letter, a brace, a figure, is tall: it is in the
@@ -184,14 +182,26 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             continue
         seen |= keys
         before = keys
-        if text:
-            # In reading order or as it stands: its place decides, when its line is whole.
-            letter.is_leftward = LEFTWARD.search(text) is not None
-            letter.text = text[::-1] if letter.is_leftward else text
-            by_turn[letter.turn].append(letter)
-            last = letter
-        elif last is not None and _is_beside(last, letter):
+        is_beside = (
+            last is not None
+            and last.turn == letter.turn
+            and abs(letter.bottom - last.bottom) < 0.25 * letter.size
+            and -0.5 * letter.size < letter.x0 - last.x1 < _GAP * letter.size
+        )
+        if last is not None and is_beside and not text:
             last.x1 = max(last.x1, letter.x1)
+        elif LEFTWARD.search(text):
+            # In reading order or as it stands: its place decides, when its line is whole.
+            letter.text, letter.is_leftward, last = text[::-1], True, letter
+            by_turn[letter.turn].append(letter)
+        elif last is not None and is_beside and not last.is_leftward and letter.x1 > last.x0:
+            last.text += text
+            last.x1 = max(last.x1, letter.x1)
+            last.top, last.bottom = min(last.top, letter.top), max(last.bottom, letter.bottom)
+            last.bold, last.mono = last.bold and letter.bold, last.mono and letter.mono
+        elif text:
+            last = letter
+            by_turn[letter.turn].append(letter)
     words = [word for _, parts in sorted(by_turn.items()) for word in _joined(parts)]
     leftward = [word for word in words if word.is_leftward]
     is_reversed = sum(word_way(word.text) for word in leftward) >= 0
@@ -239,37 +249,31 @@ def _clean(text: str) -> str:
     return "".join(c for c in _LETTERS.get(text, text) if c.isprintable() or c in JOINERS)
 
 
-def _is_beside(last: Word, word: Word) -> bool:
-    """Return whether one word, or letter, goes on where another one ends."""
-    gap, size = word.x0 - last.x1, word.size
-    is_level = last.turn == word.turn and abs(word.bottom - last.bottom) < 0.25 * size
-    return is_level and -0.5 * size < gap < _GAP * size
-
-
-def _joined(letters: list[Word]) -> list[Word]:
-    """Return the words of letters: what is beside one another on the page, without a space."""
-    words: list[Word] = []
-    for line in lines_of(letters):
-        begun = len(words)
+def _joined(words: list[Word]) -> list[Word]:
+    """Return words with those joined that touch on the page but are apart in the file."""
+    joined: list[Word] = []
+    for line in lines_of(words):
+        last: Word | None = None
         for word in line.words:
             is_mark = word.is_leftward and bool(unicodedata.combining(word.text[0]))
-            # Letters of another line may stand between two of a word.
-            for last in reversed(words[max(begun, len(words) - _OPEN) :]):
-                # In Hebrew or Arabic in reading order the space is on the other side.
-                is_open = not last.spaced or last.is_leftward
-                if is_open and (is_mark or _is_beside(last, word)):
-                    break
+            # In Hebrew or Arabic in reading order the space is on the other side.
+            if (
+                last is not None
+                and (not last.spaced or last.is_leftward)
+                and abs(word.size - last.size) < 0.1
+                and abs(word.bottom - last.bottom) < 0.15 * word.size
+                and (-0.2 * word.size < word.x0 - last.x1 or is_mark)
+                and word.x0 - last.x1 < 0.1 * word.size
+            ):
+                # A mark over a letter stands before it, as it comes after it when read.
+                at = len(last.text) - is_mark
+                last.text = last.text[:at] + word.text + last.text[at:]
+                last.x1, last.spaced = max(last.x1, word.x1), word.spaced
+                last.is_leftward = last.is_leftward or word.is_leftward
             else:
-                words.append(word)
-                continue
-            # A mark over a letter stands before it, as it comes after it when read.
-            at = len(last.text) - is_mark
-            last.text = last.text[:at] + word.text + last.text[at:]
-            last.x1, last.spaced = max(last.x1, word.x1), word.spaced
-            last.top, last.bottom = min(last.top, word.top), max(last.bottom, word.bottom)
-            last.bold, last.mono = last.bold and word.bold, last.mono and word.mono
-            last.is_leftward = last.is_leftward or word.is_leftward
-    return words
+                joined.append(word)
+                last = word
+    return joined
 
 
 def lines_of(words: Iterable[Word]) -> list[Line]:
