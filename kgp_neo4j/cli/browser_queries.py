@@ -6,25 +6,17 @@ from importlib.resources import files
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
-import click
+from kgp_neo4j.cli._options import FILE, corpus_option, default_option, graph_option, result_command
+from kgp_neo4j.cli._output import print_result, say
 
-from kgp_neo4j.cli._options import FILE, corpus_option, default_option, graph_option
-from kgp_neo4j.cli._output import echo_json, json_option, say
-
-_EPILOG = """
-\b
-Example:
-  kgp-neo4j browser-queries --corpus mine --out queries.zip
-"""
 _FOLDER = "kgp-neo4j/"
 
 
-@click.command("browser-queries", epilog=_EPILOG)
+@result_command("browser-queries")
 @default_option("--out", Path("kgp-neo4j.zip"), "The file to write.", type=FILE)
 @corpus_option(required=False, help="The corpus that the queries ask; demo when none is named")
 @graph_option(required=False, help="The knowledge graph that they ask; demo when none is named")
-@json_option
-def command(out: Path, corpus: str | None, graph: str | None, as_json: bool) -> None:
+def command(out: Path, corpus: str | None, graph: str | None) -> None:
     """Write the procedures as queries that Neo4j Browser and Aura's Query tool import.
 
     They need no plugin, and writing them no database. Import the file as saved Cypher, run
@@ -53,7 +45,5 @@ def command(out: Path, corpus: str | None, graph: str | None, as_json: bool) -> 
             saved = f"// {name}\n{LANGUAGE.strip()}\n{text}\n"
             # All are dated 1980, so that the same queries are the same file.
             archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), saved)
-    if as_json:
-        echo_json({"file": str(out), "queries": list(queries)})
-    else:
-        say(f"Written: {out}, {len(queries)} queries and their parameters")
+    told = f"Written: {out}, {len(queries)} queries and their parameters"
+    print_result({"file": str(out), "queries": list(queries)}, lambda _: say(told))

@@ -10,39 +10,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
-from kgp_neo4j.cli._options import corpus_option, retriever_options, trace_option
-from kgp_neo4j.cli._output import echo_json, json_option, opened_database, say, say_error, written
+from kgp_neo4j.cli._options import corpus_option, result_command, retriever_options, trace_option
+from kgp_neo4j.cli._output import opened_database, print_result, say, say_error, written
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import KgpError
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j chat --corpus mine
-  kgp-neo4j chat --corpus mine --llm gpt-4o-mini --form long
-  printf 'Who designed the bridge?\\nWhere was he born?\\n' | kgp-neo4j chat --corpus mine --json
-
-\b
-In the conversation:
-  /sources    the passages that the last answer rests on
-  /sources 3  the one with that number
-  /quit       the end, as Ctrl-D
-Ctrl-C stops an answer; where none is being made, it ends the conversation.
-"""
 _HELP = "/sources [NUMBER] or /quit; anything else is a question."
 
 
-@click.command("chat", epilog=_EPILOG)
+@result_command("chat")
 @corpus_option()
 @retriever_options
 @llm_option("resolves follow-up questions and answers")
 @answerer_options
 @trace_option
-@json_option
-def command(corpus: str, llm: str | None, history: bool, as_json: bool, **options: Any) -> None:
+def command(corpus: str, llm: str | None, history: bool, **options: Any) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
     Answers are those of `kgp-neo4j ask`. What "he", "it" or "and the ferry?" means is taken from
@@ -60,11 +45,11 @@ def command(corpus: str, llm: str | None, history: bool, as_json: bool, **option
         connect_small(database, corpus, say)
         pipeline = make_pipeline(database, corpus, model=model, **options)
         conversation = Conversation(pipeline, trace=history)
-        if not _talk(conversation, as_json):
+        if not _talk(conversation):
             sys.exit(1)
 
 
-def _talk(conversation: Conversation, as_json: bool) -> bool:
+def _talk(conversation: Conversation) -> bool:
     """Answer until the end of the input; return whether every question was answered.
 
     A person saw the errors, so that they count only where a script asks.
@@ -80,18 +65,13 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
             _command(line, conversation)
         elif line:
             try:
-                with written(as_json) as on_text:
+                with written() as on_text:
                     turn = conversation.ask(line, on_text=on_text)
-                if as_json:
-                    echo_json(turn)
-                else:
-                    _print(turn, conversation)
+                print_result(turn, lambda turn: _print(turn, conversation))
             except KgpError as error:
                 fine = False
-                if as_json:
-                    echo_json({"said": line, "error": str(error)})
-                else:
-                    say_error(error)
+                failed = {"said": line, "error": str(error)}
+                print_result(failed, lambda failed: say_error(failed["error"]))
             except KeyboardInterrupt:
                 if not person:
                     raise
@@ -122,35 +102,32 @@ def _command(said: str, conversation: Conversation) -> None:
         say(f"There is no {plain(said)[:40]}. {_HELP}")
         return
     known = {str(number): passage for number, passage in enumerate(conversation.sources, 1)}
-    numbers = [word.strip("[]") for word in rest]
-    if not rest and conversation.turns:
-        numbers = [str(source.number) for source in conversation.turns[-1].sources]
+    last = conversation.turns[-1].sources if conversation.turns else ()
+    numbers = [word.strip("[]") for word in rest] or [str(source.number) for source in last]
     if not numbers:
         say("No answer rests on a passage yet.")
     for number in numbers:
-        if passage := known.get(number):
-            click.echo(
-                f"[{number}] {click.style(plain(passage.cited), bold=True)}  "
-                f"{plain(PurePath(passage.source).name)}, {passage.place}\n"
-                f"    {plain(passage.text)}"
-            )
+        if number in known:
+            passage = known[number]
+            title, file = click.style(plain(passage.cited), bold=True), PurePath(passage.source)
+            click.echo(f"[{number}] {title}  {plain(file.name)}, {passage.place}")
+            click.echo(f"    {plain(passage.text)}")
         else:
             say(f"There is no source {plain(number)[:40]}; they go to {len(known)}.")
 
 
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn: the question as it was understood, the answer, its sources."""
-    from kgp_neo4j.show.marks import by_whom
     from kgp_neo4j.show.terminal import print_said
+    from kgp_neo4j.show.view import AnswerView
 
     answer = turn.answer
     if turn.question != turn.said:
-        click.echo(click.style(f"Understood as: {plain(turn.question)}", dim=True))
+        click.secho(f"Understood as: {plain(turn.question)}", dim=True)
     print_said(conversation.shown(turn))
     for source in sorted(turn.sources, key=lambda source: source.number):
         name = plain(conversation.sources[source.number - 1].cited)
-        click.echo(click.style(f"  [{source.number}] {name}", dim=True))
-    who = by_whom(answer)
-    click.echo(click.style(f"{who}, {answer.seconds:.2f} s".lstrip(", "), dim=True))
+        click.secho(f"  [{source.number}] {name}", dim=True)
+    click.secho(f"{AnswerView(answer).by}, {answer.seconds:.2f} s".lstrip(", "), dim=True)
     if answer.trace:
-        click.echo(click.style(f"Kept: kgp-neo4j explain {answer.trace[:12]}", dim=True))
+        click.secho(f"Kept: kgp-neo4j explain {answer.trace[:12]}", dim=True)

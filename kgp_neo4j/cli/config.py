@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, print_result
+from kgp_neo4j.cli._options import result_command
+from kgp_neo4j.cli._output import gave_json, print_result
 from kgp_neo4j.environment.configuration import (
     language_settings,
     replies_folder,
@@ -12,25 +13,10 @@ from kgp_neo4j.environment.configuration import (
     settings_file,
 )
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j config
-  kgp-neo4j config --json
-  KGP_NEO4J_LLM=none kgp-neo4j config
-  kgp-neo4j config --clear-cache
 
-\b
-A setting is what the command line says, else the environment, else your own file (or the one that
-KGP_NEO4J_CONFIG names), else its default. Keys and passwords come from the environment, or from a
-file of mode 0600.
-"""
-
-
-@click.command("config", epilog=_EPILOG)
+@result_command("config")
 @click.option("--clear-cache", is_flag=True, help="Delete the replies of language models kept.")
-@json_option
-def command(clear_cache: bool, as_json: bool) -> None:
+def command(clear_cache: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     if clear_cache:
         from kgp_neo4j.llm.cache import reply_cache
@@ -39,12 +25,11 @@ def command(clear_cache: bool, as_json: bool) -> None:
         cache = reply_cache(language_settings().cache or replies_folder())
         count = cache.clear()
         record = {"deleted": count, "file": cache.path}
-        print_result(record, as_json, f"{count:,} replies deleted ({cache.path})")
+        print_result(record, f"{count:,} replies deleted ({cache.path})")
         return
     rows, file = setting_lines(), settings_file()
     is_there = file is not None and file.is_file()
-    if as_json:
-        echo_json({"file": str(file) if is_there else "", "settings": rows})
+    if gave_json({"file": str(file) if is_there else "", "settings": rows}):
         return
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))

@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import click
 
-from kgp_neo4j.cli._options import corpus_option, settings_options
-from kgp_neo4j.cli._output import json_option, opened_database, print_result
+from kgp_neo4j.cli._options import corpus_option, result_command, settings_options
+from kgp_neo4j.cli._output import opened_database, print_result
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.settings import (
     EntitySettings,
@@ -13,18 +13,6 @@ from kgp_neo4j.types.settings import (
     MdrSettings,
     SimilaritySettings,
 )
-
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j connect --corpus mine
-  kgp-neo4j connect --corpus mine --edges tfidf --keywords 60
-  kgp-neo4j connect --corpus mine --edges entity --aliases redirects.tsv
-  kgp-neo4j connect --corpus mine --encoder sentence-transformers/all-mpnet-base-v2
-
-Run it again after loading or deleting: it writes what has changed, and embeds only new passages.
-More --keywords, --neighbours and --max-frequency make a denser graph.
-"""
 
 #: The lines of a report: the graph of each, what is counted, and the field of the count.
 _COUNTS = (
@@ -40,7 +28,7 @@ _COUNTS = (
 )
 
 
-@click.command("connect", epilog=_EPILOG)
+@result_command("connect")
 @corpus_option()
 @click.option(
     "--edges",
@@ -55,14 +43,13 @@ _COUNTS = (
     mdr=MdrSettings,
 )
 @click.option("--all", "anew", is_flag=True, help="Write every edge again, not only changed ones.")
-@json_option
-def command(corpus: str, edges: tuple[GraphName, ...], as_json: bool, **settings: Any) -> None:
+def command(corpus: str, edges: tuple[GraphName, ...], **settings: Any) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
     from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 
     with opened_database() as database:
         report = connect(database, corpus, edges=edges or EDGES, **settings)
-    print_result(report, as_json, lambda report: _print(report, corpus, edges or EDGES))
+    print_result(report, lambda report: _print(report, corpus, edges or EDGES))
 
 
 def _print(report: ConnectReport, corpus: str, edges: tuple[GraphName, ...]) -> None:

@@ -4,25 +4,15 @@ import shlex
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, opened_database, print_result
-from kgp_neo4j.types.corpus import CorpusSummary
-from kgp_neo4j.types.mindmap import GraphSummary
-
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j corpora
-  kgp-neo4j corpora --json
-  kgp-neo4j corpora --documents mine
-  kgp-neo4j corpora --graphs --json
-"""
+from kgp_neo4j.cli._options import result_command
+from kgp_neo4j.cli._output import gave_json, opened_database, print_result, print_table
+from kgp_neo4j.types.json_records import parts
 
 
-@click.command("corpora", epilog=_EPILOG)
+@result_command("corpora")
 @click.option("--documents", metavar="CORPUS", help="List the documents of this corpus instead.")
 @click.option("--graphs", "only_graphs", is_flag=True, help="List the knowledge graphs alone.")
-@json_option
-def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
+def command(documents: str | None, only_graphs: bool) -> None:
     """List the corpora, what is in them, and what `connect` has not seen yet.
 
     Knowledge graphs are listed below them; as JSON, with --graphs instead.
@@ -37,46 +27,30 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
         if documents is not None:
             listed = list_documents(database, documents)
             lines = (f"{each.id}  {each.title}  ({', '.join(each.sources)})" for each in listed)
-            print_result(listed, as_json, "\n".join(lines))
+            print_result(listed, "\n".join(lines))
             return
         summaries = [] if only_graphs else corpora(database)
         known = graphs(database)
-    if as_json:
-        echo_json(known if only_graphs else summaries)
+    if gave_json(known if only_graphs else summaries):
         return
-    if summaries:
-        _print_corpora(summaries)
-    elif not only_graphs:
+    if not (summaries or only_graphs):
         click.echo("No corpus yet. Try: kgp-neo4j load PATH --corpus NAME")
-    if known:
-        if summaries:
-            click.echo()
-        _print_graphs(known)
-    elif only_graphs:
+    elif not (summaries or known):
         click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
-
-
-def _print_graphs(graphs: list[GraphSummary]) -> None:
-    width = max(len("knowledge graph"), *(len(graph.name) for graph in graphs))
-    click.echo(f"{'knowledge graph':{width}}  entities  relationships  encoder")
-    for graph in graphs:
-        click.echo(
-            f"{graph.name:{width}}  {graph.entities:>8,}  {graph.relationships:>13,}  "
-            f"{graph.encoder or '-'}"
-        )
-
-
-def _print_corpora(summaries: list[CorpusSummary]) -> None:
-    width = max(len("corpus"), *(len(corpus.name) for corpus in summaries))
-    click.echo(f"{'corpus':{width}}  documents  passages  pages  tables  keywords  encoder")
+    counts = ("documents", "passages", "pages", "tables", "keywords")
+    rows: list[list[str | int]] = [
+        [c.name, *parts(c, *counts).values(), f"{c.encoder} ({c.dimension})" if c.encoder else "-"]
+        for c in summaries
+    ]
+    print_table(("corpus", *counts, "encoder"), rows)
     for corpus in summaries:
-        encoder = f"{corpus.encoder} ({corpus.dimension})" if corpus.encoder else "-"
-        click.echo(
-            f"{corpus.name:{width}}  {corpus.documents:>9,}  {corpus.passages:>8,}  "
-            f"{corpus.pages:>5,}  {corpus.tables:>6,}  {corpus.keywords:>8,}  {encoder}"
-        )
-        waiting = {edge: count for edge, count in corpus.unconnected.items() if count}
-        if waiting:
-            counts = ", ".join(f"{count:,} without {edge}" for edge, count in waiting.items())
-            name = shlex.quote(corpus.name)
-            click.echo(f"{'':{width}}  {counts}: kgp-neo4j connect --corpus {name}")
+        if left := ", ".join(
+            f"{n:,} without {edge}" for edge, n in corpus.unconnected.items() if n
+        ):
+            click.echo(f"  {left}: kgp-neo4j connect --corpus {shlex.quote(corpus.name)}")
+    if summaries and known:
+        click.echo()
+    graphs_: list[list[str | int]] = [
+        [g.name, g.entities, g.relationships, g.encoder or "-"] for g in known
+    ]
+    print_table(("knowledge graph", "entities", "relationships", "encoder"), graphs_)

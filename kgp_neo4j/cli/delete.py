@@ -5,21 +5,11 @@ import sys
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import json_option, opened_database, print_result
-
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j delete --corpus mine
-  kgp-neo4j delete --corpus mine --document "Annual report" --yes
-  kgp-neo4j delete --corpus mine --document notes/monday.md --yes
-  kgp-neo4j delete --corpus hotpot --document hotpotqa --yes
-  kgp-neo4j delete --graph medical --yes
-"""
+from kgp_neo4j.cli._options import corpus_option, result_command
+from kgp_neo4j.cli._output import opened_database, print_result
 
 
-@click.command("delete", epilog=_EPILOG)
+@result_command("delete")
 @corpus_option(required=False)
 @click.option("--graph", metavar="NAME", help="A knowledge graph instead of a corpus.")
 @click.option(
@@ -28,7 +18,6 @@ Examples:
     help="Only this document; a source (a file, a data set) stands for all of its documents.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
-@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -36,7 +25,6 @@ def command(
     graph: str | None,
     document: str | None,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Delete a document or a whole corpus, with its passages, keywords and edges.
 
@@ -55,31 +43,29 @@ def command(
     from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph
 
+    def ask(what: str) -> None:
+        if not yes:
+            click.confirm(f"Delete {what}?", abort=True, err=True)
+
     with opened_database() as database:
         if graph is not None:
-            there = require_graph(database, graph)
-            if not yes:
-                what = f"the knowledge graph {graph!r} with {there.entities:,} entities"
-                click.confirm(f"Delete {what}?", abort=True, err=True)
+            entities = require_graph(database, graph).entities
+            ask(f"the knowledge graph {graph!r} with {entities:,} entities")
             gone = delete_graph(database, graph)
             counts = f"{gone.entities:,} entities and {gone.relationships:,} relationships"
-            print_result(gone, as_json, f"Deleted {counts} of {gone.name}.")
+            print_result(gone, f"Deleted {counts} of {gone.name}.")
             return
         assert corpus is not None
-        if not yes:
-            what = f"the corpus {corpus!r} and everything in it"
-            if document is not None:
-                documents = find_documents(database, corpus, document)
-                what = f"{documents[0].title!r} ({documents[0].source})"
-                if len(documents) > 1:
-                    what = f"{len(documents):,} documents of {documents[0].source}"
-                elif others := [s for s in documents[0].sources if s != documents[0].source]:
-                    what += f", which is also {', '.join(others)}"
-            click.confirm(f"Delete {what}?", abort=True, err=True)
         if document is None:
+            ask(f"the corpus {corpus!r} and everything in it")
             done = delete_corpus(database, corpus)
         else:
+            first, *more = find_documents(database, corpus, document)
+            others = ", ".join(source for source in first.sources if source != first.source)
+            also = f", which is also {others}" if others else ""
+            one = f"{first.title!r} ({first.source}){also}"
+            ask(f"{1 + len(more):,} documents of {first.source}" if more else one)
             done = delete_document(database, corpus, document)
     counts = f"{done.documents:,} documents and {done.passages:,} passages"
     stay = f" {done.shared:,} with other sources stay." if done.shared else ""
-    print_result(done, as_json, f"Deleted {counts} from {done.corpus}.{stay}")
+    print_result(done, f"Deleted {counts} from {done.corpus}.{stay}")

@@ -5,27 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import click
 
-from kgp_neo4j.cli._options import default_option
-from kgp_neo4j.cli._output import echo_json, json_option, opened_database
-
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j demo
-  kgp-neo4j demo --question "Who founded the yard that built the Sula Grey?"
-  kgp-neo4j demo --json
-
-The documents tell of an invented group of islands; a small knowledge graph of their ailments
-is loaded under the same name. Running it again is quick and changes nothing;
-`kgp-neo4j delete --corpus demo` and `kgp-neo4j delete --graph demo` remove it.
-"""
+from kgp_neo4j.cli._options import default_option, result_command
+from kgp_neo4j.cli._output import gave_json, opened_database
 
 
-@click.command("demo", epilog=_EPILOG)
+@result_command("demo")
 @default_option("--corpus", "demo", "Where it is loaded.", metavar="NAME")
 @click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
-@json_option
-def command(corpus: str, question: str | None, as_json: bool) -> None:
+def command(corpus: str, question: str | None) -> None:
     """Load twenty-one short documents, connect them, and ask a question that needs two of them.
 
     Starts the database where none runs; the first time, it is fetched (170 MB).
@@ -53,9 +40,8 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         if each != asked
     ]
     further.append(f'kgp-neo4j mindmap "{demo.SYMPTOMS}" --graph {name}')
-    if as_json:
-        made = {"load": loaded, "connect": connected, "answer": answer}
-        echo_json(made | {"next": further})
+    made = {"load": loaded, "connect": connected, "answer": answer, "next": further}
+    if gave_json(made):
         return
     done = "were connected already" if connected is None else "loaded and connected"
     click.echo(f"{loaded.documents} documents {done} in the corpus {corpus!r}.")

@@ -2,22 +2,15 @@
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, opened_database
+from kgp_neo4j.cli._options import result_command
+from kgp_neo4j.cli._output import gave_json, opened_database, print_fields
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.json_records import parts
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j doctor
-  kgp-neo4j doctor --json
-"""
 
-
-@click.command("doctor", epilog=_EPILOG)
-@json_option
-def command(as_json: bool) -> None:
+@result_command("doctor")
+def command() -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.environment.extras import installed_extras
@@ -42,26 +35,26 @@ def command(as_json: bool) -> None:
             there.append(plain(f"{each.model} at {each.url}" if each.url else f"{each.model}"))
     except ConfigurationError as error:
         lacks.append(str(error))
-    if as_json:
-        found = {"server": capabilities, "missing": lacks, "needs": room}
-        found |= {"models": engine, "language_models": there, "extras": extras}
-        echo_json(parts(connection, "uri", "database", "embedded") | found)
+    found = {"server": capabilities, "missing": lacks, "needs": room}
+    found |= {"models": engine, "language_models": there, "extras": extras}
+    if gave_json(parts(connection, "uri", "database", "embedded") | found):
         return
     kind = "embedded" if connection.embedded else "from NEO4J_URI"
     version = f"{capabilities.version} {capabilities.edition}"
-    click.echo(f"server      Neo4j {version} at {connection.uri} ({kind})")
-    click.echo(f"GDS         {'yes' if capabilities.gds else 'missing'}")
-    click.echo(f"procedures  {len(capabilities.procedures)} custom.kgp.*")
-    click.echo(
-        f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
-    )
-    for encoder, names in room.encoders.items():
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        click.echo(f"encoder     {encoder}: {', '.join(names[:5])}{more}")
-    click.echo(f"language    {', '.join(there) or f'none. {HOW_TO_GET_ONE}'}")
-    click.echo(f"extras      {', '.join(extras) or 'none'}")
+    more = {e: f" and {len(names) - 5} more" for e, names in room.encoders.items() if names[5:]}
     sizes = [("vectors", room.vectors), ("graph", room.store)]
-    needs = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)
-    click.echo(f"needs       {needs}")
+    print_fields(
+        ("server", f"Neo4j {version} at {connection.uri} ({kind})"),
+        ("GDS", "yes" if capabilities.gds else "missing"),
+        ("procedures", f"{len(capabilities.procedures)} custom.kgp.*"),
+        ("models", f"{engine['engine']}, {engine['precision']}, {engine['threads']} threads"),
+        *(
+            ("encoder", f"{each}: {', '.join(names[:5])}{more.get(each, '')}")
+            for each, names in room.encoders.items()
+        ),
+        ("language", ", ".join(there) or f"none. {HOW_TO_GET_ONE}"),
+        ("extras", ", ".join(extras) or "none"),
+        ("needs", ", ".join(f"{name} {n / 2**20:,.0f} MiB" for name, n in sizes if n is not None)),
+    )
     for sentence in lacks:
         click.echo(click.style("! ", fg="yellow") + sentence)

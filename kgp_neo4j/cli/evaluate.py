@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import FILE, default_option, settings_options
-from kgp_neo4j.cli._output import json_option, opened_database, print_result, say, write_file
+from kgp_neo4j.cli._options import FILE, default_option, result_command, settings_options
+from kgp_neo4j.cli._output import opened_database, print_result, say, write_file
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
@@ -27,29 +27,6 @@ from kgp_neo4j.types.settings import (
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.report import Result
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j evaluate --list
-  kgp-neo4j evaluate demo
-  kgp-neo4j evaluate data/musique --methods bm25,kgp,golden --sample 100
-  kgp-neo4j evaluate hotpot_dev_distractor_v1.json --sample 500 --table 1 --llm gpt-4o-mini
-  kgp-neo4j evaluate data/musique --score other-system.jsonl
-  kgp-neo4j evaluate genmedgpt5k.json --graph medical --table mindmap-2 --sample 100
-
-\b
-DATASET is one of
-  demo      40 questions over the demo's documents
-  a folder  with corpus.jsonl.gz (or corpus.json) and questions: one corpus for all of
-            them; MultiHop-RAG is one, with --split MultiHopRAG
-  a file    of HotpotQA, 2WikiMultihopQA, MuSiQue or IIRC (context_articles.json beside
-            it): the corpus is made of the contexts of the questions drawn, as in KGP's
-            paper; or of PDFTriage, with the PDFs beside it
-  over a knowledge graph (--graph NAME, loaded by `kgp-neo4j load-kg`)
-            a file of GenMedGPT-5k, CMCQA, ExplainCPE or PathQuestion, or of dialogues or
-            questions in their form
-A stopped evaluation continues where it was.
-"""
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
 _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
@@ -75,7 +52,7 @@ class _Evaluation:
         return bool(self.methods or self.table or not self.other)
 
 
-@click.command("evaluate", epilog=_EPILOG)
+@result_command("evaluate")
 @click.argument("dataset", required=False)
 @click.option("--list", "listed", is_flag=True, help="Print the methods and tables there are.")
 @click.option(
@@ -126,7 +103,6 @@ class _Evaluation:
     type=FILE,
     help="A run that another system wrote, scored beside the methods chosen.",
 )
-@json_option
 def command(
     dataset: str | None,
     listed: bool,
@@ -139,7 +115,6 @@ def command(
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
-    as_json: bool,
     traversal: dict[str, Any],
     **options: Any,
 ) -> None:
@@ -152,7 +127,7 @@ def command(
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_TABLES
 
     if listed:
-        _print_methods(as_json)
+        _print_methods()
         return
     if dataset is None:
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
@@ -176,7 +151,7 @@ def command(
             weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
         judging = opened_model(judge, chat_url) if judge else None
         result = _evaluate(asked, weights, traversal, corpus, split, judging)
-    _show(result, asked, as_json=as_json)
+    _show(result, asked)
 
 
 def _evaluate(
@@ -264,7 +239,7 @@ def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
     return result
 
 
-def _show(result: Result, asked: _Evaluation, *, as_json: bool) -> None:
+def _show(result: Result, asked: _Evaluation) -> None:
     """Print a report or its means, and write both to the folder of the runs."""
     from kgp_neo4j.evaluate.report import report
 
@@ -275,24 +250,23 @@ def _show(result: Result, asked: _Evaluation, *, as_json: bool) -> None:
     if asked.runs_methods:
         write_file(asked.out / "scores.json", json.dumps(scores, indent=1) + "\n")
         write_file(asked.out / "report.md", text)
-    print_result(scores, as_json, text.removesuffix("\n"))
+    print_result(scores, text.removesuffix("\n"))
 
 
-def _print_methods(as_json: bool) -> None:
+def _print_methods() -> None:
     from kgp_neo4j.evaluate.experiment import METHODS, TABLES
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
     needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
+    records, lines = [], []
     for over, methods in (("documents", METHODS), ("a graph", GRAPH_METHODS)):
-        if not as_json:
-            click.echo(f"Over {over}:")
+        lines.append(f"Over {over}:")
         for name, method in methods.items():
-            record = {"name": name, "over": over} | parts(method, "text", "needs")
-            line = f"  {name:22}  {method.text}{needs.get(method.needs, '')}"
-            print_result(record, as_json, line)
-    if not as_json:
-        for number, names in (TABLES | GRAPH_TABLES).items():
-            click.echo(f"--table {number}: {', '.join(names)}")
+            records.append({"name": name, "over": over} | parts(method, "text", "needs"))
+            lines.append(f"  {name:22}  {method.text}{needs.get(method.needs, '')}")
+    for number, names in (TABLES | GRAPH_TABLES).items():
+        lines.append(f"--table {number}: {', '.join(names)}")
+    print_result(records, "\n".join(lines))
 
 
 def _agent_model(text: str) -> tuple[str, AgentSettings]:

@@ -6,29 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import echo_json, json_option, opened_database, print_result
-from kgp_neo4j.text.safe import as_markdown, cut, plain, printable
+from kgp_neo4j.cli._options import corpus_option, result_command
+from kgp_neo4j.cli._output import opened_database, print_result
+from kgp_neo4j.text.safe import as_markdown, cut, plain
 
 if TYPE_CHECKING:
-    from kgp_neo4j.corpus.answer.traces import Replay
     from kgp_neo4j.types.corpus import Trace
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j history
-  kgp-neo4j history ferry bridge --corpus mine
-  kgp-neo4j history --corpus mine --json | jq -r .question
-  kgp-neo4j history --export --corpus mine >> history.md
-  kgp-neo4j history --remove 4f0c1b
 
-What `ask --trace` and `chat --trace` answer is kept, or all that they answer where the setting
-ask.history is true (or KGP_NEO4J_HISTORY). `kgp-neo4j explain 4f0c1b` shows an answer again.
-"""
-
-
-@click.command("history", epilog=_EPILOG)
+@result_command("history")
 @click.argument("words", nargs=-1, metavar="[WORD...]")
 @corpus_option(required=False, help="Only questions to this corpus")
 @click.option(
@@ -46,14 +32,12 @@ ask.history is true (or KGP_NEO4J_HISTORY). `kgp-neo4j explain 4f0c1b` shows an 
     metavar="ID",
     help="Remove this question with its answer and traversal; can be repeated (all or none).",
 )
-@json_option
 def command(
     words: tuple[str, ...],
     corpus: str | None,
     show: int | None,
     export: bool,
     unwanted: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """List past questions with their answers, the latest first; search, export and remove them.
 
@@ -62,22 +46,26 @@ def command(
     if unwanted and words:
         raise click.UsageError("--remove takes one ID: repeat it for others.")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
+    from kgp_neo4j.show.markdown import answer_markdown
 
     with opened_database() as database:
         if unwanted:
             count = remove(database, unwanted)
-            print_result({"removed": count}, as_json, f"Removed {count}.")
+            print_result({"removed": count}, f"Removed {count}.")
             return
         found = traces(database, corpus, words=words, limit=show or (1000 if export else 20))
         if not export:
-            print_result(found, as_json, _print)
+            print_result(found, _print)
             return
         for trace in reversed(found):
             replay = explain(database, trace.id)
-            if as_json:
-                echo_json({"asked_at": replay.asked_at, "answer": replay.answer})
-            else:
-                click.echo(_markdown(replay))
+            record = {"asked_at": replay.asked_at, "answer": replay.answer}
+            answer = replay.answer
+            lines = [f"## {as_markdown(answer.question)}"]
+            if answer.text and not answer.said:
+                lines.append(as_markdown(answer.summary))
+            lines += [answer_markdown(answer), f"*{_when(trace)}, {as_markdown(trace.corpus)}*\n"]
+            print_result(record, "\n\n".join(lines))
 
 
 def _print(listed: list[Trace]) -> None:
@@ -87,25 +75,11 @@ def _print(listed: list[Trace]) -> None:
         left = f"{each.passages} passages"
         if each.left < each.passages:
             left = f"{each.left} of {each.passages} passages left"
-        about = f"{_when(each.asked_at)}, corpus {plain(each.corpus)}, agent {each.agent}, {left}"
+        about = f"{_when(each)}, corpus {plain(each.corpus)}, agent {each.agent}, {left}"
         click.echo(f"{click.style(each.id[:12], bold=True)}  {plain(each.question)}")
         click.echo(f"              {cut(each.answer, 100) or 'no answer'}")
         click.echo(click.style(f"              {about}", dim=True))
 
 
-def _when(asked_at: str) -> str:
-    return asked_at[:16].replace("T", " ")
-
-
-def _markdown(replay: Replay) -> str:
-    """Return a question with its answer and numbered sources as a section of Markdown."""
-    from kgp_neo4j.corpus.answer.conversation import sources
-
-    answer = replay.answer
-    parts = [f"## {as_markdown(answer.question)}"]
-    parts += [as_markdown(line) for line in printable(answer.summary).splitlines()]
-    parts += [f"> {as_markdown(sentence.text)}" for sentence in answer.shown_sentences]
-    numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
-    cited = [f"- [{numbers[p.id]}] {as_markdown(f'{p.cited}, {p.place}')}" for p in sources(answer)]
-    parts += ["\n".join(cited)] if cited else []
-    return "\n\n".join([*parts, f"*{_when(replay.asked_at)}, {as_markdown(answer.corpus)}*\n"])
+def _when(trace: Trace) -> str:
+    return trace.asked_at[:16].replace("T", " ")

@@ -4,28 +4,18 @@ from pathlib import Path
 
 import click
 
-from kgp_neo4j.cli._output import json_option, opened_database, print_result
-
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j install
-  kgp-neo4j install --jar /var/lib/neo4j/plugins
-  NEO4J_URI=neo4j://db:7687 NEO4J_PASSWORD=... kgp-neo4j install
-
-Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
-"""
+from kgp_neo4j.cli._options import result_command
+from kgp_neo4j.cli._output import opened_database, print_result
 
 
-@click.command("install", epilog=_EPILOG)
+@result_command("install")
 @click.option(
     "--jar",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
     help="Copy the plugin into a server's folder for plugins, which it reads when it starts.",
 )
-@json_option
-def command(jar: Path | None, as_json: bool) -> None:
+def command(jar: Path | None) -> None:
     """Create the schema, and tell whether Browser users have the procedures custom.kgp.*.
 
     The embedded server has them. A server of your own needs the plugin kgp-procedures.jar: without
@@ -36,9 +26,9 @@ def command(jar: Path | None, as_json: bool) -> None:
 
     if jar is not None:
         done = InstallReport((), f"Copied to {copy_plugin(jar)}. Restart the server.")
-        print_result(done, as_json, done.note)
+        print_result(done, done.note)
         return
     with opened_database() as database:
         done = install(database)
     count = f"{len(done.procedures)} procedures. Try: CALL custom.kgp.help()"
-    print_result(done, as_json, done.note or count)
+    print_result(done, done.note or count)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
-from kgp_neo4j.cli._options import corpus_option
-from kgp_neo4j.cli._output import json_option, list_faults, opened_database, print_result
+from kgp_neo4j.cli._options import corpus_option, result_command
+from kgp_neo4j.cli._output import list_faults, opened_database, print_result
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 
@@ -24,43 +25,8 @@ tables      {0.tables:,} ({0.cells:,} cells)
 characters  {0.characters_in:,} in, {0.characters_out:,} out, {lost:,} lost
 time        {0.seconds:.1f} s"""
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j load report.md notes/ --corpus mine
-  kgp-neo4j load "papers/**/*.html" --corpus papers --strict
-  kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
-  kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
-  kgp-neo4j load notes/ --corpus notes --language german
-  kgp-neo4j load notes/ --corpus notes --prune
 
-\b
-What is read, each also with .gz (docs/structure.md tells more):
-  .txt .md .adoc .rst    text and headings; README and the like, too
-  .html .xhtml .epub     what a reader of the page sees
-  .eml                   mails, and the files attached to them
-  .docx .odt .pptx       texts, tables and slides
-  .xlsx .xls .ods .csv .tsv   tables, as they are shown
-  .pdf                   text, pages and tables
-  .png .jpg .tif .webp .bmp   pictures, as scanned pages of .pdf files with
-                         pip install "kgp-neo4j[ocr]"
-  .jsonl                 a {"title", "text"} record a line ("body" is a text too)
-  .json .jsonl           questions of HotpotQA, 2WikiMultihopQA and MuSiQue;
-                         their contexts become documents
-.docx .pptx .xlsx .xls need pip install "kgp-neo4j[office]".
-
-\b
-A document's title is its first heading (what a PDF or Office file gives as its
-title), the first line of a text where it reads like one, else the file's name.
-Files are split at headings and at 1,000 characters; records and contexts of up to
-10,000 characters stay one passage, unless --passage-size is given. Loading again
-changes nothing, replaces what has changed, and finishes what was cut short. Of a
-folder, files that have moved get their new names, and those that are gone are
-named; --prune removes them.
-"""
-
-
-@click.command("load", epilog=_EPILOG)
+@result_command("load")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @corpus_option()
 @click.option(
@@ -77,16 +43,11 @@ named; --prune removes them.
 @click.option("--strict", is_flag=True, help="Stop at the first file or line that is bad.")
 @click.option("--prune", is_flag=True, help="Remove what a folder had when loaded before.")
 @click.option("--yes", is_flag=True, help="Remove it without asking, also of an empty folder.")
-@json_option
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     paths: tuple[str, ...],
     corpus: str,
     prune: bool,
     yes: bool,
-    as_json: bool,
     **options: Any,
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
@@ -106,9 +67,9 @@ def command(
 
     with opened_database() as database:
         account = load(database, paths, corpus, prune=removes, **options)
-    print_result(account, as_json, _print)
+    print_result(account, _print)
     if account.errors:
-        ctx.exit(1)
+        raise Exit(1)
 
 
 def _print(account: LoadReport) -> None:

@@ -3,9 +3,10 @@
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
-from kgp_neo4j.cli._options import default_option, graph_option
-from kgp_neo4j.cli._output import json_option, list_faults, opened_database, print_result, say
+from kgp_neo4j.cli._options import default_option, graph_option, result_command
+from kgp_neo4j.cli._output import list_faults, opened_database, print_result, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _ACCOUNT = """\
@@ -17,33 +18,8 @@ entities       {0.entities:,} ({0.embedded:,} embedded){types}
 relationships  {0.relationships:,}{relations}
 time           {0.seconds:.1f} s"""
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j load-kg train.tsv --graph medical
-  kgp-neo4j load-kg triples.csv more.jsonl.gz --graph medical --keep-going
-  kgp-neo4j load-kg train.tsv --graph medical --types treats=Drug:Disease
-  kgp-neo4j load-kg diseases.csv --graph diseases --mapping diseases.toml
-  kgp-neo4j load-kg --from-label Drug --from-label Disease --graph copied
 
-\b
-What is read, each also with .gz:
-  .tsv .txt .csv  head, relation, tail; or a header line that names the columns
-  .jsonl .json    {"head", "relation", "tail"}, or [head, relation, tail]
-  .ttl .nt .rdf .owl .jsonld .nq .trig .n3
-                  RDF, with the extra rdf
-  with --mapping  a table or JSON records, one entity each; the mapping is a TOML
-                  file, or one that comes along: chatdoctor, qa-system-diseases,
-                  qa-system-medical
-
-\b
-Names are told apart without regard to case, width, spaces and underscores.
-Everything is read before anything is written. Loading again changes nothing,
-adds what is new, and finishes what was cut short.
-"""
-
-
-@click.command("load-kg", epilog=_EPILOG)
+@result_command("load-kg")
 @click.argument("paths", nargs=-1, metavar="FILE...")
 @graph_option()
 @click.option("--mapping", metavar="TOML|NAME", help="How a table becomes triples.")
@@ -75,11 +51,7 @@ adds what is new, and finishes what was cut short.
 )
 @click.option("--no-embed", is_flag=True, help="Leave the embeddings out; loading again adds them.")
 @click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
-@json_option
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     paths: tuple[str, ...],
     graph: str,
     mapping: str | None,
@@ -87,7 +59,6 @@ def command(
     labels: tuple[str, ...],
     name_property: str,
     no_embed: bool,
-    as_json: bool,
     **options: Any,
 ) -> None:
     """Load triples, tables, RDF or a stored graph into a knowledge graph; account for every row.
@@ -110,7 +81,7 @@ def command(
             )
         else:
             account = load_graph(database, paths, graph, mapping=mapping, **options)
-    print_result(account, as_json, _print)
+    print_result(account, _print)
     if not no_embed and account.embedded < account.entities:
         say(
             f"Note: {account.entities - account.embedded:,} names have characters that the encoder "
@@ -118,7 +89,7 @@ def command(
             "a model of their language."
         )
     if account.errors:
-        ctx.exit(1)
+        raise Exit(1)
 
 
 def _print(account: GraphLoadReport) -> None:

@@ -5,19 +5,8 @@ import click
 from kgp_neo4j.cli._options import corpus_option, graph_option
 from kgp_neo4j.cli._output import opened_database
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j mcp --corpus mine
-  kgp-neo4j mcp --corpus mine --graph medical
 
-\b
-A client's configuration (Claude Desktop, Cursor, VS Code and others take this form):
-  {"mcpServers": {"kgp": {"command": "kgp-neo4j", "args": ["mcp", "--corpus", "mine"]}}}
-"""
-
-
-@click.command("mcp", epilog=_EPILOG)
+@click.command("mcp")
 @corpus_option(required=False, help="The corpus that is asked where a call names none")
 @graph_option(required=False, help="The same for the knowledge graph")
 def command(corpus: str | None, graph: str | None) -> None:

@@ -6,24 +6,12 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._language import llm_option, opened_model
-from kgp_neo4j.cli._options import corpus_option, default_option, retriever_options
-from kgp_neo4j.cli._output import json_option, opened_database, print_result
+from kgp_neo4j.cli._options import corpus_option, default_option, result_command, retriever_options
+from kgp_neo4j.cli._output import opened_database, print_result
 from kgp_neo4j.types.corpus import Method
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j retrieve dev.jsonl.gz --corpus hotpotqa --out kgp.jsonl
-  kgp-neo4j retrieve dev.jsonl.gz --corpus hotpotqa --method bm25 --out bm25.jsonl
 
-\b
-QUESTIONS is a file of HotpotQA, 2WikiMultihopQA or MuSiQue, or of {"id", "question"}
-lines, also as .gz. A line of the run is
-  {"id": ..., "retrieved": [{"title", "text", "score"}, ...], "seconds": ...}
-"""
-
-
-@click.command("retrieve", epilog=_EPILOG)
+@result_command("retrieve")
 @click.argument("questions", type=click.Path(path_type=Path))
 @corpus_option()
 @click.option(
@@ -37,14 +25,12 @@ lines, also as .gz. A line of the run is
 )
 @retriever_options
 @llm_option("puts the passages in order with --rerank llm")
-@json_option
 def command(
     questions: Path,
     corpus: str,
     out: Path,
     method: Method,
     llm: str | None,
-    as_json: bool,
     **retriever: Any,
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
@@ -61,4 +47,4 @@ def command(
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     record = {"questions": len(asked), "out": out, "p50": p50, "p95": p95}
     counts = f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s"
-    print_result(record, as_json, f"{counts}, written to {out}")
+    print_result(record, f"{counts}, written to {out}")

@@ -10,17 +10,8 @@ from kgp_neo4j.cli._options import FILE, default_option, settings_options
 from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.types.settings import ServeSettings
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j serve
-  kgp-neo4j serve --port 8080 --llm gpt-4o-mini --llm gpt-4o
-  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
-  kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
-"""
 
-
-@click.group("serve", epilog=_EPILOG, invoke_without_command=True)
+@click.group("serve", invoke_without_command=True)
 @default_option("--host", "127.0.0.1", "The address to listen on.")
 @default_option(
     "--port", 7480, "The port to listen on; 0 for any that is free.", type=click.IntRange(0, 65535)
@@ -69,11 +60,7 @@ def command(
         run(service, heard, log_json=log_json)
 
 
-@command.command(
-    "token",
-    epilog="\b\nExample:\n"
-    "  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load",
-)
+@command.command("token")
 @click.argument("name")
 @click.option(
     "--tokens",

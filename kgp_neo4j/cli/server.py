@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, print_result, say
+from kgp_neo4j.cli._options import ResultGroup
+from kgp_neo4j.cli._output import gave_json, print_fields, print_result, say
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ServerError
@@ -25,24 +26,15 @@ _home = click.option(
     help="Folder of the data, logs and password (or KGP_NEO4J_HOME).",
 )
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j server start
-  kgp-neo4j server use 2026
-  kgp-neo4j server status --json
-  kgp-neo4j server stop
-
-\b
-Environment:
-  KGP_NEO4J_SERVER        the line of Neo4j that a new home gets, 5.26 or 2026
-  KGP_NEO4J_MAVEN_MIRROR  a Maven repository to fetch the jars from
-  KGP_NEO4J_ALLOW_FILES   1: queries may use files of the home's `import`, and addresses
-  JAVA_HOME               a Java 21 (for 5.26 also 17) to use instead of the installed one
-"""
+#: What is said of the results of stopping it.
+_STOPPED = {
+    "stopped": "The server is stopped.",
+    "killed": "The server did not stop in time and was killed; its next start recovers the data.",
+    "not running": "No server was running.",
+}
 
 
-@click.group("server", epilog=_EPILOG)
+@click.group("server", cls=ResultGroup)
 def command() -> None:
     """Start, stop and look at the embedded Neo4j database.
 
@@ -54,60 +46,45 @@ def _show(status: ServerStatus) -> None:
     running = click.style("running", fg="green") if status.running else "not running"
     if status.pid and not status.running:
         running = click.style("starting, or not answering", fg="yellow")
-    click.echo(f"server    {running}")
     where = f" on Java {status.java}, process {status.pid}" if status.pid else ""
-    click.echo(f"version   Neo4j {status.version}{where}")
+    fields = [("server", running), ("version", f"Neo4j {status.version}{where}")]
     if status.pid:
-        click.echo(f"address   {status.uri}")
-        click.echo(f"browser   {status.browser}/browser/")
-        click.echo(f"memory    heap {status.heap} MiB, page cache {status.page_cache} MiB")
+        memory = f"heap {status.heap} MiB, page cache {status.page_cache} MiB"
+        fields += [("address", f"{status.uri}"), ("browser", f"{status.browser}/browser/")]
+        fields.append(("memory", memory))
     if status.since:
         since = datetime.fromisoformat(status.since).astimezone()
-        click.echo(f"since     {since:%Y-%m-%d %H:%M:%S}")
-    click.echo(f"home      {status.home}")
-    click.echo(f"data      {status.data}")
-    click.echo(f"password  in {status.password_file}")
+        fields.append(("since", f"{since:%Y-%m-%d %H:%M:%S}"))
+    fields += [("home", str(status.home)), ("data", str(status.data))]
+    print_fields(*fields, ("password", f"in {status.password_file}"))
 
 
-@command.command(
-    "start", epilog="\b\nExample:\n  kgp-neo4j server start --home ~/graphs --memory 3g"
-)
+@command.command("start")
 @_home
 @click.option("--memory", metavar="SIZE", help="Heap and page cache together, such as 3g.")
 @click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
-@json_option
-def start_command(folders: Folders, memory: str | None, verify: bool, as_json: bool) -> None:
+def start_command(folders: Folders, memory: str | None, verify: bool) -> None:
     """Start the database, fetching it on first use (170 MB)."""
     from kgp_neo4j.graphdb.server import supervise as server
 
     server.start(folders, memory=memory, verify=verify, echo=say)
-    print_result(server.status(folders), as_json, _show)
+    print_result(server.status(folders), _show)
 
 
-@command.command("stop", epilog="\b\nExample:\n  kgp-neo4j server stop")
+@command.command("stop")
 @_home
-@json_option
-def stop_command(folders: Folders, as_json: bool) -> None:
+def stop_command(folders: Folders) -> None:
     """Stop the database; the data stays."""
     from kgp_neo4j.graphdb.server import supervise as server
 
     result = server.stop(folders, echo=say)
-    done = {
-        "stopped": "The server is stopped.",
-        "killed": "The server did not stop in time and was killed; its next start recovers the "
-        "data.",
-        "not running": "No server was running.",
-    }
-    print_result({"result": result, "home": str(folders.home)}, as_json, done[result])
+    print_result({"result": result, "home": str(folders.home)}, _STOPPED[result])
 
 
-@command.command(
-    "use", epilog="\b\nExamples:\n  kgp-neo4j server use 2026\n  kgp-neo4j server use 5.26"
-)
+@command.command("use")
 @click.argument("line", type=click.Choice(list(LINES)))
 @_home
-@json_option
-def use_command(line: str, folders: Folders, as_json: bool) -> None:
+def use_command(line: str, folders: Folders) -> None:
     """Put the database on a line of Neo4j: 5.26 (LTS, the default) or 2026.
 
     Data of an older line are copied, and the copy is upgraded; the older ones stay, as the backup.
@@ -120,20 +97,19 @@ def use_command(line: str, folders: Folders, as_json: bool) -> None:
     text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
     if used.backup:
         text += f"\nThey are as before the upgrade in {used.backup}: delete it once you are sure."
-    print_result(used, as_json, text)
+    print_result(used, text)
 
 
-@command.command("status", epilog="\b\nExample:\n  kgp-neo4j server status --json")
+@command.command("status")
 @_home
-@json_option
-def status_command(folders: Folders, as_json: bool) -> None:
+def status_command(folders: Folders) -> None:
     """Show whether the database runs, where, and with how much memory."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    print_result(server.status(folders), as_json, _show)
+    print_result(server.status(folders), _show)
 
 
-@command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100")
+@command.command("logs", cls=click.Command)
 @_home
 @click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
@@ -143,17 +119,15 @@ def logs_command(folders: Folders, lines: int, debug: bool) -> None:
 
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():
-        raise ServerError(
-            "There is no log yet", where=str(path), hint="Start the server: kgp-neo4j server start."
-        )
+        hint = "Start the server: kgp-neo4j server start."
+        raise ServerError("There is no log yet", where=str(path), hint=hint)
     click.echo("\n".join(logs.tail(path, lines)))
 
 
-@command.command("open", epilog="\b\nExample:\n  kgp-neo4j server open")
+@command.command("open")
 @_home
 @click.option("--show-password", is_flag=True, help="Print the password.")
-@json_option
-def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
+def open_command(folders: Folders, show_password: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
@@ -163,13 +137,11 @@ def open_command(folders: Folders, show_password: bool, as_json: bool) -> None:
     connection = server.ensure(folders, echo=say)
     where = password_file(folders.home)
     address = connection.browser_address or ""
-    if as_json:
-        secret = parts(connection, "password") if show_password else {}
-        record = {"browser": address, **parts(connection, "uri", "username")}
-        echo_json(record | {"password_file": str(where)} | secret)
+    secret = parts(connection, "password") if show_password else {}
+    record = {"browser": address, **parts(connection, "uri", "username")}
+    if gave_json(record | {"password_file": str(where)} | secret):
         return
-    click.echo(f"browser   {address}")
-    click.echo(f"user      {connection.username}")
-    click.echo(f"password  {connection.password if show_password else f'in {where}'}")
+    password = connection.password if show_password else f"in {where}"
+    print_fields(("browser", address), ("user", connection.username), ("password", password))
     if not webbrowser.open(address):
         say("No web browser was found here: open the address above in yours.")

@@ -5,15 +5,13 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.cli._options import default_option
-from kgp_neo4j.cli._output import json_option, opened_database, print_result
+from kgp_neo4j.cli._options import ResultGroup, default_option
+from kgp_neo4j.cli._output import opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
 
-@click.group(
-    "train", epilog="\b\nExample:\n  kgp-neo4j train llama train.json.gz --out trained/llama"
-)
+@click.group("train", cls=ResultGroup)
 def command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 
@@ -25,19 +23,8 @@ _OVERWRITE = click.option(
     "--overwrite", is_flag=True, help="Train anew where --out holds another training."
 )
 
-_LLAMA_EPILOG = """
-\b
-Examples:
-  kgp-neo4j train llama train.json.gz --out trained/llama
-  kgp-neo4j ask "..." --corpus mine --agent llama --model trained/llama
 
-\b
-FILES are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, with their
-supporting facts. The same command again goes on where it was stopped.
-"""
-
-
-@command.command("llama", epilog=_LLAMA_EPILOG)
+@command.command("llama")
 @_FILES
 @_OUT
 @default_option(
@@ -48,8 +35,7 @@ supporting facts. The same command again goes on where it was stopped.
 @default_option("--rate", 3e-4, "Learning rate at most.")
 @_SEED
 @_OVERWRITE
-@json_option
-def llama(files: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, **given: Any) -> None:
+def llama(files: tuple[Path, ...], out: Path, overwrite: bool, **given: Any) -> None:
     """Train LoRA adapters on LLaMA or any other causal checkpoint for --agent llama.
 
     The defaults are the paper's. The adapters name the model they belong to. It runs on a GPU when
@@ -63,22 +49,10 @@ def llama(files: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, **
         f"{report.device}, loss {report.loss:.4f}, {report.seconds:.0f} s\n"
         f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent llama --model {out}'
     )
-    print_result(report, as_json, text)
+    print_result(report, text)
 
 
-_SCORER_EPILOG = """
-\b
-Examples:
-  kgp-neo4j train scorer --set hotpotqa=train.jsonl.gz --out trained/scorer
-  kgp-neo4j ask "Who built the lighthouse?" --corpus mine --agent learned --model trained/scorer
-
-\b
-A set is a connected corpus and the questions whose supporting facts stand in it; give
---set once for each. Needs the extra `train` (lightgbm).
-"""
-
-
-@command.command("scorer", epilog=_SCORER_EPILOG)
+@command.command("scorer")
 @click.option(
     "--set",
     "sets",
@@ -90,8 +64,7 @@ A set is a connected corpus and the questions whose supporting facts stand in it
 @_OUT
 @_SEED
 @_OVERWRITE
-@json_option
-def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json: bool) -> None:
+def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool) -> None:
     """Train the trees by which the learned agent judges passages."""
     from kgp_neo4j.train.scorer import train_scorer
 
@@ -111,24 +84,10 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json
             "cross-validation" + (f" ({left} without their facts in the corpus)" if left else "")
         )
     lines.append(f"Ask with it: kgp-neo4j ask QUESTION --agent learned --model {out}")
-    print_result(report, as_json, "\n".join(lines))
+    print_result(report, "\n".join(lines))
 
 
-_READER_EPILOG = """
-\b
-Examples:
-  kgp-neo4j train reader train.json.gz squad.jsonl.gz --out trained/reader
-  kgp-neo4j train reader questions.jsonl --out trained/reader --epochs 1 --further
-
-\b
-FILES are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, lines with
-"context" and "qas", or lines with "passage", "question" and a true or false
-"answer". One in eight questions over several passages is held out, to measure how
-sure the reader may be. The same command again goes on where it was stopped.
-"""
-
-
-@command.command("reader", epilog=_READER_EPILOG)
+@command.command("reader")
 @_FILES
 @_OUT
 @default_option("--epochs", 5, "Passes over the questions of several passages.")
@@ -143,13 +102,11 @@ sure the reader may be. The same command again goes on where it was stopped.
 @click.option("--rate", type=float, help="Learning rate (default: 2.5e-4, with --further 1e-4).")
 @_SEED
 @_OVERWRITE
-@json_option
 def reader(
     files: tuple[Path, ...],
     out: Path,
     further: str | None,
     overwrite: bool,
-    as_json: bool,
     **given: Any,
 ) -> None:
     """Train the reader that answers without a language model."""
@@ -170,4 +127,4 @@ def reader(
     if report.figures:
         lines.append(f"Held out: {report.figures}")
     lines.append(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --reader {out}')
-    print_result(report, as_json, "\n".join(lines))
+    print_result(report, "\n".join(lines))

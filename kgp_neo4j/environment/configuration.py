@@ -239,39 +239,33 @@ def _unknown(name: str, where: str) -> ConfigurationError:
 
 # --- The lines of `config`, without keys and passwords ---
 
-#: Variables that hold a secret: only whether they are set is shown.
-_SECRETS = {
-    "llm.key": "OPENAI_API_KEY",
-    "neo4j.password": "NEO4J_PASSWORD",
-    "load.pdf_password": "KGP_NEO4J_PDF_PASSWORD",
-}
-#: Variables of the database and the folders, with their defaults.
+#: Other variables, each with its default; of a secret (None) is only said whether it is set.
 _OTHERS = {
     "neo4j.uri": ("NEO4J_URI", "the embedded database"),
     "neo4j.username": ("NEO4J_USERNAME", "neo4j"),
     "neo4j.database": ("NEO4J_DATABASE", "neo4j"),
-    "server.allow_files": ("KGP_NEO4J_ALLOW_FILES", None),
-    "folders.maven_mirror": ("KGP_NEO4J_MAVEN_MIRROR", None),
+    "server.allow_files": ("KGP_NEO4J_ALLOW_FILES", ""),
+    "folders.maven_mirror": ("KGP_NEO4J_MAVEN_MIRROR", ""),
+    "folders.home": ("KGP_NEO4J_HOME", ""),
+    "folders.cache": ("KGP_NEO4J_CACHE", ""),
+    "llm.key": ("OPENAI_API_KEY", None),
+    "neo4j.password": ("NEO4J_PASSWORD", None),
+    "load.pdf_password": ("KGP_NEO4J_PDF_PASSWORD", None),
 }
 
 
 def setting_lines() -> list[SettingValue]:
     """Return every setting as it may be shown, in the order of the documentation."""
-    home, cache = str(Folders.from_environment().home), str(Folders.from_environment().cache)
-    lines = read_configuration()
+    lines, folders = read_configuration(), Folders.from_environment()
     url, key_file = lines["llm.url"], lines["llm.key_file"]
     lines["llm.url"] = replace(url, value=url.value and shown_url(url.value))
-    # What is shown of a variable that is set, and the default of one that is not.
-    variables = [
-        *((n, v, shown_url(os.environ.get(v, "").strip()), d) for n, (v, d) in _OTHERS.items()),
-        ("folders.home", "KGP_NEO4J_HOME", home, home),
-        ("folders.cache", "KGP_NEO4J_CACHE", cache, cache),
-        *((name, variable, f"set in {variable}", None) for name, variable in _SECRETS.items()),
-    ]
-    for name, variable, shown, default in variables:
-        lines[name] = SettingValue(name, default)
-        if os.environ.get(variable, "").strip():
+    for name, (variable, default) in _OTHERS.items():
+        lines[name] = SettingValue(name, default or None)
+        if text := os.environ.get(variable, "").strip():
+            shown = f"set in {variable}" if default is None else shown_url(text)
             lines[name] = SettingValue(name, shown, "environment", variable)
+    for name, folder in (("folders.home", folders.home), ("folders.cache", folders.cache)):
+        lines[name] = replace(lines[name], value=str(folder))
     if key_file.value and lines["llm.key"].value is None:
         lines["llm.key"] = replace(key_file, name="llm.key", value=f"in {key_file.value}")
     return list(lines.values())

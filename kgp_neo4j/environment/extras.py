@@ -1,34 +1,27 @@
 """The optional packages, and the extras that install them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from importlib.util import find_spec
 
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
-#: The extras of the package, each with a module that only it installs.
-_EXTRAS = {
-    "torch": "sentence_transformers",
-    "train": "lightgbm",
-    "chat": "openai",
-    "local": "xllamacpp",
-    "office": "openpyxl",
-    "ocr": "rapidocr",
-    "rdf": "rdflib",
-    "mcp": "mcp",
-    "langchain": "langchain_core",
-    "graphrag": "neo4j_graphrag",
-    "serve": "prometheus_client",
-    "notebook": "IPython",
-    "gds": "graphdatascience",
-    "py2neo": "py2neo",
-    "testcontainers": "testcontainers",
-}
-
 
 def installed_extras() -> list[str]:
-    """Return the extras whose packages are installed, without importing them."""
-    return [name for name, module in _EXTRAS.items() if is_installed(module)]
+    """Return the extras all of whose packages are installed, but for those of development."""
+    lacking = set[str]()
+    named = dict[str, None]()
+    for requirement in metadata.requires("kgp-neo4j") or ():
+        told = re.match(r"([\w.-]+).*extra == ['\"]([\w-]+)", requirement)
+        if told and told[2] not in ("test", "docs", "dev"):
+            named[told[2]] = None
+            try:
+                metadata.version(told[1])
+            except metadata.PackageNotFoundError:
+                lacking.add(told[2])
+    return [name for name in named if name not in lacking]
 
 
 def is_installed(module: str) -> bool:

@@ -216,6 +216,40 @@ def not_text(encoding: str, where: str) -> InputError:
     return InputError(f"not {encoding} text", where=where, hint="Save the file as UTF-8.")
 
 
+class Value(NamedTuple):
+    """A line or a value, and its place (`file:line`); an InputError for what cannot be read."""
+
+    value: Any
+    where: str
+
+
+def text_lines(file: IO[bytes], path: Path, encoding: str = "") -> Iterator[Value]:
+    """Yield the lines of a file, an InputError in the place of one that is no text.
+
+    Unless an `encoding` is named it is UTF-8, or UTF-16 by its mark, which is read whole. Raises
+    InputError for a line that is too long.
+    """
+    name = shown(path)
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding = encoding or ("utf-16" if file.peek(2)[:2] in marks else "utf-8")  # type: ignore[attr-defined]
+    if encoding.lower().startswith(("utf-16", "utf-32")):
+        try:
+            file = io.BytesIO(read_whole(file, name).decode(encoding).encode())
+        except UnicodeDecodeError as error:
+            raise not_text(encoding, name) from error
+        encoding = "utf-8"
+    for number, line in enumerate(iter(lambda: file.readline(_MOST_VALUE + 1), b""), 1):
+        where = f"{name}:{number}"
+        if len(line) > _MOST_VALUE:
+            raise _too_long(where)
+        try:
+            text = line.decode(encoding)
+        except UnicodeDecodeError:
+            yield Value(not_text(encoding, where), where)
+        else:
+            yield Value(text.removeprefix("\ufeff") if number == 1 else text, where)
+
+
 class _Counted(io.FileIO):
     def __init__(self, path: Path, progress: Progress) -> None:
         super().__init__(path)
@@ -232,35 +266,19 @@ class _Counted(io.FileIO):
 _SEPARATOR = re.compile(r"[ \t\r\n]*+,?+[ \t\r\n]*+")
 
 
-class Value(NamedTuple):
-    """A value and where it begins (`file:line`); an InputError in the place of a malformed one."""
-
-    value: Any
-    where: str
-
-
 def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     """Yield the values of a `.json` file, or of the lines of one of another kind."""
-    return (_records if extension(path) == ".json" else _lines)(file, shown(path))
+    return _records(file, shown(path)) if extension(path) == ".json" else _lines(file, path)
 
 
-def _lines(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the value of each line, an InputError for a malformed one; UTF-16 is read whole."""
-    if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # type: ignore[attr-defined]
+def _lines(file: IO[bytes], path: Path) -> Iterator[Value]:
+    """Yield the value of each line."""
+    for text, where in text_lines(file, path):
         try:
-            file = io.BytesIO(read_whole(file, name).decode("utf-16").encode())
-        except UnicodeDecodeError as error:
-            raise not_text("utf-16", name) from error
-    for number, line in enumerate(iter(lambda: file.readline(_MOST_VALUE + 1), b""), 1):
-        where = f"{name}:{number}"
-        if len(line) > _MOST_VALUE:
-            raise _too_long(where)
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            if text.strip():
+            if isinstance(text, InputError):
+                yield Value(text, where)
+            elif text.strip():
                 yield Value(json.loads(text), where)
-        except UnicodeDecodeError:
-            yield Value(not_text("utf-8", where), where)
         except json.JSONDecodeError as error:
             yield _malformed(where, f"{error.msg}, column {error.colno}")
         except (ValueError, RecursionError) as error:  # a number or a nesting beyond the limits

@@ -43,14 +43,13 @@ class Dataset:
         return f"{self.corpus}-{document}" if document else self.corpus
 
     def prepare_all(self, database: Database, *, mdr: bool = False) -> None:
-        """Load and connect every corpus, as far as that is not done; with `mdr` its graph too."""
+        """Load and connect every corpus, as far as that is not done; with `mdr` by MDR too."""
         documents = dict.fromkeys(asked.document for asked in self.questions)
         with bar("corpora", len(documents)) as shown:
             for document in documents:
                 corpus = self.corpus_of(document)
                 self.prepare(database, corpus, document)
-                connected = database.read("inspect/corpus", corpus=corpus)[0]["connected"]
-                if mdr and "mdr" not in connected:
+                if mdr:
                     connect(database, corpus, edges=["knn-mdr"])
                 shown.update()
 
@@ -151,8 +150,8 @@ def _size(drawn: Iterable[GoldQuestion]) -> int | None:
 
 
 def _load(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
-    account = load(database, [str(file)], corpus, passage_size=passage_size, strict=True)
-    _connect(database, corpus, changed=bool(account.new or account.replaced))
+    load(database, [str(file)], corpus, passage_size=passage_size, strict=True)
+    connect(database, corpus)
 
 
 def _write(database: Database, corpus: str, drawn: Sequence[GoldQuestion], stem: str) -> None:
@@ -163,15 +162,6 @@ def _write(database: Database, corpus: str, drawn: Sequence[GoldQuestion], stem:
         for title, text in dict.fromkeys(context for asked in drawn for context in asked.contexts)
     ]
     language = language_of(database, corpus, None, documents)
-    written = [
-        write(database, corpus, batch, size, language) for batch in batches(corpus, documents)
-    ]
-    _connect(database, corpus, changed=any(each["new"] or each["replaced"] for each in written))
-
-
-def _connect(database: Database, corpus: str, *, changed: bool) -> None:
-    """Connect a corpus unless it is whole already."""
-    state = database.read("inspect/corpus", corpus=corpus)[0]
-    graphs = {"keywords", "entities", "similarity"}
-    if changed or state["unconnected"] or not graphs <= set(state["connected"]):
-        connect(database, corpus)
+    for batch in batches(corpus, documents):
+        write(database, corpus, batch, size, language)
+    connect(database, corpus)

@@ -16,6 +16,7 @@ import time
 import uuid
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -162,14 +163,30 @@ class Kind:
             if not np.isfinite(np.frombuffer(vector, "<f4")).all():
                 raise InputError("a vector of no numbers")
 
+    def admit(self, record: Node | Relationship, manifest: Manifest) -> None:
+        """Give a node the labels to write; raise an error for a line that no import can take."""
+        if isinstance(record, Node):
+            self.check(properties=record.properties, times=record.times, vectors=record.vectors)
+            record.labels = self.place_node(manifest.properties, record.labels, record.properties)
+            return
+        if max(record.start, record.end) >= manifest.nodes.lines:
+            raise InputError("a relationship of no node")
+        self.check(properties=record.properties)
+        self.check_relationship(manifest.properties, record.type, record.properties)
 
-def _unusable(error: Exception, where: str) -> NoReturn:
-    what = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    raise InputError(
-        f"the file is damaged, or no export of kgp-neo4j ({what})",
-        where=where,
-        hint="Nothing of it was kept. Copy or export it again.",
-    ) from error
+
+@contextlib.contextmanager
+def _intact(where: Callable[[], str]) -> Iterator[None]:
+    """Turn what a damaged or hostile file raises in the block into an InputError."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        what = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"the file is damaged, or no export of kgp-neo4j ({what})",
+            where=where(),
+            hint="Nothing of it was kept. Copy or export it again.",
+        ) from error
 
 
 # --- Out ------------------------------------------------------------------------------------------
@@ -288,7 +305,7 @@ def _write_member(
 
 
 def _zip_info(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    info = zipfile.ZipInfo(name)  # of 1980, so that the same content makes the same file
     info.compress_type = zipfile.ZIP_DEFLATED
     return info
 
@@ -296,9 +313,13 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 # --- In -------------------------------------------------------------------------------------------
 
 
-def open_export(path: Path) -> "ExportFile":
-    """Return an export once its manifest and members are checked; raises InputError."""
+def read_manifest(path: Path) -> Manifest:
+    """Return what a file says of itself, once its members are checked; raises InputError."""
     try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+    with _intact(lambda: str(path)):
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
             if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
@@ -308,22 +329,16 @@ def open_export(path: Path) -> "ExportFile":
                     raise InputError(f"{info.filename} unpacks without end")
             text = archive.read(_MANIFEST)
         # Files of another format may have another manifest.
-        is_current = msgspec.json.decode(text, type=_Format).format == FORMAT
-        if is_current:
+        if msgspec.json.decode(text, type=_Format).format == FORMAT:
             manifest = msgspec.json.decode(text, type=Manifest)
             if not isinstance(manifest.properties["name"], str):
                 raise InputError("a name that is no text")
-    except OSError as error:
-        raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
-    except _UNREADABLE as error:
-        _unusable(error, str(path))
-    if not is_current:
-        raise InputError(
-            "another release of kgp-neo4j made the file",
-            where=str(path),
-            hint="Use the release that made it, or export it again with this one.",
-        )
-    return ExportFile(path, manifest)
+            return manifest
+    raise InputError(
+        "another release of kgp-neo4j made the file",
+        where=str(path),
+        hint="Use the release that made it, or export it again with this one.",
+    )
 
 
 def import_file(
@@ -341,8 +356,8 @@ def import_file(
     known to be good. Raises InputError for a file that is damaged, of another format or of another
     name, and the kind's error where the name is taken.
     """
-    file = open_export(Path(path))
-    manifest = file.manifest
+    path = Path(path)
+    manifest = read_manifest(path)
     if manifest.kind != kind.name or name not in (None, manifest.name):
         raise InputError(
             f"the file has the {_CALLED[manifest.kind]} {manifest.name!r}, "
@@ -351,7 +366,11 @@ def import_file(
             hint="Use `kgp-neo4j import`, which takes it under its own name.",
         )
     kind.check_name(manifest.name)
-    file.check(kind)
+    with _intact(lambda: str(path)):
+        kind.check(properties=manifest.properties, times=manifest.times)
+        kind.check_root(manifest.properties)
+    for member in (_NODES, _RELATIONSHIPS):
+        deque(_records(path, manifest, kind, member), maxlen=0)
     if database.read("transfer/root", name=manifest.name, kind=kind.label):
         if not replace:
             raise kind.error(
@@ -360,128 +379,78 @@ def import_file(
             )
         kind.delete(database, manifest.name)
     kind.discard(database, manifest.name)
-    return file.write(database, kind)
+    return _write(database, path, manifest, kind)
 
 
-@dataclass(frozen=True)
-class ExportFile:
-    """An export in a file."""
-
-    path: Path
-    manifest: Manifest
-
-    def check(self, kind: Kind) -> None:
-        """Read everything once, and raise InputError unless all of it can be imported."""
-        root = self.manifest.properties
-        try:
-            kind.check(properties=root, times=self.manifest.times)
-            kind.check_root(root)
-        except _UNREADABLE as error:
-            _unusable(error, str(self.path))
-        nodes = sum(1 for _ in self._nodes(kind))
-        for _ in self._relationships(kind, nodes):
-            pass
-
-    def write(self, database: Database, kind: Kind) -> Transfer:
-        """Import everything under a name that is free, all or nothing."""
-        began = time.monotonic()
-        manifest, name = self.manifest, self.manifest.name
-        mark = {"name": name, "load": uuid.uuid4().hex}
-        try:
-            database.write(
-                "transfer/begin", kind=kind.label, properties=manifest.properties, **mark
+def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Transfer:
+    """Import everything under a name that is free, all or nothing."""
+    began, name = time.monotonic(), manifest.name
+    mark = {"name": name, "load": uuid.uuid4().hex}
+    try:
+        database.write("transfer/begin", kind=kind.label, properties=manifest.properties, **mark)
+        with bar("import", manifest.nodes.lines + manifest.relationships.lines) as progress:
+            ids: list[str] = []
+            for nodes in in_batches(_records(path, manifest, kind, _NODES), _BATCH):
+                rows = [msgspec.structs.asdict(node) | {"at": at} for at, node in enumerate(nodes)]
+                for row in rows:
+                    row["vectors"] = {
+                        name: np.frombuffer(vector, "<f4").tolist()
+                        for name, vector in row["vectors"].items()
+                    }
+                written = database.write("transfer/write_nodes", rows=rows, **mark)
+                if len(written) != len(rows):
+                    _changed(name)
+                ids += [row["node"] for row in sorted(written, key=lambda row: int(row["at"]))]
+                progress.update(len(rows))
+            for edges in in_batches(_records(path, manifest, kind, _RELATIONSHIPS), 2 * _BATCH):
+                rows = [
+                    msgspec.structs.asdict(each) | {"start": ids[each.start], "end": ids[each.end]}
+                    for each in edges
+                ]
+                (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
+                if result["written"] != len(rows):
+                    _changed(name)
+                progress.update(len(rows))
+        kind.make_indexes(database, manifest.properties)
+        if not database.write("transfer/finish", times=manifest.times, **mark):
+            _changed(name)
+    except BaseException as error:
+        # Where the mark is gone, another process has deleted what was there, and has the name.
+        with contextlib.suppress(KgpError):
+            if database.write("transfer/take", kind=kind.label, **mark)[0]["marks"]:
+                kind.discard(database, name)
+        if isinstance(error, DatabaseError):
+            error.hint = (
+                "The import was undone, or will be by the next one; nothing of it is visible. "
+                f"{error.hint or 'Import the file again.'}"
             )
-            total = manifest.nodes.lines + manifest.relationships.lines
-            with bar("import", total) as progress:
-                ids: list[str] = []
-                for nodes in in_batches(self._nodes(kind), _BATCH):
-                    ids += _write_nodes(database, nodes, mark)
-                    progress.update(len(nodes))
-                for batch in in_batches(self._relationships(kind, len(ids)), 2 * _BATCH):
-                    _write_relationships(database, batch, ids, mark)
-                    progress.update(len(batch))
-            kind.make_indexes(database, manifest.properties)
-            if not database.write("transfer/finish", times=manifest.times, **mark):
-                _changed(name)
-        except BaseException as error:
-            # Where the mark is gone, another process has deleted what was there, and has the name.
-            with contextlib.suppress(KgpError):
-                if database.write("transfer/take", kind=kind.label, **mark)[0]["marks"]:
-                    kind.discard(database, name)
-            if isinstance(error, DatabaseError):
-                error.hint = (
-                    "The import was undone, or will be by the next one; nothing of it is visible. "
-                    f"{error.hint or 'Import the file again.'}"
-                )
-            raise
-        return _transfer(manifest, self.path, began)
-
-    def _nodes(self, kind: Kind) -> Iterator[Node]:
-        """Yield the nodes, with the labels that they get."""
-
-        def check(node: Node) -> None:
-            kind.check(properties=node.properties, times=node.times, vectors=node.vectors)
-            node.labels = kind.place_node(self.manifest.properties, node.labels, node.properties)
-
-        return self._lines(_NODES, self.manifest.nodes, Node, check)
-
-    def _relationships(self, kind: Kind, nodes: int) -> Iterator[Relationship]:
-        def check(line: Relationship) -> None:
-            if max(line.start, line.end) >= nodes:
-                raise InputError("a relationship of no node")
-            kind.check(properties=line.properties)
-            kind.check_relationship(self.manifest.properties, line.type, line.properties)
-
-        part = self.manifest.relationships
-        return self._lines(_RELATIONSHIPS, part, Relationship, check)
-
-    def _lines(
-        self, member: str, part: _Part, type_: type[Any], check: Callable[[Any], object]
-    ) -> Iterator[Any]:
-        """Yield the checked record of each line; raises InputError for another count or sum."""
-        decode = msgspec.json.Decoder(type_).decode
-        digest, count = hashlib.sha256(), 0
-        try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(member) as file:
-                while line := file.readline(_LONGEST_LINE + 1):
-                    count += 1
-                    if len(line) > _LONGEST_LINE:
-                        raise InputError("a line without end")
-                    digest.update(line)
-                    record = decode(line)
-                    check(record)
-                    yield record
-            if _Part(count, digest.hexdigest()) != part:
-                raise InputError("its SHA-256 is another")
-        except _UNREADABLE as error:
-            _unusable(error, f"{self.path}: {member}:{count}")
+        raise
+    return _transfer(manifest, path, began)
 
 
-def _write_nodes(database: Database, nodes: Sequence[Node], mark: dict[str, str]) -> list[str]:
-    rows = [
-        {
-            **msgspec.structs.asdict(node),
-            "at": at,
-            "vectors": {name: np.frombuffer(v, "<f4").tolist() for name, v in node.vectors.items()},
-        }
-        for at, node in enumerate(nodes)
-    ]
-    written = database.write("transfer/write_nodes", rows=rows, **mark)
-    if len(written) != len(rows):
-        _changed(mark["name"])
-    return [row["node"] for row in sorted(written, key=lambda row: int(row["at"]))]
-
-
-def _write_relationships(
-    database: Database, batch: Sequence[Relationship], ids: Sequence[str], mark: dict[str, str]
-) -> None:
-    rows = [
-        {**msgspec.structs.asdict(each), "start": ids[each.start], "end": ids[each.end]}
-        for each in batch
-    ]
-    (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
-    if result["written"] != len(rows):
-        _changed(mark["name"])
+def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterator[Any]:
+    """Yield the checked record of each line; raises InputError for another count or sum."""
+    is_node = member == _NODES
+    type_: type[Node] | type[Relationship] = Node if is_node else Relationship
+    decode = msgspec.json.Decoder(type_).decode
+    digest, count = hashlib.sha256(), 0
+    with (
+        _intact(lambda: f"{path}: {member}:{count}"),
+        zipfile.ZipFile(path) as archive,
+        archive.open(member) as file,
+    ):
+        while line := file.readline(_LONGEST_LINE + 1):
+            count += 1
+            if len(line) > _LONGEST_LINE:
+                raise InputError("a line without end")
+            digest.update(line)
+            record = decode(line)
+            kind.admit(record, manifest)
+            yield record
+        if _Part(count, digest.hexdigest()) != (
+            manifest.nodes if is_node else manifest.relationships
+        ):
+            raise InputError("its SHA-256 is another")
 
 
 def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:

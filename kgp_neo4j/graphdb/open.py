@@ -18,7 +18,7 @@ def open_database(
     """
     connection = connection_from_environment()
     if connection is None:
-        # Imported here: a user's own server needs neither jgo nor a JVM.
+        # Imported here: a user's own server needs no JVM.
         from kgp_neo4j.graphdb.server.supervise import ensure
 
         connection = ensure(Folders.from_environment(), echo=echo)

@@ -48,17 +48,14 @@ _HEADER = re.compile(
     r"// mode: (?P<mode>READ|WRITE|SCHEMA)$",
     re.MULTILINE,
 )
-_CHECK_LINE = re.compile(r"^// check: (.*)$", re.MULTILINE)
-_OPTION_LINE = re.compile(r"^// option: (.*)$", re.MULTILINE)
-_TASK_LINE = re.compile(r"^// task: (.*)$", re.MULTILINE)
-_EXAMPLE_LINE = re.compile(r"^// example: (.*)$", re.MULTILINE)
+_MORE = re.compile(r"^// (check|option|task|example): (.*)$", re.MULTILINE)
 _INCLUDE = re.compile(r"^(?P<indent> *)// include: (?P<name>\w+)$", re.MULTILINE)
 _COMMENT_LINES = re.compile(r"\A(?:(?!// include:)//.*\n)*")
-_OPTION = re.compile(
-    r"(?P<name>\w+) = (?P<default>.+?) :: (?P<type>[A-Z][A-Z ]*)"
-    r"(?: \((?P<range>[\d.]+ to [\d.]+)\))?, (?P<description>.+)"
+#: A parameter or a column; an option has a description, and may have a range.
+_FIELD = re.compile(
+    r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*?)"
+    r"(?: \((?P<range>[\d.]+ to [\d.]+)\))?(?:, (?P<description>.+))?"
 )
-_FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
 _LABEL = re.compile(r"`\$(\w+)`")
 _SETTING = re.compile(r"\bTraversalSettings\.(\w+)")
 _OPTION_USE = re.compile(r"\$configuration\.(\w+)")
@@ -83,7 +80,7 @@ class Parameter:
     default: str | None = None
     #: The range of an option's values, as "0 to 10".
     range: str | None = None
-    description: str = ""
+    description: str | None = None
 
     @property
     def value(self) -> Any:
@@ -168,15 +165,14 @@ def statement(path: str) -> Statement:
     """Return the statement of the file `cypher/<path>.cypher`."""
     made = _headed(path)
     text = _expanded(path)
-    named = ", ".join(_CHECK_LINE.findall(text)).split(", ")
-    checks = [_with_options(_included(f"check/{name}"), made.options) for name in named if name]
-    return replace(
-        made,
-        text=_with_options(text, made.options),
-        check=_included("include/checked").replace("...", "\nUNION ALL\n".join(checks))
-        if checks
-        else "",
-    )
+    named = [
+        name for kind, names in _MORE.findall(text) if kind == "check" for name in names.split(", ")
+    ]
+    checks = [_with_options(_included(f"check/{name}"), made.options) for name in named]
+    check = ""
+    if checks:
+        check = _included("include/checked").replace("...", "\nUNION ALL\n".join(checks))
+    return replace(made, text=_with_options(text, made.options), check=check)
 
 
 def _headed(path: str) -> Statement:
@@ -190,26 +186,29 @@ def _headed(path: str) -> Statement:
             where=where,
             hint="Begin with // name(parameter :: TYPE) :: (column :: TYPE).",
         )
+
+    def told(kind: str) -> list[str]:
+        return [said for each, said in _MORE.findall(text) if each == kind]
+
     return Statement(
         path=where,
         name=header["name"],
         signature=header["signature"],
-        description=" ".join(
-            line.removeprefix("//").strip() for line in header["description"].splitlines()
-        ),
+        description=" ".join(header["description"].replace("//", "").split()),
         mode=header["mode"],
-        task="".join(_TASK_LINE.findall(text)),
-        example="".join(_EXAMPLE_LINE.findall(text)),
-        inputs=_parameters(header["inputs"].split(", "), _FIELD, where),
-        outputs=_parameters(header["outputs"].split(", "), _FIELD, where),
-        options=_parameters(_OPTION_LINE.findall(text), _OPTION, where),
+        task="".join(told("task")),
+        example="".join(told("example")),
+        # Defaults have no ", " by convention, so that a signature can be split at it.
+        inputs=_parameters(header["inputs"].split(", "), where),
+        outputs=_parameters(header["outputs"].split(", "), where),
+        options=_parameters(told("option"), where),
         text=text,
     )
 
 
 def folder(name: str) -> list[Statement]:
     """Return all statements of one folder of `cypher/`, in the order of their file names."""
-    return [statement(path) for path in _paths(name)]
+    return list(map(statement, _paths(name)))
 
 
 def _paths(name: str) -> list[str]:
@@ -283,11 +282,10 @@ def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
     return _INCLUDE.sub(lambda line: f"{line['indent']}{{{maps}}}", text)
 
 
-def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple[Parameter, ...]:
+def _parameters(texts: list[str], where: str) -> tuple[Parameter, ...]:
     parameters: list[Parameter] = []
-    # Defaults have no ", " by convention, so that a signature can be split at it.
     for text in filter(None, texts):
-        match = pattern.fullmatch(text)
+        match = _FIELD.fullmatch(text)
         if match is None:
             raise QueryFileError(
                 f"cannot read {text!r} in the header",

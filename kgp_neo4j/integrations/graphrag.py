@@ -45,9 +45,9 @@ class KgpRetriever(Retriever):
         )
 
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
-        """Return a passage as its title and text, numbered by rank so that it can be cited."""
+        """Return a passage as its name and text, numbered by rank so that it can be cited."""
         known = record["metadata"]
-        heading = " > ".join(filter(None, (known["title"], known["section"])))
+        heading = " > ".join(filter(None, (known["name"], known["section"])))
         return RetrieverResultItem(
             content=f"[{known['rank']}] {heading}\n{record['text'].strip()}\n", metadata=known
         )

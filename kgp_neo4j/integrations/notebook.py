@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.integrations.records import described
-from kgp_neo4j.show.pages import answer_page, mind_map_page
+from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.types.corpus import Answer, Retrieval
 from kgp_neo4j.types.mindmap import MindMap
 
@@ -40,9 +40,8 @@ def show(answer: Answer | MindMap, *, height: int = 700) -> None:
     """
     with needs("notebook", "a page in a notebook"):
         from IPython.display import display
-    page = mind_map_page(answer) if isinstance(answer, MindMap) else answer_page(answer)
     framed = (
-        f'<iframe sandbox="allow-popups" srcdoc="{escape(page)}" '
+        f'<iframe sandbox="allow-popups" srcdoc="{escape(page_of(answer))}" '
         f'style="width:100%;height:{int(height)}px;border:0"></iframe>'
     )
     display({"text/html": framed, "text/plain": answer.text}, raw=True)  # type: ignore[no-untyped-call]

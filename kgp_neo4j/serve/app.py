@@ -27,7 +27,7 @@ from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
 from kgp_neo4j.serve.guard import Guard, set_up_log
-from kgp_neo4j.serve.problems import FAILURES, ProblemError, respond
+from kgp_neo4j.serve.problems import FAILURES, busy, respond
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import json_response
 from kgp_neo4j.serve.tokens import NOTHING, Access
@@ -112,7 +112,7 @@ class _Tools:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._inside = 0
+        self._places = asyncio.Semaphore(service.questions.most)
         self._manager: Any = None
 
     @asynccontextmanager
@@ -134,31 +134,26 @@ class _Tools:
         """Answer a call of the protocol, within the limits of a question."""
         access: Access = scope["state"]["access"]
         require_right(access, "read")
-        if self._inside >= self._service.questions.most:
-            raise ProblemError(429, "the service has too much to do", "", {"retry-after": "1"})
-        self._inside += 1
+        if self._places.locked():
+            raise busy(1)
         _ASKING.set(access)
-        try:
+        async with self._places:
             with working(self._service.question_job(scope["state"]["id"])):
                 await self._manager.handle_request(scope, receive, send)
-        finally:
-            self._inside -= 1
 
 
 def check_address(host: str, tokens: Path | None) -> None:
     """Raise ConfigurationError for an address that others reach, where there are no tokens."""
     if tokens is not None or host == "localhost":
         return
-    try:
-        own = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        own = False
-    if not own:
-        raise ConfigurationError(
-            f"without tokens the service is for this machine alone, not for {host}",
-            hint="Make a token (`kgp-neo4j serve token NAME --tokens FILE`) and give --tokens "
-            "FILE, or leave --host out.",
-        )
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            return
+    raise ConfigurationError(
+        f"without tokens the service is for this machine alone, not for {host}",
+        hint="Make a token (`kgp-neo4j serve token NAME --tokens FILE`) and give --tokens FILE, or "
+        "leave --host out.",
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:

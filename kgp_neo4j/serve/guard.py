@@ -95,11 +95,10 @@ class Guard:
             seconds = time.perf_counter() - began
             route = "/static" if static else getattr(scope.get("route"), "path", "(none)")
             known = scope["method"].isalpha() and len(scope["method"]) < 9
-            method = scope["method"] if known else "?"
-            self._metrics.count_request(method, route, status, seconds)
-            request = {"id": key, "method": method, "route": route, "status": status}
-            request |= {"seconds": round(seconds, 4), **logged}
-            _LOG.info("request", extra={"request": request})
+            request = {"method": scope["method"] if known else "?", "route": route}
+            self._metrics.count_request(**request, status=status, seconds=seconds)
+            told = {"id": key, **request, "status": status, "seconds": round(seconds, 4)}
+            _LOG.info("request", extra={"request": told | logged})
 
     def _admitted(self, scope: Scope) -> Access:
         """Return what the sender of a request may see and do; raises ProblemError where nothing."""
@@ -138,28 +137,28 @@ def _name_of(host: str) -> str:
 def set_up_log(as_json: bool) -> None:
     """Write the service's log to standard error, a line for each request."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if as_json else _Lines("%(asctime)s %(message)s"))
+    handler.setFormatter(LogLines(as_json))
     for name in ("kgp_neo4j.serve", "uvicorn.error", "mcp"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO if name == "kgp_neo4j.serve" else logging.WARNING)
 
 
-class _Lines(logging.Formatter):
+class LogLines(logging.Formatter):
+    """A line for each record with what it knows of its request: to be read, or as JSON."""
+
+    def __init__(self, as_json: bool) -> None:
+        super().__init__("%(asctime)s %(message)s")
+        self._as_json = as_json
+
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line; an error's traceback stands below it, in JSON within it."""
         request = getattr(record, "request", {})
-        fields = " ".join(f"{name}={value!r}" for name, value in request.items())
-        return f"{super().format(record)} {fields}".rstrip()
-
-
-class _JsonLines(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **getattr(record, "request", {}),
-        }
+        if not self._as_json:
+            fields = " ".join(f"{name}={value!r}" for name, value in request.items())
+            return f"{super().format(record)} {fields}".rstrip()
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": at, "level": record.levelname.lower(), "event": record.getMessage()}
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line)
+        return json.dumps(line | request)

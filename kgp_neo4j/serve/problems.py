@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 
-from kgp_neo4j.serve.work import BusyError
 from kgp_neo4j.types import errors
 from kgp_neo4j.types.checks import wrong_fields
 
@@ -27,7 +26,6 @@ _CALLS = "GET /docs lists the calls."
 #: The errors that become a response; of any other the service says only that it failed.
 FAILURES: tuple[type[Exception], ...] = (
     errors.KgpError,
-    BusyError,
     ClientDisconnect,
     AnyHTTPException,
     RequestValidationError,
@@ -54,6 +52,12 @@ def missing(what: str, name: str) -> ProblemError:
     return ProblemError(404, f"there is no {what} named {name!r}")
 
 
+def busy(seconds: int) -> ProblemError:
+    """Return the problem of a service that has enough to do, for so many seconds."""
+    what, headers = "the service has as much to do as it takes on", {"retry-after": str(seconds)}
+    return ProblemError(429, what, f"Come again in {seconds} s.", headers)
+
+
 def problem_of(error: Exception) -> ProblemError:
     """Return any error as a problem that tells nothing of other corpora, folders or addresses.
 
@@ -62,13 +66,6 @@ def problem_of(error: Exception) -> ProblemError:
     match error:
         case ProblemError():
             return error
-        case BusyError():
-            return ProblemError(
-                429,
-                "the service has as much to do as it takes on",
-                f"Come again in {error.seconds} s.",
-                {"retry-after": str(error.seconds)},
-            )
         case ClientDisconnect():
             return ProblemError(499, "the client has gone")
         case AnyHTTPException(status_code=404):

@@ -11,8 +11,6 @@ from fastapi import APIRouter, Response
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.environment.job import tell
-from kgp_neo4j.llm.call import MeteredModel, writer
-from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.serve.access import Caller, Reads, require_right
 from kgp_neo4j.serve.answers import answer_record, map_record, passage_records, reasoning_record
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
@@ -63,7 +61,7 @@ def ask(body: Ask, caller: Reads) -> Any:
     reply = Stream(lambda text: tell("text", lambda: text))
     answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
     reply.close()
-    service.metrics.count_usage(caller.access.name, body.corpus, answer.usage)
+    caller.count(body.corpus, answer.usage)
     if body.trace or not service.settings.forget_questions:
         answer = with_trace(service.database, answer)
     return answer_record(answer)
@@ -79,7 +77,7 @@ def retrieve(body: Retrieve, caller: Reads) -> Any:
     pipeline = _pipeline(caller.service, body, model=body.rerank == "llm")
     retrieval = pipeline.retrieve(body.question)
     usage = pipeline.meter.take_usage() if pipeline.meter is not None else None
-    caller.service.metrics.count_usage(caller.access.name, body.corpus, usage)
+    caller.count(body.corpus, usage)
     return {"passages": passage_records(retrieval), **parts(retrieval, "notes", "seconds")}
 
 
@@ -90,14 +88,7 @@ def mind_map(body: Map, caller: Reads) -> Any:
 
     As events: `entities`, `evidence`, `answer`, `done` or `error`.
     """
-    service = caller.service
-    model = service.model(body.model)
-    meter = MeteredModel(model) if model else None
-    write = writer(meter) if meter else None
-    mind_map = ask_graph(service.database, body.graph, body.question, write=write)
-    usage = meter.take_usage() if meter else None
-    service.metrics.count_usage(caller.access.name, body.graph, usage)
-    return map_record(mind_map)
+    return map_record(caller.map_mind(body.graph, body.question, body.model)[0])
 
 
 def _pipeline(

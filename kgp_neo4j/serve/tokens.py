@@ -44,9 +44,7 @@ class _File(BaseModel):
 
 
 #: Of everyone who reaches the service on this machine, where it has no tokens.
-EVERYTHING = Access.model_construct(
-    name="local", corpora=[_ALL], graphs=[_ALL], rights=["read", "load", "admin"]
-)
+EVERYTHING = Access.model_construct(name="local", corpora=[_ALL], graphs=[_ALL], rights=RIGHTS)
 #: Of a request without a token, where the service has some.
 NOTHING = Access.model_construct(name="", rights=[])
 

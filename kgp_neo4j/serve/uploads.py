@@ -1,13 +1,11 @@
 """Uploads: a file's bytes in; its documents in a corpus out, once they are stored."""
 
 import asyncio
-import errno
 import json
 import os
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import regex
@@ -119,25 +117,22 @@ async def _received(service: Service, request: Request, name: str) -> Path:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise too_large
-    path, size = None, 0
+    path = service.folder / f"incoming-{request.state.id}"
     try:
         service.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=service.folder, prefix="incoming-", delete=False) as file:
-            path = Path(file.name)
+        path.touch(mode=0o600, exist_ok=False)
+        with path.open("wb") as file:
             async for piece in request.stream():
-                size += len(piece)
-                if size > limit:
+                if file.tell() + len(piece) > limit:
                     raise too_large
                 await asyncio.to_thread(file.write, piece)
-        if not size:
-            raise ProblemError(400, f"{name}: the file is empty")
+            if not file.tell():
+                raise ProblemError(400, f"{name}: the file is empty")
     except BaseException as error:
-        if path is not None:
-            path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise ProblemError(507 if full else 500, "the file cannot be kept") from error
+        raise ProblemError(507, "the file cannot be kept") from error
     return path
 
 

@@ -12,13 +12,7 @@ from typing import Any
 
 from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
-
-
-class BusyError(Exception):
-    """The queue is full; `seconds` is when it is worth to come again."""
-
-    def __init__(self, seconds: int) -> None:
-        self.seconds = seconds
+from kgp_neo4j.serve.problems import busy
 
 
 class Work:
@@ -46,9 +40,9 @@ class Work:
         return max(0, self.inside - self._count)
 
     def begin(self, job: Job, work: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
-        """Take a place for a job, or raise BusyError, and return what awaits its result."""
+        """Take a place for a job, and return what awaits its result; a problem if all are taken."""
         if self.inside >= self.most:
-            raise BusyError(1 + self.waiting // self._count)
+            raise busy(1 + self.waiting // self._count)
 
         def run() -> Any:
             with working(job):

@@ -11,13 +11,6 @@ from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import Answer, Passage, SupportingSentence
 
 Interval = tuple[int, int]
-#: What is said after an edge of a mind map that the graph does not support.
-STATUS_MARKS = {
-    "grounded": "",
-    "question": "(said in the question)",
-    "model": "(the model's own)",
-    "contradicts": "(contradicts the graph)",
-}
 #: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
 _WHOLE, _AROUND, _LONG_WORD = 420, 110, 25
 
@@ -59,22 +52,6 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
         answer_text = answer.statements[0].text if answer.statements else answer.text
         words = _found(answer_text, passage.text)
     return Marks(_merged(words, passage.text), _merged(sentences, passage.text))
-
-
-def by_whom(answer: Answer) -> str:
-    """Return who answered: the reader and its confidence, or the model and its usage."""
-    parts = []
-    by = answer.by
-    if by == "reader" and answer.confidence is not None:
-        parts.append(f"by the offline reader, confidence {answer.confidence:.2f}")
-    if answer.usage is not None:
-        usage, verb = answer.usage, "by" if by == "model" else "asked"
-        cached = f" ({usage.cached} kept from before)" if usage.cached else ""
-        calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
-        about = "about " if usage.estimated else ""
-        tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
-        parts.append(f"{verb} {usage.model}, {calls}, {tokens}")
-    return "; ".join(parts)
 
 
 def marked_html(passage: Passage, marks: Marks) -> Markup:

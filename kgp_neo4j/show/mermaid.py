@@ -10,10 +10,10 @@ import regex
 from kgp_neo4j.corpus.answer.visits import chosen, visits
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.show.marks import STATUS_MARKS
+from kgp_neo4j.show.view import STATUS_MARKS
 from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer
-from kgp_neo4j.types.mindmap import MapEdge
+from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
 #: Visits that are drawn at most, and characters of each kind of label.
 _MOST, _TITLE, _QUESTION, _ANSWER, _REASON = 30, 60, 120, 200, 60
@@ -23,6 +23,11 @@ _STYLES = {
     "model": "stroke:#b26a00,stroke-dasharray:6 4",
     "contradicts": "stroke:#c62828,stroke-width:3px",
 }
+
+
+def mermaid_of(answer: Answer | MindMap) -> str:
+    """Return an answer of either kind as a Mermaid flowchart."""
+    return mind_map_mermaid(answer.edges) if isinstance(answer, MindMap) else paths_mermaid(answer)
 
 
 def paths_mermaid(answer: Answer) -> str:

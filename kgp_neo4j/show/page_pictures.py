@@ -67,10 +67,10 @@ class _Order:
         whole = [p for p in places if {p[0] - 1, p[-1]} <= self._ends]
         return whole or places
 
-    def best(self, places: Sequence[range], near: Sequence[Box], share: float) -> range:
-        """Return the place that is nearest to one of some boxes, else to a share of the page."""
-        if not near or len(places) == 1:
-            return min(places, key=lambda place: abs(place[0] - share * len(self.letters)))
+    def best(self, places: Sequence[range], near: Sequence[Box]) -> range:
+        """Return the place that is nearest to one of some boxes, the first without any."""
+        if not near:
+            return places[0]
         return min(places, key=lambda p: min(_apart(self.letters[p[0]], box) for box in near))
 
     def runs(self, words: Sequence[str]) -> list[str]:
@@ -102,26 +102,25 @@ class PageLetters:
         level = [letter for line in lines_of(letters) for letter in line.words]
         self._orders = _Order(letters), _Order(level)
 
-    def locate(self, text: str, near: Sequence[Box] = (), share: float = 0.0) -> list[Box]:
+    def locate(self, text: str, near: Sequence[Box] = ()) -> list[Box]:
         """Return the boxes of a text, one for each piece of a line; none where it is not found.
 
-        Of several places that is taken which is nearest to one of the boxes `near`, else to the
-        `share` of the page before it. Where the whole is not found, its longest runs of words are,
-        if they cover half of it.
+        Of several places that is taken which is nearest to one of the boxes `near`. Where the whole
+        is not found, its longest runs of words are, if they cover half of it.
         """
         words = [word for word in map(plain_letters, _WORD.findall(text)) if word]
         if not words:
             return []
         for order in self._orders:
             if places := order.places("".join(words)):
-                return order.boxes([order.best(places, near, share)])
+                return order.boxes([order.best(places, near)])
         found = [(order.runs(words), order) for order in self._orders]
         runs, order = max(found, key=lambda each: sum(map(len, each[0])) - len(each[0]))
         if sum(map(len, runs)) < _SHARE * sum(map(len, words)):
             return []
         chosen: list[range] = []
         for run in sorted(runs, key=len, reverse=True):
-            chosen.append(order.best(order.places(run), near, share))
+            chosen.append(order.best(order.places(run), near))
             near = near or order.boxes(chosen)
         return order.boxes(chosen)
 
@@ -145,9 +144,8 @@ def describe_page(
     shown |= {"label": page["label"], "recognised": page["recognised"], "marks": [], "parts": []}
     if page["recognised"]:
         return shown
-    length = max(page["end"] - page["start"], 1)
     lines = {
-        each["id"]: letters.locate(each["text"], share=(each["start"] - page["start"]) / length)
+        each["id"]: letters.locate(each["text"])
         for each in page["passages"]
         if with_parts or each["id"] == passage
     }

@@ -12,8 +12,9 @@ from jinja2 import Environment, PackageLoader
 
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.show import marks
+from kgp_neo4j.show.marks import marked_html, marked_sentence, marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree
+from kgp_neo4j.show.view import AnswerView
 from kgp_neo4j.text.safe import cut, printable
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap
@@ -37,24 +38,26 @@ _TEMPLATES.filters |= {
 }
 
 
+def page_of(answer: Answer | MindMap) -> str:
+    """Return an answer of either kind as one HTML page."""
+    return mind_map_page(answer) if isinstance(answer, MindMap) else answer_page(answer)
+
+
 def answer_page(answer: Answer) -> str:
     """Return an answer as one HTML page with everything needed to check it, and nothing to load."""
-    cited = answer.rests_on
-    found = [p for p in answer.passages if p.id in cited or marks.marks_of(answer, p)]
-    marked = sorted(found, key=lambda p: p.id not in cited) or list(answer.passages[:1])
-    structural = answer.structural
+    view, marked = AnswerView(answer), [(p, marks_of(answer, p)) for p in answer.passages]
+    found = [(p, marks) for p, marks in marked if p.id in answer.rests_on or marks]
+    found.sort(key=lambda each: each[0].id not in answer.rests_on)
     link = answer.browser or ""
     return _TEMPLATES.get_template("answer.html").render(
         title=answer.question,
         answer=answer,
-        supporting=cited,
-        numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
-        sentences=[(s, marks.marked_sentence(answer, s)) for s in answer.shown_sentences],
-        made_by=marks.by_whom(answer),
+        view=view,
+        quoted=[(each, marked_sentence(answer, each)) for each in view.quoted],
         # A link of another kind (javascript:) would run something.
         link=link if urlsplit(link).scheme in ("http", "https") else "",
-        structure_queries=_queries(structural.queries) if structural else [],
-        marked=[(each, marks.marked_html(each, marks.marks_of(answer, each))) for each in marked],
+        structure_queries=_queries(view.structural.queries) if view.structural else [],
+        marked=[(p, marked_html(p, marks)) for p, marks in found or marked[:1]],
         drawn=path_tree(answer),
         paged=any(passage.page is not None for passage in answer.passages),
         paths={path.last: path for path in answer.paths},

@@ -21,11 +21,12 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from kgp_neo4j.show.marks import STATUS_MARKS, by_whom, words_in
+from kgp_neo4j.show.marks import words_in
 from kgp_neo4j.show.trees import TreeNode, map_tree, path_tree
+from kgp_neo4j.show.view import AnswerView, edge_note, label
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer
-from kgp_neo4j.types.tables import Citation, StructuralAnswer
+from kgp_neo4j.types.tables import StructuralAnswer
 
 if TYPE_CHECKING:
     from kgp_neo4j.types.mindmap import MindMap
@@ -64,13 +65,12 @@ class _Page:
             line.rstrip()
             self.line(Text(" " * indent).append_text(line))
 
-    def row(self, text: str, style: str, behind: str = "") -> None:
+    def row(self, text: str, behind: str = "") -> None:
         """Write a line of an answer; a row of a table stays one line, whatever its length."""
-        shown = Text.assemble((text, "" if text.startswith("|") else style), (behind, "dim"))
         if text.startswith("|"):
-            self.line(Text("  ").append_text(shown))
+            self.line(f"  {text}{behind}")
         else:
-            self.filled(shown)
+            self.filled(Text.assemble((text, "bold"), (behind, "dim")))
 
     def link(self, address: str | None) -> None:
         """Write the link into Neo4j Browser, where there is one; on a terminal it is short."""
@@ -91,14 +91,23 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
         why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
         page.line(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
     print_said(answer, queries=queries)
-    if not answer.passages:
-        _end(page, answer, f"from {answer.agent}, {answer.seconds:.2f} s")
-        return
-    drawn = path_tree(answer)
-    if drawn and any(len(path.steps) > 1 for path in answer.paths):
-        page.heading("Reasoning paths")
-        for line in tree_lines(drawn, " ─▶"):
-            page.line(Text("  ").append_text(line))
+    counts = f"from {answer.agent}, {answer.seconds:.2f} s"
+    if answer.passages:
+        drawn = path_tree(answer)
+        if drawn and any(len(path.steps) > 1 for path in answer.paths):
+            page.heading("Reasoning paths")
+            for line in tree_lines(drawn, " ─▶"):
+                page.line(Text("  ").append_text(line))
+        _print_passages(page, answer, show)
+        counts = f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s"
+    page.line("; ".join(filter(None, (counts, AnswerView(answer).by))), "dim")
+    if answer.trace:
+        page.line(f"Kept in the graph: kgp-neo4j explain {answer.trace[:12]}")
+    page.link(answer.browser)
+
+
+def _print_passages(page: _Page, answer: Answer, show: int) -> None:
+    """Print the best passages, and over which edges all of them were reached."""
     shown = answer.passages[:show]
     page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for number, passage in enumerate(shown, 1):
@@ -113,13 +122,11 @@ def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     edges = Counter(path.steps[-1].edge for path in answer.paths).most_common()
     reached = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in edges)
     page.line(f"\nReached: {', '.join(reached)}", "dim")
-    counts = f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s"
-    _end(page, answer, counts)
 
 
 def print_said(answer: Answer, *, queries: bool = False) -> None:
     """Print the answer, how sure it is, what it rests on, and the notes; `queries` on demand."""
-    page, structural = _Page(), answer.structural
+    page, view = _Page(), AnswerView(answer)
     page.heading(plain(answer.heading), _TIERS[answer.tier])
     if answer.by == "model":
         from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
@@ -129,90 +136,51 @@ def print_said(answer: Answer, *, queries: bool = False) -> None:
             text.highlight_words([MARK], "bold red")
             text.highlight_words([UNJUDGED], "yellow")
             page.filled(text)
-    elif answer.said and answer.said not in {each.text for each in answer.shown_sentences}:
-        *lines, last = printable(answer.said).splitlines() or [""]
-        for line in lines:
-            page.row(line, "bold")
-        page.row(last, "bold", f"  {answer.probably}".rstrip())
-    if answer.by != "model":
-        _print_sentences(page, answer, "Closest: " if answer.tier == "none" else "")
-    if structural is not None:
-        _print_structural(page, structural, answer.said, queries=queries)
-    for note in answer.notes:
-        page.filled(f"Note: {plain(note)}", "yellow")
-
-
-def _print_structural(
-    page: _Page, structural: StructuralAnswer, said: str, *, queries: bool
-) -> None:
-    """Print how pages and tables were read, their text unless it was said, and the places."""
-    from kgp_neo4j.corpus.answer.shown_queries import browser_lines
-
-    if structural.reading:
-        page.filled(f"read as: {plain(structural.reading)}", "dim")
-    if structural.doubt:
-        page.filled(f"Doubt: {plain(structural.doubt)}", "yellow")
-    table = printable(structural.markdown).splitlines()
-    if not set(table) <= set(printable(said).splitlines()):
-        page.line()
-        for line in table:
-            page.line(f"  {line}")
-    if structural.citations:
-        page.heading("Where it stands")
-        for citation in structural.citations[:_CITATIONS]:
-            page.line(f"  {plain(_place(citation))}")
-        if len(structural.citations) > _CITATIONS:
-            more = len(structural.citations) - _CITATIONS
-            page.line(f"  ... and {more} more (--json has all)")
-    for query in structural.queries if queries else ():
-        page.heading(f"Query (read-only): {query.name}")
-        for line in browser_lines(query):
-            page.line(f"  {printable(line)}", "dim")
-    page.line()
-
-
-def _place(citation: Citation) -> str:
-    """Return a citation and its place as one line."""
-    parts = [citation.title]
-    if citation.page is not None:
-        printed = citation.label and citation.label != str(citation.page)
-        parts.append(f"page {citation.page}" + (f" (printed {citation.label})" if printed else ""))
-    if citation.table_name:
-        parts.append(citation.table_name)
-    if citation.row is not None:
-        where = f"row {citation.row}" if citation.row > 0 else "header"
-        parts.append(f"{where} ({citation.row_name})" if citation.row_name else where)
-    if citation.column is not None:
-        name = f" ({citation.column_name})" if citation.column_name else ""
-        parts.append(f"column {citation.column}{name}")
-    place = ", ".join(parts)
-    text = " ".join(citation.text.split())
-    return f"{place}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else place
-
-
-def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
-    """Print the sentences most relevant to the question, with the likely words in bold."""
-    numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
-    for sentence in answer.shown_sentences:
+    elif lines := printable(answer.said).splitlines():
+        # A sentence of a passage is quoted; of another answer the sentences below are.
+        said = [each.passage for each in answer.shown_sentences if each.text == answer.said]
+        lines = [f"“{plain(answer.said)}” {view.cites(said)}"] if said else lines
+        for line in lines[:-1]:
+            page.row(line)
+        page.row(lines[-1], f"  {answer.probably}".rstrip())
+    for sentence in view.quoted:
         text = Text(plain(sentence.text))
         for start, end in words_in(answer, sentence):
             words = plain(sentence.text[start:end])
             at = text.plain.find(words, len(plain(sentence.text[:start])))
             text.stylize("bold", at, at + len(words))
-        sure = ""
-        if sentence.text == answer.text:  # it is itself the answer
-            text.stylize("bold")
-            sure = f"  {answer.probably}"
-        cited = f"” [{numbers.get(sentence.passage, '?')}]"  # a trace may have lost its documents
-        page.filled(Text.assemble(f"{lead}“", text, cited, (sure, "dim")))
+        page.filled(Text.assemble(f"{view.lead}“", text, f"” {view.cites([sentence.passage])}"))
+    if view.structural is not None:
+        _print_structural(page, view, view.structural, queries=queries)
+    for note in answer.notes:
+        page.filled(f"Note: {plain(note)}", "yellow")
 
 
-def _end(page: _Page, answer: Answer, summary: str) -> None:
-    who = by_whom(answer)
-    page.line(f"{summary}; {who}" if who else summary, "dim")
-    if answer.trace:
-        page.line(f"Kept in the graph: kgp-neo4j explain {answer.trace[:12]}")
-    page.link(answer.browser)
+def _print_structural(
+    page: _Page, view: AnswerView, structural: StructuralAnswer, *, queries: bool
+) -> None:
+    """Print how pages and tables were read, their text unless it was said, and the places."""
+    if structural.reading:
+        page.filled(f"read as: {plain(structural.reading)}", "dim")
+    if structural.doubt:
+        page.filled(f"Doubt: {plain(structural.doubt)}", "yellow")
+    if view.table:
+        page.line()
+        page.line(textwrap.indent(printable(view.table), "  "))
+    if view.cells:
+        page.heading("Where it stands")
+    for cell in view.cells[:_CITATIONS]:
+        text = textwrap.shorten(plain(cell.text), _QUOTED, placeholder=" …")
+        page.line(f"  {plain(label(cell))}{f': {text}' if text else ''}")
+    if (more := len(view.cells) - _CITATIONS) > 0:
+        page.line(f"  ... and {more} more (--json has all)")
+    for query in structural.queries if queries else ():
+        from kgp_neo4j.corpus.answer.shown_queries import browser_lines
+
+        page.heading(f"Query (read-only): {query.name}")
+        for line in browser_lines(query):
+            page.line(f"  {printable(line)}", "dim")
+    page.line()
 
 
 # --- Answers over knowledge graphs ---
@@ -255,10 +223,8 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     if rejected:
         page.heading("What the model drew instead")
         for edge in rejected[:_REJECTED]:
-            mark = STATUS_MARKS[edge.status]
-            words = plain(f"{edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {mark}")
-            style = _STATUS_STYLES.get(edge.status, "")
-            page.line(Text.assemble((f"  {words}", style), f"  {plain(edge.note)}".rstrip()))
+            words = f"{edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {edge_note(edge)}"
+            page.line(f"  {plain(words)}", _STATUS_STYLES[edge.status])
     share = answer.carried
     carried = f"{share.grounded} of {share.edges} edges are carried by the graph"
     if own := share.edges - share.grounded - share.contradicted:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from kgp_neo4j.corpus.answer.visits import to_answer, visits
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.show.marks import STATUS_MARKS
+from kgp_neo4j.show.view import edge_note
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
@@ -156,5 +156,4 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
 def _told(edge: MapEdge, inward: bool) -> str:
     relation = readable(edge.relation)
     way = f"← {relation}" if inward else f"{relation} →"
-    note = f"({edge.note})" if edge.note else STATUS_MARKS[edge.status]
-    return f"{way} {note}".rstrip()
+    return f"{way} {edge_note(edge)}".rstrip()

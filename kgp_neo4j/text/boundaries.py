@@ -5,24 +5,11 @@ from unicodedata import category, combining
 
 import regex
 
-#: Abbreviations before a name or a number; they do not end a sentence.
-_LEADING = frozenset(
-    "adm al approx brig bros ca capt cf cmdr col comm dept dr ed eds fig figs fr gen gov hon "
-    "lieut lt maj messrs mlle mm mme mr mrs ms mt op pp pres prof pvt rep rev rt sen sgt sr st "
-    "supt univ viz vol vols vs e.g i.e".split()
-)
-#: Abbreviations that do not end a sentence where a number follows.
-_NUMBERED = frozenset("art ch chap eq no nos nr p par sec".split())
-#: Abbreviations that end a sentence only where the next word usually begins one.
-_DOUBTFUL = frozenset(
-    "ave blvd co corp etc hwy inc jr ltd plc rd dist al est "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun".split()
-)
-_OPENERS = frozenset(
-    "a after although an and as at because before both but by during each for from he her his "
-    "however i if in it its later many most no on one other she since some such that the their "
-    "then there these they this those though to under until we what when where while who with "
-    "you".split()
+from kgp_neo4j.text.words import LISTS
+
+_LEADING, _NUMBERED, _DOUBTFUL, _OPENERS = (
+    frozenset(LISTS["abbreviations"][kind].split())
+    for kind in ("leading", "numbered", "doubtful", "openers")
 )
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
 _WORD_AFTER = re.compile(r"[\"'“‘«‹(\[{「『（*_`¿¡]*+(?P<word>\w*+)")

@@ -7,10 +7,13 @@ the database splits a question exactly as the passages were split.
 
 import itertools
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
+from typing import Any
 
 import regex
 import snowballstemmer
@@ -26,59 +29,20 @@ WORD = rf"{SINGLE}|(?:(?!{SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
 _WORDS = regex.compile(rf"({SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{SINGLE}]+)", regex.V1)
 #: The same in text that is ASCII alone.
 _ASCII_WORDS = re.compile(r"([A-Za-z0-9]+)")
+#: Lists of English words, by their names in words.toml.
+LISTS: dict[str, Any] = tomllib.loads(
+    resources.files("kgp_neo4j.text").joinpath("words.toml").read_text("utf-8")
+)
 #: English words that do not show what a question is about.
-FUNCTION_WORDS = frozenset(
-    "a an the of in on at by for with to from and or is are was were be been being it its this "
-    "that these those as who whom whose what which when where why how did does do has have had he "
-    "she they his her their him them not no also but if than then there after before during "
-    "between about into over under out up down i you we me my our your s t".split()
-)
-_IRREGULAR = (
-    "win won|lose lost|sell sold|buy bought|pay paid|send sent|leave left|"
-    "begin began begun|get got|write wrote written|break broke broken|steal stole stolen|"
-    "choose chose chosen|hold held|lay laid|drive drove driven|speak spoke spoken|"
-    "fly flew flown|withdraw withdrew withdrawn|lend lent|bring brought|spend spent|"
-    "grow grew grown|keep kept|find found|build built|lead led|meet met|teach taught|"
-    "ride rode ridden|run ran|see saw seen|eat ate eaten|give gave given|fall fell fallen|"
-    "take took taken|make made|know knew known|tell told|become became|stand stood|"
-    "sit sat|hear heard|bear bore born borne|bind bound|draw drew drawn|wear wore worn|"
-    "catch caught|think thought|say said|sing sang sung|swim swam swum|drink drank drunk|"
-    "throw threw thrown|shoot shot|fight fought|feed fed|seek sought|come came|"
-    "go went gone|do did done|wed wedded|overtake overtook overtaken|sleep slept"
-)
+FUNCTION_WORDS = frozenset(LISTS["function"].split())
+#: English words with which no keyword begins or ends.
+STOP_WORDS = FUNCTION_WORDS.union(" ".join(LISTS["stop"].values()).split())
 #: Forms of English verbs that no ending makes, and those that stand in dictionaries.
 PAST_FORMS = {
-    form: base for base, *forms in map(str.split, _IRREGULAR.split("|")) for form in forms
+    form: base
+    for base, *forms in map(str.split, LISTS["irregular"]["forms"].split(","))
+    for form in forms
 }
-#: English words with which no keyword begins or ends.
-STOP_WORDS = FUNCTION_WORDS.union(
-    # Determiners and pronouns.
-    "all another any anybody anyone anything both each either enough every everybody everyone "
-    "everything few fewer less little many more most much neither nobody none nothing one other "
-    "others own same several some somebody someone something such what whatever whichever whoever "
-    "hers herself himself itself me mine myself oneself ourselves ours themselves theirs us yours "
-    "yourself yourselves "
-    # Auxiliaries, and their remains around apostrophes.
-    "am became become becomes becoming can cannot could doing done having may might must ought "
-    "seem seemed seems shall should used will would d ll m re ve "
-    # Prepositions.
-    "about above across against along amid among amongst around behind below beneath beside "
-    "besides beyond concerning despite except following including inside like near off onto "
-    "outside past per regarding since through throughout till toward towards under underneath "
-    "until unto upon via within without "
-    # Conjunctions, and adverbs that join sentences.
-    "accordingly although because consequently else furthermore hence however indeed instead lest "
-    "meanwhile moreover namely nevertheless nonetheless nor otherwise provided so still therefore "
-    "though thus unless whereas wherever whether while whilst yet "
-    # Adverbs of time, place, degree and manner.
-    "again ago almost already always anyhow anyway anywhere apart aside away back elsewhere "
-    "especially even ever everywhere far formerly further here hereafter just last later latter "
-    "least mainly maybe mostly never next now nowhere often once only partly perhaps quite rather "
-    "seldom sometimes somewhere soon there thereafter thereby too together twice usually very "
-    "well whenever "
-    # Small numbers in words, and ordinals.
-    "two three four five six seven eight nine ten first second third former".split()
-)
 _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
 

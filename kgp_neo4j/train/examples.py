@@ -203,33 +203,16 @@ def _as_text(sentences: Sequence[str]) -> str:
 def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:
     """Return the facts of a bridge question in the order of its reasoning.
 
-    Facts named in the question come first, then those named by earlier facts, and last the one with
-    the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
-    section 2). Ties keep their order.
+    What the question names comes first, and what has the answer last: so HotpotQA's bridge
+    questions were written (Yang et al., 2018, section 2). Ties keep their order.
     """
-    left, answer = list(facts), _run(words(answer))
-    ordered: list[SupportingFact] = []
+    end = _run(words(answer))
 
-    def priority(fact: SupportingFact) -> float:
-        others = [other for other in left if other is not fact]
-        score = 2.0 * _share(fact.title or fact.text, question)
-        if any(_names(other.text, fact.title) for other in ordered):
-            score += 2.0
-        # A fact that another one names comes after it, unless they name each other.
-        score += sum(_names(fact.text, other.title) for other in others)
-        score -= sum(_names(other.text, fact.title) for other in others)
-        holding, *all_holding = [answer in _run(words(each.text)) for each in (fact, *others)]
-        if answer.strip() and holding and not all(all_holding):
-            score -= 1.0
-        if any(answer == _run(form) for form in title_words(fact.title)):
-            score -= 2.0
-        return score
+    def place(fact: SupportingFact) -> float:
+        named = _share(fact.title or fact.text, question)
+        return (end in _run(words(fact.text))) - 2.0 * named
 
-    while left:
-        best = max(left, key=priority)
-        left.remove(best)
-        ordered.append(best)
-    return ordered
+    return sorted(facts, key=place)
 
 
 def _share(title: str, question: str) -> float:

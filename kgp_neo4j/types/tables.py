@@ -138,6 +138,22 @@ class Citation:
     column_name: str = ""
     text: str = ""
 
+    @property
+    def place(self) -> str:
+        """Return where in its document this is: "page 2 (printed ii), Table 1, row 3 (Ardfin)"."""
+        parts = [self.table_name]
+        if self.page is not None:
+            printed = f" (printed {self.label})" if self.label not in ("", str(self.page)) else ""
+            parts.insert(0, f"page {self.page}{printed}")
+        for name, number, title in (
+            ("row", self.row, self.row_name),
+            ("column", self.column, self.column_name),
+        ):
+            if number is not None:
+                where = f"{name} {number}" if number > 0 else "header"
+                parts.append(f"{where} ({title})" if title else where)
+        return ", ".join(filter(None, parts))
+
 
 @dataclass(frozen=True, slots=True)
 class ShownQuery:

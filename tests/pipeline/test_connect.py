@@ -12,12 +12,7 @@ from graphs import load_records, rows, state_of
 from small_graphs import FILMS, edges
 
 from kgp_neo4j.corpus.connect import embedding_graph, keyword_graph
-from kgp_neo4j.corpus.connect.embedding_graph import (
-    choose_encoder,
-    connect_nearest,
-    embed_passages,
-    finish_nearest,
-)
+from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -311,17 +306,18 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     database: Database, films: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
+    settings = SimilaritySettings(neighbours=2)
     with pytest.raises(EncoderError, match="out of memory"):
-        embed_passages(database, films, _Failing(2), {}, replace=False)
+        EmbeddingGraph(database, films, _Failing(2), settings, {}).embed()
     assert len(database.read("connect/unembedded", corpus=films)) == 3
     assert state_of(database, films)["connected"] == []
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
-    embedded = embed_passages(database, films, encoder, seconds, replace=False)
-    settings = SimilaritySettings(neighbours=2)
-    connect_nearest(database, films, encoder, settings, seconds)
+    graph = EmbeddingGraph(database, films, encoder, settings, seconds)
+    embedded = graph.embed()
+    graph.join()
     assert state_of(database, films)["connected"] == []  # its index may not be asked yet
-    finish_nearest(database, films, encoder, settings, seconds)
+    graph.finish()
     assert embedded == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=films) == []

@@ -206,7 +206,7 @@ def test_rdf_that_is_broken(database: Database, graph: str, tmp_path: Path) -> N
             account = load_graph(database, [path], graph, embed=False, keep_going=True)
             assert (len(account.errors), _triples(database, graph)) == (1, {("a", "to", "b")})
     path = write_file(tmp_path / "c.ttl", f"{good}# Müller".encode("latin-1"))
-    with pytest.raises(InputError, match=r"c\.ttl:2: no UTF-8 text"):
+    with pytest.raises(InputError, match=r"c\.ttl:2: not turtle \(no UTF-8 text"):
         load_graph(database, [path], graph, embed=False)
     with pytest.raises(InputError, match=r"Read are .*\.ttl"):
         load_graph(database, [write_file(tmp_path / "a.xyz", "x")], graph)
@@ -218,7 +218,7 @@ def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
         database, [write_file(tmp_path / "a.tsv", text.encode("utf-16"))], graph, embed=False
     )
     path = write_file(tmp_path / "b.tsv", text.encode("gb18030"))
-    with pytest.raises(InputError, match=r"b\.tsv:1: .* is not utf-8 text"):
+    with pytest.raises(InputError, match=r"b\.tsv:1: not utf-8 text"):
         load_graph(database, [path], graph, embed=False)
     assert _triples(database, graph) == {("肝炎", "症状", "发热")}
 

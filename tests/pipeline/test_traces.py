@@ -324,7 +324,7 @@ def test_the_history(
     page = prints("history", "--export", *of, **server)
     assert page.index("tower") < page.index("island")
     assert page.startswith("## Who?\n\nThe \\*tower\\* of !\\[Ardfin\\](http://x)")
-    assert "\n> It has a sea.\n\n- [1] Kettlehaven, passage 1," in page
+    assert "\n> It has a sea. [1]\n\n- [1]: Kettlehaven, passage 1," in page
     lines = prints("history", "--export", *of, "--json", **server).splitlines()
     assert [json.loads(line)["answer"]["trace"] for line in lines] == [first, last]
 

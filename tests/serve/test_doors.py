@@ -13,7 +13,6 @@ from graphs import rows, write_file
 from mcp import Client
 from serving import Serving, serving
 
-from kgp_neo4j.corpus.answer.conversation import Turn
 from kgp_neo4j.corpus.answer.traces import explain, with_trace
 from kgp_neo4j.corpus.connect import graphs
 from kgp_neo4j.corpus.corpus import Corpus
@@ -23,8 +22,8 @@ from kgp_neo4j.corpus.pipeline import _decided
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.langchain import KgpRetriever
 from kgp_neo4j.integrations.mcp import make_server
-from kgp_neo4j.serve.completions import answer_markdown
 from kgp_neo4j.serve.service import Service
+from kgp_neo4j.show.markdown import answer_markdown
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.terminal import print_answer
 from kgp_neo4j.types.corpus import Answer, Passage, Reading, Span
@@ -118,7 +117,7 @@ def test_each_door_shows_the_same_answer(
         print_answer(made, 0)
         terminal = capsys.readouterr().out
         page = BeautifulSoup(answer_page(made), "html.parser").get_text(" ")
-        markdown = answer_markdown(Turn(question, question, made), "http://x/")
+        markdown = answer_markdown(made, "http://x/")
         for text in map(_plain, (terminal, page, markdown)):
             assert made.heading == "Answer" or made.heading in text
             assert _plain(made.said) in text

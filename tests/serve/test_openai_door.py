@@ -65,14 +65,15 @@ def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
 ) -> None:
     first = _said(client, f"corpus/{demo_graph}", _ASKED)
     assert first.startswith("**Yusuf Arden** [1]")
-    assert f"- [1]: [Hesk Bridge, passage 1]({served.address}/#document=" in first
+    assert "- [1]: [Hesk Bridge, passage 1, characters 0–" in first
+    assert f"]({served.address}/#document=" in first
     then = _said(client, f"corpus/{demo_graph}", _ASKED, first, "Why did he become an engineer?")
     assert then.startswith("Understood as: Why did Yusuf Arden become an engineer?\n\n")
     assert "grandmother" in then
 
 
 def test_past_answers_are_read_from_their_markdown() -> None:
-    source = "- [1]: [The \\[old\\] mill, page 3](http://x/#d)"
+    source = "- [1]: [The \\[old\\] mill, page 3, passage 5, characters 0–9](http://x/#d)"
     reply = f"**Ada Moor** [1] (probably, 85 %)\n\n> It was.\n{source}"
     again = (
         "Understood as: Why did Ada Moor build it?\n\nThe sentences that say most:\n\n> For rye."

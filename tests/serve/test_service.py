@@ -27,7 +27,7 @@ from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import open_language_model
-from kgp_neo4j.serve.guard import _JsonLines
+from kgp_neo4j.serve.guard import LogLines
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
 from kgp_neo4j.types.settings import ServeSettings
@@ -511,7 +511,7 @@ def test_the_log_has_the_requests_id_and_neither_question_nor_token(
     with caplog.at_level(logging.INFO, "kgp_neo4j.serve"):
         response = reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph})
         reader.get("/documents?corpus=nowhere&token=secret")
-    lines = [_JsonLines().format(record) for record in caplog.records]
+    lines = [LogLines(as_json=True).format(record) for record in caplog.records]
     first = json.loads(lines[0])
     assert first["id"] == response.headers["x-request-id"]
     assert (first["route"], first["status"], first["token"]) == ("/ask", 200, "reader")

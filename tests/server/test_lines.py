@@ -43,13 +43,13 @@ def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPa
     # What one that was cut off has left is in nobody's way.
     (home.home / "data-2026.part" / "databases" / "system").mkdir(parents=True)
     copied: list[dict[str, str]] = []
-    copy = upgrade._copy
+    copy = upgrade.copytree
 
-    def looking(old: Path, part: Path, size: int) -> None:
+    def looking(old: Path, part: Path) -> None:
         copied.append(_digests(old))
-        copy(old, part, size)
+        copy(old, part)
 
-    monkeypatch.setattr(upgrade, "_copy", looking)
+    monkeypatch.setattr(upgrade, "copytree", looking)
     used = upgrade.use(home, "2026")
     after = server.status(home)
     assert after.running, "the server ran before"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -32,7 +33,7 @@ from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.artifacts import load_lock, sha256_of
+from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
@@ -215,12 +216,12 @@ def test_too_little_room(tmp_path: Path) -> None:
         require_free(tmp_path / "not" / "yet", 10**21 - 1, "The jars")
 
 
-def test_full_disk_while_fetching(part: Cache) -> None:
+def test_full_disk_while_fetching(mirror: Mirror) -> None:
     # Every write to /dev/full fails as on a full disk.
-    part.path.unlink()
-    part.path.with_name(part.path.name + ".part").symlink_to("/dev/full")
+    write_file(mirror.path, "")
+    mirror.path.with_name(mirror.path.name + ".part").symlink_to("/dev/full")
     with pytest.raises(ServerError, match="the disk is full"):
-        jars.install(part.cache)
+        mirror.fetch()
 
 
 @pytest.mark.parametrize(
@@ -311,8 +312,6 @@ def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) 
 def test_the_archive_is_made_once_nothing_runs(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "_STEP", 0.01)
-    monkeypatch.setattr(archive, "_BUSY", 101.0)  # the tests run beside it
     monkeypatch.setattr(
         archive, "launch", lambda words, *_: archive._make(words[3], *map(Path, words[4:]))
     )
@@ -354,15 +353,26 @@ def test_the_lock_is_of_what_is_wanted(line: str) -> None:
 
 
 class Mirror(ThreadingHTTPServer):
-    """A Maven repository on loopback; what it does wrong is set by each test."""
+    """A Maven repository on loopback with one jar; what it does wrong is set by each test."""
+
+    data = os.urandom(1 << 20)
 
     def __init__(self, root: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Jar)
-        self.root = root
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.asked: list[tuple[str, str | None]] = []
         #: How many answers are cut off in the middle; whether all bytes are wrong.
         self.cut, self.wrong = 0, False
+        digest = hashlib.sha256(self.data).hexdigest()
+        self.jar = Artifact("org.example:large:1.0", "lib", len(self.data), digest)
+        self.root, self.path = root, root / self.jar.path
+
+    def fetch(self) -> str:
+        """Fetch what is missing or damaged; return what is told."""
+        said: list[str] = []
+        jars._fetch_missing(self.root, Lock((self.jar,)), said.append)
+        assert self.path.read_bytes() == self.data
+        return "\n".join(said)
 
 
 class _Jar(BaseHTTPRequestHandler):
@@ -372,9 +382,7 @@ class _Jar(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         wanted = self.headers.get("Range")
         self.server.asked.append((self.path, wanted))
-        data = (self.server.root / self.path.lstrip("/")).read_bytes()
-        if self.server.wrong:
-            data = bytes(len(data))
+        data = bytes(len(self.server.data)) if self.server.wrong else self.server.data
         begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
         self.send_response(206 if wanted else 200)
         self.send_header("Content-Length", str(len(data) - begin))
@@ -390,84 +398,51 @@ class _Jar(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-class Cache:
-    """An installed cache of our own, its jars hard links to the user's, and one jar to spoil."""
-
-    def __init__(self, cache: Path, mirror: Mirror) -> None:
-        self.cache, self.mirror = cache, mirror
-        self.artifact = max(load_lock().artifacts, key=lambda artifact: artifact.size)
-        self.path = cache / "maven" / self.artifact.path
-
-    def good(self) -> bool:
-        return sha256_of(self.path) == self.artifact.sha256
-
-    def replace(self, data: bytes) -> None:
-        self.path.unlink()  # never written in place: the user's jar is the same file
-        self.path.write_bytes(data)
-
-
 @pytest.fixture
-def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
-    source = Folders.from_environment().cache
-    jars.install(source)
-    for artifact in load_lock().artifacts:
-        target = tmp_path / "cache" / "maven" / artifact.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source / "maven" / artifact.path, target)
-        except OSError:  # another disk
-            target.write_bytes((source / "maven" / artifact.path).read_bytes())
-    jars.install(tmp_path / "cache")
-    with Mirror(source / "maven") as mirror:
-        threading.Thread(target=mirror.serve_forever, daemon=True).start()
-        monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    with Mirror(tmp_path) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", made.address)
         monkeypatch.setattr(fetch, "_MORE", 0.01)
-        yield Cache(tmp_path / "cache", mirror)
-        mirror.shutdown()
+        yield made
+        made.shutdown()
 
 
-def test_damaged_jar_is_found_and_fetched_anew_from_the_mirror(part: Cache) -> None:
+def test_damaged_jar_is_found_and_fetched_anew_from_the_mirror(mirror: Mirror) -> None:
+    write_file(mirror.path, "damaged")
+    assert f"{mirror.path.name} is damaged" in mirror.fetch()
+    assert mirror.asked == [(f"/{mirror.jar.path}", None)]
+    mirror.fetch()
+    assert len(mirror.asked) == 1, "a good cache asks nobody"
+
+
+def test_all_jars_are_verified_when_asked(folders: Folders) -> None:
     said: list[str] = []
-    part.replace(b"damaged")
-    jars.install(part.cache, echo=said.append)
-    assert part.good()
-    assert part.mirror.asked == [(f"/{part.artifact.path}", None)]
-    assert f"{part.path.name} is damaged" in "\n".join(said)
-    jars.install(part.cache)
-    assert len(part.mirror.asked) == 1, "a good cache asks nobody"
-    # What size and time hide is found by --verify.
-    times = part.path.stat()
-    part.replace(bytes(part.artifact.size))
-    os.utime(part.path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    jars.install(part.cache)
-    assert len(part.mirror.asked) == 1
-    jars.install(part.cache, verify=True)
-    assert part.good()
+    jars.install(folders.cache, echo=said.append)
+    assert said == []
+    jars.install(folders.cache, verify=True, echo=said.append)
+    assert said == [f"Verifying {len(load_lock().artifacts)} jars"]
 
 
-def test_wrong_bytes_are_refused(part: Cache) -> None:
-    part.path.unlink()
-    part.mirror.wrong = True
+def test_wrong_bytes_are_refused(mirror: Mirror) -> None:
+    mirror.wrong = True
     with pytest.raises(ServerError, match=r"127\.0\.0\.1: the bytes received do not match the SHA"):
-        jars.install(part.cache)
-    assert not part.path.exists()
+        mirror.fetch()
+    assert not mirror.path.exists()
 
 
-def test_broken_download_is_resumed_also_by_the_next_run(part: Cache) -> None:
-    part.path.unlink()
-    part.mirror.cut = 4
+def test_broken_download_is_resumed_also_by_the_next_run(mirror: Mirror) -> None:
+    mirror.cut = 4
     with pytest.raises(ServerError, match=r"the connection .*Run the command again"):
-        jars.install(part.cache)
-    jars.install(part.cache)
-    assert part.good()
-    asked = [int(wanted[6:-1]) if wanted else 0 for _, wanted in part.mirror.asked]
+        mirror.fetch()
+    mirror.fetch()
+    asked = [int(wanted[6:-1]) if wanted else 0 for _, wanted in mirror.asked]
     assert len(asked) == 5
     assert asked == sorted(set(asked)), "it did not go on where it was cut off"
 
 
-def test_mirror_must_be_an_address(part: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    part.path.unlink()
+def test_mirror_must_be_an_address(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", "user:secret@somewhere")
     with pytest.raises(ConfigurationError, match="not an http or https address") as caught:
-        jars.install(part.cache)
+        mirror.fetch()
     assert "secret" not in str(caught.value)

@@ -166,13 +166,6 @@ def test_every_package_that_is_imported_is_declared() -> None:
     assert wrong == []
 
 
-def test_doctor_knows_every_extra() -> None:
-    from kgp_neo4j.environment import extras
-
-    declared = set(_project()["optional-dependencies"]) - {"test", "docs", "dev"}
-    assert set(extras._EXTRAS) == declared
-
-
 _PUBLIC = {name: getattr(kgp_neo4j, name) for name in kgp_neo4j.__all__}
 
 

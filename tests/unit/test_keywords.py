@@ -1,7 +1,7 @@
 """Keyword extraction: n-grams, titles and their weights."""
 
 import math
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from small_graphs import FILMS
 
@@ -10,29 +10,18 @@ from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.settings import KeywordSettings
 
 
-@dataclass(frozen=True)
-class _Link:
-    text: str
-    tfidf: float
-    owned: bool
-    named: bool
-    frequency: int
-
-
-def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, _Link]]:
+def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, SimpleNamespace]]:
     """Extract the keywords of passages given as text or (title, text)."""
     pairs = [("", text) if isinstance(text, str) else text for text in texts]
     passages = [(title, f"{title}. {text}") for title, text in pairs]
     titles = [title for title, _ in pairs]
     found = extract_keywords(passages, titles, KeywordSettings(**settings))
-    links: list[dict[str, _Link]] = [{} for _ in texts]
+    links: list[dict[str, SimpleNamespace]] = [{} for _ in texts]
     for at, number, weight, owned in zip(
         found.passage, found.keyword, found.weight, found.owned, strict=True
     ):
-        text = found.texts[number]
-        links[at][text] = _Link(
-            text, weight, owned, found.named[number], int(found.frequency[number])
-        )
+        own = {"named": found.named[number], "frequency": found.frequency[number]}
+        links[at][found.texts[number]] = SimpleNamespace(tfidf=weight, owned=owned, **own)
     return links
 
 

@@ -185,26 +185,6 @@ def _tree(rng: random.Random, leaves: int) -> dict[str, Any]:
     }
 
 
-def _chain(leaves: int, low: bool) -> dict[str, Any]:
-    """Return a tree whose splits all hang on one side."""
-    tree: dict[str, Any] = {"leaf": 0.0}
-    for number in range(1, leaves):
-        sides = (tree, {"leaf": float(number)})
-        first, second = sides if low else sides[::-1]
-        threshold = float(number if low else -number)
-        tree = {"feature": "links", "threshold": threshold, "low": first, "high": second}
-    return tree
-
-
-def _rows(rng: random.Random, count: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    values = (-1.0, -0.5, 0.0, 0.25, 1.0)
-    made = [
-        [rng.choice(values) if rng.random() < 0.5 else rng.uniform(-2, 2) for _ in _FEATURES]
-        for _ in range(count)
-    ]
-    return np.array(made, np.float32)
-
-
 def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> float:
     """Return the leaf's value, from split to split."""
     while "leaf" not in tree:
@@ -217,7 +197,10 @@ def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> float:
 def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     rng = random.Random(seed)
     forest = [_tree(rng, leaves) for leaves in (1, 2, 3, 7, LEAVES - 1, *[LEAVES] * 15)]
-    rows = _rows(rng, 60)
+    drawn = np.random.default_rng(seed)
+    values = drawn.choice((-1.0, -0.5, 0.0, 0.25, 1.0), (60, 4))
+    rows = np.where(drawn.random((60, 4)) < 0.5, values, drawn.uniform(-2, 2, (60, 4)))
+    rows = rows.astype(np.float32)
     walked = [[_walk(tree, row) for tree in forest] for row in rows.tolist()]
     trees = Trees(_FEATURES, forest)
     scores = trees.scores(rows)
@@ -226,18 +209,20 @@ def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     assert len(set(scores.tolist())) > 50  # different rows, different leaves
 
 
-def _scorer(**changed: Any) -> dict[str, Any]:
-    """Return what a scorer's file holds, with some of it changed."""
-    made = {"features": list(_FEATURES), "first": [_chain(4, True)], "later": [_chain(2, False)]}
-    return made | changed
+_TREES = [_tree(random.Random(4), leaves) for leaves in (4, 2, LEAVES + 1)]
+
+
+def _scorer(**changed: Any) -> str:
+    """Return the text of a scorer's file, with some of it changed."""
+    made = {"features": list(_FEATURES), "first": _TREES[:1], "later": _TREES[1:2]}
+    return json.dumps(made | changed)
 
 
 def test_a_scorer_from_its_file(tmp_path: Path) -> None:
-    write_file(tmp_path / "scorer.json", json.dumps(_scorer()))
-    first, later = load_scorer(str(tmp_path))
+    write_file(tmp_path / "scorer.json", _scorer())
     rows = np.full((1, len(_FEATURES)), 9.0, np.float32)
-    assert first.scores(rows).tolist() == [_walk(_chain(4, True), [9.0] * 4)]
-    assert later.scores(rows).tolist() == [_walk(_chain(2, False), [9.0] * 4)]
+    for trees, tree in zip(load_scorer(str(tmp_path)), _TREES[:2], strict=True):
+        assert trees.scores(rows) == pytest.approx([_walk(tree, [9.0] * 4)])
 
 
 _OTHER = {"feature": "colour", "threshold": 0, "low": {"leaf": 0}, "high": {"leaf": 1}}
@@ -249,16 +234,13 @@ _OTHER = {"feature": "colour", "threshold": 0, "low": {"leaf": 0}, "high": {"lea
         (b"{}", "no scorer"),
         (b"\xff\xfe", "no scorer"),
         (b"[" * 100_000, "no scorer"),
-        (json.dumps(_scorer(first=[_OTHER])).encode(), "no scorer.*colour"),
-        (
-            json.dumps(_scorer(later=[{**_OTHER, "feature": "links", "low": 3}])).encode(),
-            "no scorer",
-        ),
-        (json.dumps(_scorer(first=[_chain(LEAVES + 1, True)])).encode(), "over 16 leaves"),
+        (_scorer(first=[_OTHER]), "no scorer.*colour"),
+        (_scorer(later=[{**_OTHER, "feature": "links", "low": 3}]), "no scorer"),
+        (_scorer(first=_TREES[2:]), "over 16 leaves"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=range(6),
 )
-def test_files_that_are_no_scorer(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_files_that_are_no_scorer(tmp_path: Path, content: str | bytes, reason: str) -> None:
     file = write_file(tmp_path / "scorer.json", content)
     with pytest.raises(ModelError, match=reason) as raised:
         load_scorer(str(tmp_path))

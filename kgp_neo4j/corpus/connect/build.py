@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from kgp_neo4j.environment.job import ahead
 from kgp_neo4j.environment.progress import Progress
@@ -15,9 +15,11 @@ from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
+_Settings = TypeVar("_Settings", KeywordSettings, EntitySettings)
+
 
 @dataclass(frozen=True, slots=True)
-class GraphBuild:
+class GraphBuild(Generic[_Settings]):
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
     With `anew` everything is written again, not only what differs from what is stored. `seconds`
@@ -28,7 +30,7 @@ class GraphBuild:
     database: Database
     corpus: str
     graph: str
-    settings: KeywordSettings | EntitySettings
+    settings: _Settings
     seconds: dict[str, float]
     anew: bool = False
     statements: threading.Lock = field(default_factory=threading.Lock)

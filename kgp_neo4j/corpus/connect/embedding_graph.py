@@ -1,9 +1,9 @@
 """Makes the KNN graphs: embeds passages, and joins each to its nearest."""
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 #: Passages encoded and then written in one transaction, after which a run can stop. Larger ones are
@@ -61,101 +62,96 @@ def choose_encoder(
     return encoder
 
 
-def connect_nearest(
-    database: Database,
-    corpus: str,
-    encoder: Encoder,
-    settings: SimilaritySettings | MdrSettings,
-    seconds: dict[str, float],
-    *,
-    anew: bool = False,
-) -> None:
-    """Join the embedded passages to their nearest.
+@dataclass(frozen=True, slots=True)
+class EmbeddingGraph:
+    """The embeddings of a corpus and the graph of the nearest, while a run of `connect` makes them.
 
-    Where few passages are new or lost a neighbour, only their edges and those to them are made, all
-    where `anew` is true or the number of neighbours is another than before. The graph counts as
-    made after `finish_nearest`. `seconds` gets the duration of each step.
+    `seconds` gets the duration of each step.
     """
-    graph, space, edges = _space_of(encoder)
-    with timed(seconds, "similarity edges"):
-        (state,) = database.read("inspect/encoder", corpus=corpus, graph=graph)
-        stored = json.loads(state["settings"]) if state["settings"] else {}
-        every = anew or stored.get("neighbours") != settings.neighbours
-        if every:
-            database.write("connect/begin", corpus=corpus, graph=graph)
-        join_nearest(database, corpus, space, edges, settings.neighbours, every=every)
-        if state["indexed"]:
-            # The first time that of the vectors, which the server makes beside what comes next.
-            make_indexes(database, corpus)
 
+    database: Database
+    corpus: str
+    encoder: Encoder
+    settings: SimilaritySettings | MdrSettings
+    seconds: dict[str, float]
 
-def finish_nearest(
-    database: Database,
-    corpus: str,
-    encoder: Encoder,
-    settings: SimilaritySettings | MdrSettings,
-    seconds: dict[str, float],
-) -> None:
-    """Wait until the embeddings' index can be asked, and let the graph count as made.
+    def embed(self) -> int:
+        """Embed the passages without an embedding, or all, and return how many these were.
 
-    `seconds` gets the duration.
-    """
-    with timed(seconds, "vector index"):
-        database.read("install/await_indexes")
-    graph, _, _ = _space_of(encoder)
-    values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=graph, settings=values)
-
-
-def embed_passages(
-    database: Database, corpus: str, encoder: Encoder, seconds: dict[str, float], *, replace: bool
-) -> int:
-    """Embed the passages without an embedding, or all, and return how many these were.
-
-    It goes on from where a run stopped. `seconds` gets the duration of each step.
-    """
-    graph, space, _ = _space_of(encoder)
-    found = database.stream("connect/unembedded", corpus=corpus, property=space, replace=replace)
-    # Longest first, so that a batch wastes no work on padding; the texts are read again when they
-    # are encoded, since all together take much memory.
-    ids = [id_ for _, id_ in sorted((-len(row["text"]), row["id"]) for row in found)]
-    if replace:
-        # Until it is finished, nothing can be compared with the new vectors.
-        values = {"corpus": corpus, "graph": graph}
-        database.write("connect/begin", **values, keep=False)
-        database.write_in_batches("connect/remove_embeddings", **values, property=space)
-    stored = database.write(
-        "connect/encoder", corpus=corpus, graph=graph,
-        encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
-    )  # fmt: skip
-    _check(corpus, stored, encoder)  # another run may have come first
-    if len(ids) >= _MANY:
-        with timed(seconds, "embed"):
-            read = database.read("connect/texts", ids=ids[:: len(ids) // 16][:16])
-            encoder = choose_network(encoder, [(row["title"], row["text"]) for row in read])
-
-    def write(read: Sequence[Row], vectors: NDArray[np.float32]) -> None:
-        with timed(seconds, "write embeddings"):
-            rows = [
-                {"id": row["id"], "vector": vector.tolist()}
-                for row, vector in zip(read, vectors, strict=True)
-            ]
-            database.write("connect/embeddings", rows=rows, property=space)
-
-    # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
-    with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
-        writing = None
-        for start in range(0, len(ids), _BATCH):
-            with timed(seconds, "embed"):
-                read = database.read("connect/texts", ids=ids[start : start + _BATCH])
-                texts = [(row["title"], row["text"]) for row in read]
-                vectors = encode_kept(encoder, texts, progress.update)
+        It goes on from where a run stopped.
+        """
+        database, encoder, replace = self.database, self.encoder, self.settings.replace
+        graph, space, _ = _space_of(encoder)
+        values = {"corpus": self.corpus, "graph": graph}
+        found = database.stream(
+            "connect/unembedded", corpus=self.corpus, property=space, replace=replace
+        )
+        # Longest first, so that a batch wastes no work on padding; the texts are read again when
+        # they are encoded, since all together take much memory.
+        ids = [id_ for _, id_ in sorted((-len(row["text"]), row["id"]) for row in found)]
+        if replace:
+            # Until it is finished, nothing can be compared with the new vectors.
+            database.write("connect/begin", **values, keep=False)
+            database.write_in_batches("connect/remove_embeddings", **values, property=space)
+        told = parts(encoder, "dimension", "fingerprint")
+        stored = database.write("connect/encoder", **values, encoder=encoder.name, **told)
+        _check(self.corpus, stored, encoder)  # another run may have come first
+        if len(ids) >= _MANY:
+            with timed(self.seconds, "embed"):
+                _, texts = self._read(ids[:: len(ids) // 16][:16])
+                encoder = choose_network(encoder, texts)
+        # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
+        with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
+            writing = None
+            for start in range(0, len(ids), _BATCH):
+                with timed(self.seconds, "embed"):
+                    batch, texts = self._read(ids[start : start + _BATCH])
+                    vectors = encode_kept(encoder, texts, progress.update)
+                if writing:
+                    writing.result()
+                writing = beside.submit(in_context(self._write), batch, vectors)
             if writing:
                 writing.result()
-            writing = beside.submit(in_context(write), read, vectors)
-        if writing:
-            writing.result()
-    return len(ids)
+        return len(ids)
+
+    def _read(self, ids: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+        """Return the ids of passages that are still there, and their titles and texts."""
+        rows = self.database.read("connect/texts", ids=ids)
+        return [row["id"] for row in rows], [(row["title"], row["text"]) for row in rows]
+
+    def _write(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        with timed(self.seconds, "write embeddings"):
+            rows = [{"id": i, "vector": v.tolist()} for i, v in zip(ids, vectors, strict=True)]
+            _, space, _ = _space_of(self.encoder)
+            self.database.write("connect/embeddings", rows=rows, property=space)
+
+    def join(self, *, anew: bool = False) -> None:
+        """Join the embedded passages to their nearest.
+
+        Where few passages are new or lost a neighbour, only their edges and those to them are made,
+        all where `anew` is true or the number of neighbours is another than before. The graph
+        counts as made after `finish`.
+        """
+        graph, space, edges = _space_of(self.encoder)
+        database, corpus, neighbours = self.database, self.corpus, self.settings.neighbours
+        with timed(self.seconds, "similarity edges"):
+            (state,) = database.read("inspect/encoder", corpus=corpus, graph=graph)
+            stored = json.loads(state["settings"]) if state["settings"] else {}
+            every = anew or stored.get("neighbours") != neighbours
+            if every:
+                database.write("connect/begin", corpus=corpus, graph=graph)
+            join_nearest(database, corpus, space, edges, neighbours, every=every)
+            if state["indexed"]:
+                # The first time that of the vectors, which the server makes beside what comes next.
+                make_indexes(database, corpus)
+
+    def finish(self) -> None:
+        """Wait until the embeddings' index can be asked, and let the graph count as made."""
+        with timed(self.seconds, "vector index"):
+            self.database.read("install/await_indexes")
+        graph, _, _ = _space_of(self.encoder)
+        values = json.dumps(asdict(self.settings), sort_keys=True)
+        self.database.write("connect/finish", corpus=self.corpus, graph=graph, settings=values)
 
 
 def _space_of(encoder: Encoder) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ import itertools
 import math
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,42 +24,38 @@ _EDGE = {"type": "SHARES_ENTITY", "items": "entities", "marks": "sharedEntityMar
 _BATCH = 1000
 #: Which linker has linked a passage, as its `linkedBy` says.
 _LINKER = "titles"
+_Build: TypeAlias = GraphBuild[EntitySettings]
 
 
-def aliases_of(build: GraphBuild, settings: EntitySettings) -> dict[str, list[str]]:
+def aliases_of(build: _Build) -> dict[str, list[str]]:
     """Return the other names of documents by title; raises InputError for an invalid file."""
-    if not settings.aliases:
+    if not (file := build.settings.aliases):
         return {}
-    return read_aliases(settings.aliases, {row["title"] for row in build.read("inspect/documents")})
+    return read_aliases(file, {row["title"] for row in build.read("inspect/documents")})
 
 
-def connect_entities(
-    build: GraphBuild, settings: EntitySettings, aliases: Mapping[str, Sequence[str]]
-) -> None:
+def connect_entities(build: _Build, aliases: Mapping[str, Sequence[str]]) -> None:
     """Link a corpus's passages and make its shared-entity edges; only what differs is written."""
     # A file of aliases of the same name may say something else each time.
-    if not settings.aliases and build.is_current():
+    if not build.settings.aliases and build.is_current():
         return
     with build.making():
         with timed(build.seconds, "read passages"):
             rows = build.read("connect/entity_passages", anew=build.anew)
-        _write_mentions(build, settings, rows, aliases)
+        _write_mentions(build, rows, aliases)
         with timed(build.seconds, "shared-entity edges"):
             # By id, so that the same passages make the same edges wherever they are stored.
             rows.sort(key=lambda row: row["id"])
-            _write_edges(build, settings, rows)
+            _write_edges(build, rows)
 
 
 def _write_mentions(
-    build: GraphBuild,
-    settings: EntitySettings,
-    rows: Sequence[Row],
-    aliases: Mapping[str, Sequence[str]],
+    build: _Build, rows: Sequence[Row], aliases: Mapping[str, Sequence[str]]
 ) -> None:
     """Link the passages and write their mentions; their texts leave the rows (`link_all`)."""
     titles = {row["document"]: row["title"] for row in rows}
     documents = {row["document"]: row["documentNode"] for row in rows}
-    linked = link_all(EntityLinker(titles.items(), aliases, settings), rows)
+    linked = link_all(EntityLinker(titles.items(), aliases, build.settings), rows)
     #: By the name of each entity that is stored: its node, and how it was first written.
     entities = {
         row["name"]: (row["node"], row["title"])
@@ -79,7 +76,7 @@ def _write_mentions(
 
 
 def _write_entities(
-    build: GraphBuild, batch: Sequence[Linked], entities: dict[str, tuple[str, str]], seen: set[str]
+    build: _Build, batch: Sequence[Linked], entities: dict[str, tuple[str, str]], seen: set[str]
 ) -> None:
     """Write the entities that are new, or were first written otherwise than before."""
     new: dict[str, str] = {}
@@ -94,7 +91,7 @@ def _write_entities(
 
 
 def _write_batch(
-    build: GraphBuild,
+    build: _Build,
     batch: Sequence[Linked],
     rows: Sequence[Row],
     documents: Mapping[str, str],
@@ -128,35 +125,29 @@ def rarity(passages: int, frequency: int, single: bool = False) -> float:
     return rare * 0.5 if single else rare
 
 
-def _write_edges(build: GraphBuild, settings: EntitySettings, rows: Sequence[Row]) -> None:
+def _write_edges(build: _Build, rows: Sequence[Row]) -> None:
     """Write what changed of the edges to mentioned documents, and between those that share most."""
     place = {row["node"]: at for at, row in enumerate(rows)}
-    shared, titles = _shared_pairs(build, settings, [row["id"] for row in rows], place)
-    first, second, named_by, score = array("i"), array("i"), array("i"), array("d")
+    shared, titles = _shared_pairs(build, [row["id"] for row in rows], place)
+    numbers = array("d")
     for row in build.database.stream("connect/naming", corpus=build.corpus):
-        for node, scored in row["naming"]:
-            first.append(place[node])
-            second.append(place[row["other"]])
-            named_by.append(len(titles))
-            score.append(scored * rarity(len(rows), row["frequency"]))
+        rare = rarity(len(rows), row["frequency"])
+        for node, score in row["naming"]:
+            numbers.extend((place[node], place[row["other"]], len(titles), score * rare))
         titles.append(row["title"])
-    items = np.full((len(first), MOST_ITEMS), -1, np.int32)
+    columns = np.frombuffer(numbers).reshape(-1, 4).T
+    first, second, named_by = columns[:3].astype(np.int32)
+    items = np.full((first.size, MOST_ITEMS), -1, np.int32)
     items[:, 0] = named_by
-    named = Pairs(
-        np.frombuffer(first, np.int32),
-        np.frombuffer(second, np.int32),
-        np.ones(len(first), np.int32),
-        np.frombuffer(score, np.float64),
-        items,
-    )
+    named = Pairs(first, second, np.ones_like(first), columns[3], items)
     write_pairs(build, _EDGE, rows, named, shared, titles)
 
 
 def _shared_pairs(
-    build: GraphBuild, settings: EntitySettings, ids: Sequence[str], place: Mapping[str, int]
+    build: _Build, ids: Sequence[str], place: Mapping[str, int]
 ) -> tuple[Pairs, list[str]]:
     """Return the pairs of passages that share most, and the titles of what they share."""
-    titles: list[str] = []
+    settings, titles = build.settings, list[str]()
     rare, sizes, members = array("d"), array("i"), array("i")
     with build.turn():
         for row in build.database.stream(

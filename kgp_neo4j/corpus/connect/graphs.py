@@ -5,15 +5,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
-from typing import TypedDict, Unpack, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, timed
-from kgp_neo4j.corpus.connect.embedding_graph import (
-    choose_encoder,
-    connect_nearest,
-    embed_passages,
-    finish_nearest,
-)
+from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
@@ -70,50 +65,44 @@ def connect(
     if not made:
         raise no_corpus(corpus)
     make_own_indexes(database, corpus)  # one of an earlier version may have none
-    keywords = settings.get("keywords") or KeywordSettings()
-    entities = settings.get("entities") or EntitySettings()
-    similarity = settings.get("similarity") or SimilaritySettings()
+    by_meaning: dict[str, SimilaritySettings | MdrSettings] = {
+        "knn-st": settings.get("similarity") or SimilaritySettings(),
+        "knn-mdr": settings.get("mdr") or MdrSettings(),
+    }
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    encoder = None
-    if "knn-st" in edges:
+    embeddings: dict[str, EmbeddingGraph] = {}
+    for edge in filter(by_meaning.__contains__, edges):
         # Before any change, so that a refused run leaves the corpus as it is.
         with timed(seconds, "load encoder"):
-            encoder = choose_encoder(database, corpus, similarity)
+            encoder = choose_encoder(database, corpus, by_meaning[edge])
+        embeddings[edge] = EmbeddingGraph(database, corpus, encoder, by_meaning[edge], seconds)
     stopped = threading.Event()
-    build = partial(
-        GraphBuild, database, corpus, seconds=seconds, anew=anew,
-        statements=threading.Lock(), stopped=stopped,
-    )  # fmt: skip
+    shared: dict[str, Any] = {
+        "seconds": seconds, "anew": anew, "statements": threading.Lock(), "stopped": stopped,
+    }  # fmt: skip
     graphs: list[Callable[[], None]] = []
     if "tfidf" in edges:
-        graphs.append(partial(connect_keywords, build("keywords", keywords), keywords))
+        keywords = settings.get("keywords") or KeywordSettings()
+        extracting = GraphBuild(database, corpus, "keywords", keywords, **shared)
+        graphs.append(partial(connect_keywords, extracting))
     if "entity" in edges:
-        linking = build("entities", entities)
-        graphs.append(partial(connect_entities, linking, entities, aliases_of(linking, entities)))
-    if encoder:
-        # First, while the database is small: the search needs both cores, and the index of the
-        # vectors is made on the one that is idle in most of what comes after.
-        report["embedded"] = embed_passages(
-            database, corpus, encoder, seconds, replace=similarity.replace
-        )
-        connect_nearest(database, corpus, encoder, similarity, seconds, anew=anew)
+        entities = settings.get("entities") or EntitySettings()
+        linking = GraphBuild(database, corpus, "entities", entities, **shared)
+        graphs.append(partial(connect_entities, linking, aliases_of(linking)))
+    # First, while the database is small: the search needs both cores, and the index of the vectors
+    # is made on the one that is idle in most of what comes after.
+    for edge, graph in embeddings.items():
+        report["embedded" if edge == "knn-st" else "mdr_embedded"] = graph.embed()
+        graph.join(anew=anew)
     if made[0]["passages"] > _AT_ONCE:
         for make in graphs:
             make()
     else:
         _make_at_once(graphs, stopped)
-    if "knn-mdr" in edges:
-        mdr = settings.get("mdr") or MdrSettings()
-        by_mdr = choose_encoder(database, corpus, mdr)
-        report["mdr_embedded"] = embed_passages(
-            database, corpus, by_mdr, seconds, replace=mdr.replace
-        )
-        connect_nearest(database, corpus, by_mdr, mdr, seconds)
-        finish_nearest(database, corpus, by_mdr, mdr, seconds)
-    if encoder:
-        finish_nearest(database, corpus, encoder, similarity, seconds)
+    for graph in embeddings.values():
+        graph.finish()
     (state,) = database.read("inspect/corpus", corpus=corpus)
     # Whether the corpus is wholly in its graphs is stored with their counts.
     for row in database.write("connect/counts", corpus=corpus, complete=state["unconnected"] == 0):

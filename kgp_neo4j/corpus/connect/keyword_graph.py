@@ -28,8 +28,9 @@ _LINKS = 30_000
 _MOST_OWNERS = 20
 
 
-def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
+def connect_keywords(build: GraphBuild[KeywordSettings]) -> None:
     """Make a corpus's keywords and shared-keyword edges; only what differs is written."""
+    settings = build.settings
     if build.is_current():
         return
     with build.making():
@@ -55,7 +56,9 @@ def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
             write_pairs(build, _EDGE, rows, _naming_pairs(keywords), shared, keywords.texts)
 
 
-def _write_keywords(build: GraphBuild, rows: Sequence[Row], keywords: Keywords) -> None:
+def _write_keywords(
+    build: GraphBuild[KeywordSettings], rows: Sequence[Row], keywords: Keywords
+) -> None:
     """Write the keywords of passages that differ from what is stored; remove those of none."""
     # Everything that the link of a passage to a keyword says but its weight.
     said = keywords.hashes[keywords.keyword] ^ (keywords.owned.astype(np.uint64) << np.uint64(63))

@@ -229,8 +229,9 @@ def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 class _Grams:
-    """The n-grams of a text that occur in two passages or more, numbered from the shortest on.
+    """The n-grams of a text that occur in two passages or more.
 
+    They are numbered from the shortest on, those of one length in the order of the alphabet.
     `number` is how many there are, `frequency` the passages of each, `hashes` those of their words.
     """
 
@@ -271,17 +272,6 @@ class _Grams:
         self._first = np.concatenate(firsts)
         self._untitled = ~np.isin(self.hashes, text.title_hashes)
         self._size = np.repeat(np.arange(len(firsts), dtype=np.int8), [f.size for f in firsts])
-        everything = np.arange(self.number)
-        self._rank = np.empty(self.number, np.int32)
-        spelled = [self._word(everything, at) for at in range(len(self._levels))]
-        if spelled:
-            self._rank[np.lexsort(spelled[::-1])] = np.arange(self.number, dtype=np.int32)
-
-    def _word(self, grams: NDArray[np.int64], at: int) -> NDArray[np.int32]:
-        """Return the words at a place of n-grams, -1 where they are shorter."""
-        numbers = self._text.numbers
-        place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
-        return np.where(at < self._size[grams], numbers[place], np.int32(-1))
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
         """Yield the words of each n-gram."""
@@ -306,7 +296,8 @@ class _Grams:
         untitled = self._untitled[gram]
         place, gram, count = place[untitled], gram[untitled], count[untitled]
         weight = _tfidf(count, self.frequency[gram], self._text.passages)
-        order = np.lexsort((self._rank[gram], -weight, place))
+        # Stable: of two that weigh the same the shorter comes first, then in order of the alphabet.
+        order = np.lexsort((-weight, place))
         rank = np.arange(place.size) - np.searchsorted(place, place)
         order = order[rank < self._keywords]
         return place[order].astype(np.int32), gram[order].astype(np.int32), weight[order]

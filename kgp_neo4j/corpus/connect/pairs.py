@@ -179,7 +179,7 @@ def ranges(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
 
 
 def write_pairs(
-    build: GraphBuild,
+    build: GraphBuild[Any],
     edge: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     named: Pairs,

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -26,54 +25,39 @@ _KINDS = ("names", "named_by", "shares", "similar", "next")
 _NO_RANK = 50.0
 
 
-@dataclass(frozen=True, slots=True)
 class QuestionSignals:
     """The signals of a question from the search, before the first hop.
 
-    `order` ranks passages by reciprocal rank fusion of words, meaning and named titles; `cosines`
-    are those of the passages that were found by meaning, best first.
+    They are made of the rows of `traverse/question_signals`. `lexical` and `named` score passages
+    by words, the best by 1, and by titles that the question names; `cosines` are those of the
+    passages found by meaning, best first. `order` ranks passages by reciprocal rank fusion of all
+    three.
     """
 
-    vector: list[float]
-    words: list[str]
-    phrases: list[str]
-    lexical: Mapping[str, float]
-    best_lexical: float
-    cosines: Sequence[float]
-    lexical_rank: Mapping[str, int]
-    cosine_rank: Mapping[str, int]
-    named: Mapping[str, float]
-    fused: Mapping[str, float]
-    order: Sequence[str]
-    rank: Mapping[str, int]
+    def __init__(self, text: str, vector: Sequence[float], rows: Sequence[Row]) -> None:
+        lexical, cosine, self.named = (
+            {r["passage"]: float(r[kind]) for r in rows if r[kind] is not None}
+            for kind in ("lexical", "cosine", "named")
+        )
+        self.vector = list(vector)
+        self.words = [_stem(word) for word in content_words(text)[:_MOST_WORDS]]
+        self.phrases = _question_phrases(text)[:_MOST_PHRASES]
+        self.best_lexical = max(lexical.values(), default=1.0)
+        self.lexical = {passage: score / self.best_lexical for passage, score in lexical.items()}
+        self.cosines = sorted(cosine.values(), reverse=True)
+        self.lexical_rank = _places(_ranked(lexical)[:_MOST_RANKED])
+        self.cosine_rank = _places(_ranked(cosine)[:_MOST_RANKED])
+        self.fused: dict[str, float] = defaultdict(float)
+        titles = _places(_ranked(self.named)[:_MOST_TITLES])
+        for ranking in (self.lexical_rank, self.cosine_rank, titles):
+            for passage, rank in ranking.items():
+                self.fused[passage] += 1.0 / (_RRF + rank)
+        self.order = _ranked(self.fused)
+        self.rank = _places(self.order)
 
 
-def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) -> QuestionSignals:
-    """Return a question's signals from the rows of `traverse/question_signals`."""
-    lexical = {r["passage"]: float(r["lexical"]) for r in rows if r["lexical"] is not None}
-    cosine = {r["passage"]: float(r["cosine"]) for r in rows if r["cosine"] is not None}
-    named = {r["passage"]: float(r["named"]) for r in rows if r["named"] is not None}
-    by_words, by_meaning = (_ranked(scores)[:_MOST_RANKED] for scores in (lexical, cosine))
-    fused: dict[str, float] = defaultdict(float)
-    for ranking in (by_words, by_meaning, _ranked(named)[:_MOST_TITLES]):
-        for rank, passage in enumerate(ranking):
-            fused[passage] += 1.0 / (_RRF + rank)
-    order = _ranked(fused)
-    best = max(lexical.values(), default=1.0)
-    return QuestionSignals(
-        vector=list(vector),
-        words=[_stem(word) for word in content_words(text)[:_MOST_WORDS]],
-        phrases=_question_phrases(text)[:_MOST_PHRASES],
-        lexical={passage: score / best for passage, score in lexical.items()},
-        best_lexical=best,
-        cosines=sorted(cosine.values(), reverse=True),
-        lexical_rank={passage: rank for rank, passage in enumerate(by_words)},
-        cosine_rank={passage: rank for rank, passage in enumerate(by_meaning)},
-        named=named,
-        fused=fused,
-        order=order,
-        rank={passage: rank for rank, passage in enumerate(order)},
-    )
+def _places(ranked: Sequence[str]) -> dict[str, int]:
+    return {passage: rank for rank, passage in enumerate(ranked)}
 
 
 def _ranked(scores: Mapping[str, float]) -> list[str]:
@@ -143,14 +127,12 @@ class Candidates:
             [(at, *link) for at, row in enumerate(rows) for link in row["links"]], np.float32
         ).reshape(-1, 4)
         of, kind, parent = links[:, :3].astype(np.intp).T
-        weight = links[:, 3]
-        is_question_entity = kind == ASKED
+        weight, asked = links[:, 3], kind == ASKED
         self.asked = np.zeros((2, size), np.float32)  # the rarest, and all of them
-        np.maximum.at(self.asked[0], of[is_question_entity], weight[is_question_entity])
-        np.add.at(self.asked[1], of[is_question_entity], weight[is_question_entity])
+        np.maximum.at(self.asked[0], of[asked], weight[asked])
+        np.add.at(self.asked[1], of[asked], weight[asked])
         self.links = np.zeros((6, width, size), np.float32)
-        edge = ~is_question_entity
-        np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
+        np.maximum.at(self.links, (kind[~asked], parent[~asked], of[~asked]), weight[~asked])
         parents = np.array([place.get(passage, -1) for passage in frontier] or [-1])
         known = parents >= 0
         self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)

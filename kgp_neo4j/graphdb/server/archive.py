@@ -2,8 +2,8 @@
 
 Without it, a server lists the classes that it loads. Later a Java of low priority stores those
 classes, parsed and verified, in one file of about 170 MB in the cache, which the JVM then maps into
-memory. A process that starts with the server waits for the time to do so: ten minutes in which
-nobody used it, or its end. Where the file cannot be made, starts are only slower.
+memory. A process that starts with the server waits for the time to do so: ten minutes, or its end.
+Where the file cannot be made, starts are only slower.
 """
 
 import contextlib
@@ -23,10 +23,7 @@ from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
-_STEP = 30.0  # seconds over which is asked whether anything ran
-_IDLE_STEPS = 20  # steps without work, while a server runs
-_BUSY = 50.0  # percent of all processors; the archive takes one of them
-_STATEMENT = 0.5  # seconds of processor time in a step; an idle server takes 0.1
+_FIRST = 600.0  # seconds in which nothing stands in the way of who began to use the server
 
 
 def archive_options(
@@ -70,7 +67,10 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
 def _make(java: str, archive: Path, home: Path) -> None:
     """Make the archive, when it is time to; raises filelock.Timeout where another is about to."""
     with FileLock(archive.with_suffix(".lock"), timeout=0):
-        _wait(home)
+        state = read_state(home)
+        if state is not None and is_ours(home, state):
+            with contextlib.suppress(psutil.Error):
+                psutil.Process(state.pid).wait(_FIRST)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
         # A server that runs still writes its list: what follows the last line end is incomplete.
@@ -79,26 +79,6 @@ def _make(java: str, archive: Path, home: Path) -> None:
         archive.with_suffix(".txt").write_text(chosen, "utf-8")
         subprocess.run([java, f"@{archive.with_suffix('.args')}"], check=True)
         archive.with_suffix(".part").replace(archive)
-
-
-def _wait(home: Path) -> None:
-    """Wait for ten idle minutes, or for half an idle one where the home's server has ended."""
-    idle, before = 0, _seconds(home)
-    while idle < (1 if before is None else _IDLE_STEPS):
-        busy, now = psutil.cpu_percent(_STEP), _seconds(home)
-        worked = (now or 0.0) - (before or 0.0)
-        idle = 0 if busy > _BUSY or worked > _STATEMENT else idle + 1
-        before = now
-
-
-def _seconds(home: Path) -> float | None:
-    """Return the processor time that a home's server has taken, None where none runs."""
-    state = read_state(home)
-    if state is None or not is_ours(home, state):
-        return None
-    with contextlib.suppress(psutil.Error):
-        return float(sum(psutil.Process(state.pid).cpu_times()[:2]))
-    return None
 
 
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:

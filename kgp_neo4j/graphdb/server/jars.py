@@ -1,9 +1,6 @@
 """Installs the jars: each is verified once, then recognised by size and modification time."""
 
-import contextlib
-import os
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from kgp_neo4j.environment.disk import disk_errors, replacing, write_private
 from kgp_neo4j.graphdb.plugin import plugin_id, plugin_jar
-from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
+from kgp_neo4j.graphdb.server.artifacts import Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lines import DEFAULT
 from kgp_neo4j.graphdb.server.lock import locked
 
@@ -29,7 +26,7 @@ class Installation:
     """The paths of the installed jars."""
 
     lock: Lock
-    #: The folder that Neo4j scans for procedures: links to jars of the class path, and our own.
+    #: The folder that Neo4j scans for procedures: copies of jars of the class path, and our own.
     plugins: Path
     #: Neo4j Browser as it was published.
     browser: Path
@@ -45,42 +42,31 @@ def install(
     The SHA-256 of all jars is computed where size or modification time of one has changed since,
     or with `verify`; a call with all jars verified takes about 10 ms.
     """
-    lock = load_lock(line)
-    root = cache / "maven"
-    jars = [_place(cache, artifact) for artifact in lock.artifacts]
-    scanned = _scanned(cache, lock)
+    lock, root = load_lock(line), cache / "maven"
+    jars = [root / artifact.path for artifact in lock.artifacts]
+    # Named by all that is in it, so that packages with other jars may share a cache.
+    plugins = cache / "plugins" / f"{lock.id}-{plugin_id()}"
+    scanned = [root / each.path for each in lock.artifacts if each.role == "plugin"]
+    unsigned = {jar: cache / "classes" / jar.name for jar in jars if jar.name.startswith(_SIGNED)}
+    copies = unsigned | {jar: plugins / jar.name for jar in (*scanned, plugin_jar())}
     verified = cache / f"verified-{lock.id}.txt"
     try:
         is_verified = verified.read_text(encoding="utf-8") == _stamps(root, lock)
     except (OSError, UnicodeDecodeError):
         is_verified = False
-    if verify or not is_verified or not all(map(Path.exists, [*jars, *scanned])):
+    if verify or not is_verified or not all(map(Path.exists, copies.values())):
         busy = "Another process is fetching the database; waiting for it"
         laying_out = disk_errors(cache, "The jars could not be laid out")
         with locked(cache / "lock", busy, echo), laying_out:
             _fetch_missing(root, lock, echo)
-            _lay_out(cache, lock, scanned)
+            for jar, copy in copies.items():
+                if not copy.exists():
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    _copy_unsigned(jar, copy)
             write_private(verified, _stamps(root, lock))
     browser = next(jar for jar in jars if jar.name.startswith("neo4j-browser-"))
-    class_path = tuple(jar for jar in jars if jar != browser)
-    return Installation(lock, next(iter(scanned)).parent, browser, class_path)
-
-
-def _place(cache: Path, artifact: Artifact) -> Path:
-    """Return where the class path has a jar; those without their signatures are apart."""
-    if artifact.path.name.startswith(_SIGNED):
-        return cache / "classes" / artifact.path.name
-    return cache / "maven" / artifact.path
-
-
-def _scanned(cache: Path, lock: Lock) -> dict[Path, Path]:
-    """Return the jars with procedures: where Neo4j scans for them -> where each comes from.
-
-    The folder is named by all that is in it, so that packages with other jars may share a cache.
-    """
-    jars = [cache / "maven" / a.path for a in lock.artifacts if a.role == "plugin"]
-    folder = cache / "plugins" / f"{lock.id}-{plugin_id()}"
-    return {folder / jar.name: jar for jar in [*jars, plugin_jar()]}
+    class_path = tuple(unsigned.get(jar, jar) for jar in jars if jar != browser)
+    return Installation(lock, plugins, browser, class_path)
 
 
 def _stamps(root: Path, lock: Lock) -> str:
@@ -102,25 +88,6 @@ def _fetch_missing(root: Path, lock: Lock, echo: _Echo) -> None:
         from kgp_neo4j.graphdb.server.fetch import fetch
 
         fetch(missing, root, "Neo4j", echo)
-
-
-def _lay_out(cache: Path, lock: Lock, scanned: dict[Path, Path]) -> None:
-    """Link the jars with procedures into a folder of their own, and copy the signed ones."""
-    for artifact in lock.artifacts:
-        source, target = cache / "maven" / artifact.path, _place(cache, artifact)
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _copy_unsigned(source, target)
-    for target, source in scanned.items():
-        if target.exists() and target.samefile(source):
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        if source != plugin_jar():  # which is no file of the cache, and may be written anew
-            with contextlib.suppress(OSError):  # another file system, or one without links
-                os.link(source, target)
-        if not target.exists():
-            shutil.copyfile(source, target)
 
 
 def _copy_unsigned(jar: Path, copy: Path) -> None:

@@ -5,8 +5,11 @@ home has: so an upgrade works on a copy, and counts from the moment when that co
 """
 
 import os
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -25,38 +28,14 @@ class Line:
     main: str
     #: The versions of Java that it runs on.
     java: tuple[str, ...]
-    #: The setting of how long it waits for stragglers when it stops.
-    quiet: str
     #: What its neo4j.conf has beside that of every line.
-    more: str = ""
+    conf: str
 
 
 #: By name, from the oldest; the first is the default.
 LINES = {
-    line.name: line
-    for line in (
-        Line(
-            "5.26",
-            "data",
-            "org.neo4j.server.CommunityEntryPoint",
-            ("17", "21"),
-            "internal.dbms.bolt.netty_server_shutdown_quiet_period",
-        ),
-        Line(
-            "2026",
-            "data-2026",
-            "org.neo4j.server.Neo4jCommunity",
-            ("21",),
-            "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration",
-            # As in Neo4j's own distribution of this line; without it the language is Cypher 5.
-            "db.query.default_language=CYPHER_25\n"
-            # Nothing leaves this machine.
-            "dbms.fleet_manager.enabled=false\n"
-            "server.fleet_discovery.enabled=false\n"
-            # No proxy stands before it.
-            "server.http.x_forward.enabled=false",
-        ),
-    )
+    name: msgspec.convert({"name": name, **told}, Line)
+    for name, told in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 DEFAULT = next(iter(LINES))
 

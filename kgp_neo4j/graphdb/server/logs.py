@@ -1,46 +1,15 @@
 """Reads the server's logs, and finds the reason of a failed start in them."""
 
 import re
+import tomllib
 from pathlib import Path
 
 from kgp_neo4j.types.errors import ServerError
 
 _ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")
 
-#: Pattern of a log line, reason and hint; the first that matches is reported.
-_REASONS = (
-    (
-        r"No space left on device|Disk quota exceeded|not enough space|DISK_SPACE",
-        "the disk is full",
-        "Free some space, or choose a folder on another disk with --home.",
-    ),
-    (
-        r"Read-only file system|AccessDeniedException|Permission denied",
-        "a file can't be written",
-        "Check who owns the files of the folder, and that its disk is not read-only.",
-    ),
-    (
-        r"PortBindException|Address already in use",
-        "a port was taken by another program",
-        "Run the command again: it chooses other ports.",
-    ),
-    (
-        r"StoreLockException|Lock file has been locked|FileLockException",
-        "another server has this folder's data open",
-        "End the process with `server.args` of this folder on its command line, or choose another "
-        "folder with --home.",
-    ),
-    (
-        r"OutOfMemoryError|Could not reserve enough space|insufficient memory|Cannot allocate",
-        "there is not enough memory",
-        "Close other programs, or start with less: kgp-neo4j server start --memory 1g.",
-    ),
-    (
-        r"ClassNotFoundException|NoClassDefFoundError|ZipException",
-        "a jar is missing or damaged",
-        "Run `kgp-neo4j server start --verify`.",
-    ),
-)
+#: The known reasons: `pattern`, `reason` and `hint` of each.
+_REASONS = tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))["reasons"]
 
 
 def tail(path: Path, lines: int) -> list[str]:
@@ -56,16 +25,17 @@ def tail(path: Path, lines: int) -> list[str]:
 
 def disk_is_full(home: Path, since: float) -> bool:
     """Return whether the logs of this start report a full disk: the server may hang then."""
-    return any(re.search(_REASONS[0][0], line) for line in _lines_since(home, since))
+    return any(re.search(_REASONS[0]["pattern"], line) for line in _lines_since(home, since))
 
 
 def failure(home: Path, since: float, message: str) -> ServerError:
     """Return the error of a failed start, with the reason found in its logs."""
     lines = _lines_since(home, since)
     where = str(home / "logs")
-    for pattern, reason, hint in _REASONS:
-        if any(re.search(pattern, line) for line in lines):
-            return ServerError(f"{message}: {reason}", where=where, hint=hint)
+    for known in _REASONS:
+        if any(re.search(known["pattern"], line) for line in lines):
+            hint = " ".join(known["hint"].split())
+            return ServerError(f"{message}: {known['reason']}", where=where, hint=hint)
     # A line that names an exception is more useful than the end of its stack trace.
     shown = [line for line in lines if _ERROR_LINE.search(line)][:2] or lines[-3:]
     text = "".join(f"\n  {line[:300]}" for line in shown)

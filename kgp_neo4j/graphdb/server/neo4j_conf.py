@@ -18,24 +18,6 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
-_OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
-#: The options of the server's JVM but those that depend on its memory and version.
-_JVM = (
-    "-XX:+UseParallelGC",
-    # Four times the usual: the first minutes' statements go through code that is seldom used
-    # again, and compiling it with care took a third of their time.
-    "-XX:Tier4InvocationThreshold=20000",
-    "-XX:Tier4MinInvocationThreshold=2400",
-    "-XX:Tier4CompileThreshold=60000",
-    "-XX:Tier4BackEdgeThreshold=160000",
-    "-XX:-OmitStackTraceInFastThrow",
-    "-XX:+ExitOnOutOfMemoryError",
-    "-Dfile.encoding=UTF-8",
-    "-Djdk.tls.ephemeralDHKeySize=2048",
-    "-Dlog4j2.disable.jmx=true",
-    "-Djava.awt.headless=true",
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENS),
-)
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 #: Queries read no file and no address; kgp-neo4j sends its data as parameters.
@@ -115,23 +97,28 @@ def configure(
     class path. With `allow_files`, queries may read and write files of the home's folder `import`,
     and fetch from addresses.
     """
-    template = files("kgp_neo4j.graphdb.server").joinpath("neo4j.conf").read_text(encoding="utf-8")
-    settings = template.format(
-        bolt=ports[0],
-        http=ports[1],
-        # Neo4j's file is a Java properties file, where a backslash escapes.
-        plugins=installed.plugins.as_posix(),
-        data=data.as_posix(),
-        quiet=line.quiet,
-        more=line.more,
-        heap=memory.heap,
-        page_cache=memory.page_cache,
-        reach=_OPEN if allow_files else _CLOSED,
+    own = files("kgp_neo4j.graphdb.server")
+    settings = (
+        own.joinpath("neo4j.conf")
+        .read_text("utf-8")
+        .format(
+            bolt=ports[0],
+            http=ports[1],
+            # Neo4j's file is a Java properties file, where a backslash escapes.
+            plugins=installed.plugins.as_posix(),
+            data=data.as_posix(),
+            line=line.conf.strip(),
+            heap=memory.heap,
+            page_cache=memory.page_cache,
+            reach=_OPEN if allow_files else _CLOSED,
+        )
     )
     write_private(home / "conf" / "neo4j.conf", settings)
     arguments = home / "run" / "server.args"
     heap = [f"-Xmx{memory.heap}m", f"-Xms{min(memory.heap, 256)}m"]
     vector = ["--add-modules=jdk.incubator.vector"] if java.vector else []
     program = [line.main, f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
-    argument_file(arguments, [*heap, *_JVM, *vector, *options, *program])
+    told = own.joinpath("jvm.args").read_text("utf-8").splitlines()
+    options = [*heap, *(each for each in told if each[0] != "#"), *vector, *options]
+    argument_file(arguments, [*options, *program])
     return arguments

@@ -4,14 +4,13 @@ The older data stay where they are, as the backup: until the copy has been upgra
 they are those of the home.
 """
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree, rmtree
 
 from kgp_neo4j.environment.disk import disk_errors, require_free
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.jars import install
@@ -49,7 +48,7 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
             # A line has its folder, and of two without data one is enough.
             with disk_errors(new, "The folder could not be made"):
                 if new != old and old.is_dir():
-                    shutil.rmtree(old)
+                    rmtree(old)
                 new.mkdir(mode=0o700, exist_ok=True)
             return Used(load_lock(name).version(), str(new))
         order = list(LINES.values())
@@ -89,7 +88,8 @@ def _upgrade(
     try:
         with disk_errors(part, "The data could not be copied"):
             echo(f"Copying the data, {size / 1e6:.0f} MB")
-            _copy(old, part, size)
+            rmtree(part, ignore_errors=True)  # what an upgrade that was cut off has left
+            copytree(old, part)
             try:
                 with Database(start_once(folders, line, part, memory, echo)) as database:
                     database.read("inspect/server")  # waits until the database is there, upgraded
@@ -97,17 +97,5 @@ def _upgrade(
                 stop_locked(folders.home)
             part.rename(new)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        rmtree(part, ignore_errors=True)
     return ran
-
-
-def _copy(old: Path, part: Path, size: int) -> None:
-    """Copy the data, in place of what an upgrade that was cut off has left."""
-    shutil.rmtree(part, ignore_errors=True)
-    with bar("Copying the data", size, bytes_=True) as progress:
-
-        def copy(source: str, target: str) -> str:
-            progress.update(Path(source).stat().st_size)
-            return str(shutil.copy2(source, target))
-
-        shutil.copytree(old, part, copy_function=copy)

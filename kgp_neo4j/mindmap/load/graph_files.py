@@ -1,9 +1,7 @@
 """Reads triples, and tables of entities by a mapping, from separated values and from JSON."""
 
 import ast
-import codecs
 import csv
-import io
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -12,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from kgp_neo4j.environment.files import Value, json_values, opened, shown
+from kgp_neo4j.environment.files import Value, json_values, opened, shown, text_lines
 from kgp_neo4j.environment.kinds import extension
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
@@ -28,8 +26,7 @@ RDF_KINDS = {
 _TABLES = (".tsv", ".txt", ".csv", *_JSON_KINDS)
 #: Endings of the files that are read, each also with `.gz`.
 KINDS = (*_TABLES, *RDF_KINDS)
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Characters of a line or a field: a whole page of text is well below it.
+#: Characters of a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
 _REQUIRED = ("head", "relation", "tail")
 #: Names in lower case that belong together, in a header line or as keys of a JSON record. With
@@ -95,24 +92,25 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     Fields are separated by tabs where the first line has one, else by the mark of comma, semicolon
     and bar that gives the most fields. Beside tabs quotes mean nothing: names may contain them.
     """
-    name, lines = shown(path), lines_of(file, path, encoding)
-    first = next((line for line in lines if line[1].strip()), None)
+    lines = map(_text, text_lines(file, path, encoding))
+    first = next((line for line in lines if line.value.strip()), None)
     if first is None:
         return
-    if "\t" in first[1]:
-        for number, line in chain([first], lines):
+    if "\t" in first.value:
+        for line, where in chain([first], lines):
             if line.strip():
-                yield Value(line.rstrip("\r\n").split("\t"), f"{name}:{number}")
+                yield Value(line.rstrip("\r\n").split("\t"), where)
         return
     csv.field_size_limit(_LONGEST)
     reader = csv.reader(
-        (line for _, line in chain([first], lines)),
-        delimiter=max(",;|", key=re.sub(r'"[^"]*"', "", first[1]).count),
+        (line for line, _ in chain([first], lines)),
+        delimiter=max(",;|", key=re.sub(r'"[^"]*"', "", first.value).count),
         strict=True,
         skipinitialspace=True,
     )
+    name, _, above = first.where.rpartition(":")
     while True:
-        where = f"{name}:{first[0] + reader.line_num}"
+        where = f"{name}:{int(above) + reader.line_num}"
         try:
             fields = next(reader)
         except StopIteration:
@@ -126,23 +124,11 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
             yield Value(fields, where)
 
 
-def lines_of(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers; raises InputError where it is not text."""
-    encoding = encoding or ("utf-16" if file.peek(2)[:2] in _UTF16 else "utf-8")  # type: ignore[attr-defined]
-    text, number = io.TextIOWrapper(file, encoding, newline="\n"), 1
-    try:
-        while line := text.readline(_LONGEST):
-            if len(line) == _LONGEST:
-                reason = f"a line of {_LONGEST:,} characters or more"
-                raise InputError(reason, where=f"{shown(path)}:{number}")
-            yield number, line.removeprefix("\ufeff") if number == 1 else line
-            number += 1
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"this line or one soon after it is not {encoding} text",
-            where=f"{shown(path)}:{number}",
-            hint="Save it as UTF-8, or name its encoding in a mapping.",
-        ) from error
+def _text(line: Value) -> Value:
+    if isinstance(line.value, InputError):
+        line.value.hint = "Save it as UTF-8, or name its encoding in a mapping."
+        raise line.value
+    return line
 
 
 def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[Value]:
@@ -226,6 +212,7 @@ def _fact(record: object, where: str) -> Record:
 
 
 # --- Tables of entities ---
+
 
 _STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
 #: One item of a Python or JSON list, up to its comma.

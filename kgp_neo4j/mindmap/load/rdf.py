@@ -14,9 +14,9 @@ from urllib.parse import unquote
 from xml.sax import SAXParseException
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.files import opened, shown
+from kgp_neo4j.environment.files import Value, opened, shown, text_lines
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.mindmap.load.graph_files import RDF_KINDS, kind_of, lines_of
+from kgp_neo4j.mindmap.load.graph_files import RDF_KINDS, kind_of
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, key_of
 from kgp_neo4j.types.errors import InputError
 
@@ -99,39 +99,48 @@ def _parse(file: IO[bytes], path: Path, triples: list[_Triple]) -> Iterator[Inpu
     store = _Collected(triples, name)
     try:
         if form in ("nt", "nquads"):
-            yield from _parse_lines(lines_of(file, path, "utf-8"), name, store)
+            yield from _parse_lines(text_lines(file, path, "utf-8"), store)
         elif form == "json-ld":
             data = _with_own_keys(json.loads(file.read()))
             to_rdf(data, Dataset(store), base=_BASE, context_data=_OWN_KEYS)
         else:
             Dataset(store).parse(file=file, format=form, publicID=_BASE)  # type: ignore[arg-type]
-    except BadSyntax as error:
-        yield InputError(f"not {form} ({error._why})", where=f"{name}:{error.lines + 1}")
-    except SAXParseException as error:
-        reason = f"not RDF/XML ({error.getMessage()})"
-        yield InputError(reason, where=f"{name}:{error.getLineNumber()}")
-    except json.JSONDecodeError as error:
-        yield InputError(f"not JSON ({error.msg})", where=f"{name}:{error.lineno}")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        yield InputError("no UTF-8 text", where=f"{name}:{line}", hint="Save it as UTF-8.")
-    except ParserError as error:
-        place = _PLACE.match(said := str(error))
-        where, said = (f"{name}:{place[1]}", said[place.end() :]) if place else (name, said)
-        yield InputError(f"not {_FORMS.get(form, form)} ({said})", where=where)
-    except (LookupError, TypeError, AttributeError, RecursionError):  # they speak of Python
-        reason = f"not {_FORMS.get(form, form)} (a part of it is not what it has to be)"
-        yield InputError(reason, where=name)
-    except ValueError as error:
-        yield InputError(f"not {_FORMS.get(form, form)} ({error})", where=name)
+    except (LookupError, TypeError, AttributeError, RecursionError, ValueError) as error:
+        yield _unreadable(error, name, form)
+    except (BadSyntax, SAXParseException, ParserError) as error:
+        yield _unreadable(error, name, form)
 
 
-def _parse_lines(
-    lines: Iterator[tuple[int, str]], name: str, store: _Collected
-) -> Iterator[InputError]:
+def _unreadable(error: Any, name: str, form: str) -> InputError:
+    """Return what is wrong with a file, by what its parser raised."""
+    line: int | None = None
+    reason: str | None = "a part of it is not what it has to be"  # others speak of Python
+    match error:
+        case BadSyntax():
+            line, reason = error.lines + 1, error._why
+        case SAXParseException():
+            line, reason = error.getLineNumber(), error.getMessage()
+        case json.JSONDecodeError():
+            line, reason = error.lineno, error.msg
+        case UnicodeDecodeError():
+            line, reason = error.object.count(b"\n", 0, error.start) + 1, "no UTF-8 text"
+        case ParserError():
+            reason = str(error)
+            if place := _PLACE.match(reason):
+                line, reason = int(place[1]), reason[place.end() :]
+        case ValueError():
+            reason = str(error)
+    where = f"{name}:{line}" if line else name
+    hint = "Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else None
+    return InputError(f"not {_FORMS.get(form, form)} ({reason})", where=where, hint=hint)
+
+
+def _parse_lines(lines: Iterator[Value], store: _Collected) -> Iterator[InputError]:
     parser, nodes = W3CNTriplesParser(store), dict[str, BNode]()  # type: ignore[arg-type]
-    for number, line in lines:
-        store.where = f"{name}:{number}"
+    for line, store.where in lines:
+        if isinstance(line, InputError):
+            yield line
+            continue
         graph = _GRAPH.search(line)
         # The fourth part of N-Quads is the graph, which does not count.
         for form in (line, f"{line[: graph.start()]} ." if graph else "."):

@@ -3,11 +3,12 @@
 import unicodedata
 from array import array
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name, rows_of
+from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name
 from kgp_neo4j.text.words import STOP_WORDS, Words, fold, words
 
 #: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
@@ -83,7 +84,8 @@ class Phrases:
         passage = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
         starts, ends = (np.frombuffer(at, np.int32)[places] for at in (self._starts, self._ends))
         sizes = np.bincount(passage[places], minlength=len(self._sizes))
-        return rows_of((starts, ends), sizes)
+        rows = zip(starts.data, ends.data, strict=True)
+        return (list(islice(rows, size)) for size in sizes.data)
 
 
 def _key(surface: str) -> str:

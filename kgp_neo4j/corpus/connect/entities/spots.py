@@ -1,16 +1,9 @@
 """Finds the names in a text in one pass, and how each occurrence is written."""
 
-import itertools
-from array import array
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name
-from kgp_neo4j.corpus.connect.pairs import spread
 from kgp_neo4j.text.words import STOP_WORDS, Words
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
@@ -21,13 +14,21 @@ _SHORTENED = frozenset("bros co dr ft gen hon jr lt mr mrs ms mt no prof rev sgt
 _END = ""
 
 
+#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; FIRST: it
+#: begins a sentence; INSIDE: it is part of a longer run of capitalised words; QUOTED: it is alone
+#: in quotation marks.
+NAMED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(4))
+Spot = tuple[int, int, int, int]
+"""A form found in a text: start, end, the number of the form, and how it is written there."""
+
+
 @dataclass(slots=True)
 class Form:
     """A name as a sequence of words, the entities that have it, and how the corpus writes it."""
 
     words: tuple[str, ...]
-    #: Entity and weight of the name.
-    owners: list[tuple[int, float]] = field(default_factory=list)
+    #: The weight of the name for each entity.
+    owners: dict[int, float] = field(default_factory=dict)
     #: Its spellings in titles, to compare case with.
     written: set[tuple[str, ...]] = field(default_factory=set)
     #: Counts of occurrences within sentences: written as a name, as part of a longer name, and in
@@ -37,8 +38,6 @@ class Form:
     lower: int = 0
     own_name: int = 0
     own_lower: int = 0
-    #: Whether "the Wall" is the name "The Wall": its document writes it so, or in lower case.
-    small_article: bool = False
 
     @property
     def is_acronym(self) -> bool:
@@ -59,44 +58,40 @@ class Form:
             for w in self.written
         )
 
+    def count(self, written: int, own: bool, times: int) -> None:
+        """Count occurrences, in a document of this title if `own`."""
+        if written & FIRST and len(self.words) == 1 and not written & QUOTED:
+            return  # every word has a capital at the beginning of a sentence
+        named = written & NAMED
+        if not named:
+            self.lower += times
+        elif written & INSIDE:
+            self.inside += times
+        else:
+            self.free += times
+        if own and named:
+            self.own_name += times
+        elif own:
+            self.own_lower += times
 
-#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; ARTICLED:
-#: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
-#: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
-NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
-Spot = tuple[int, int, int, int]
-"""A form found in a text: start, end, the number of the form, and how it is written there."""
-
-
-class Runs:
-    """Whole numbers, some for each of many things, in 4 bytes each."""
-
-    def __init__(self) -> None:
-        self._values, self._sizes = array("i"), array("i")
-
-    def add(self, numbers: Collection[int]) -> None:
-        """Keep the numbers of the next thing."""
-        self._values.extend(numbers)
-        self._sizes.append(len(numbers))
-
-    def of(self, things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return all numbers of these things, each behind the place of its thing in `things`."""
-        sizes = np.frombuffer(self._sizes, np.int32)
-        place, at = spread((np.cumsum(sizes) - sizes)[things], sizes[things])
-        return place, np.frombuffer(self._values, np.int32)[at]
-
-    def columns(self, width: int) -> tuple[NDArray[Any], ...]:
-        """Return the numbers of all things as columns of rows, behind the thing of each row."""
-        sizes = np.frombuffer(self._sizes, np.int32) // width
-        thing = np.repeat(np.arange(sizes.size), sizes)
-        return thing, *np.frombuffer(self._values, np.int32).reshape(-1, width).T
-
-
-def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
-    """Yield the rows of each text, which has so many (`sizes`) of them one behind the other."""
-    rows = zip(*(column.data for column in columns), strict=True)
-    for size in sizes.data:
-        yield list(itertools.islice(rows, size))
+    def probability(self, written: int) -> float:
+        """Return how likely an occurrence is a mention (TAGME's link probability)."""
+        several = len(self.words) > 1
+        if not several and self.words[0] in STOP_WORDS and not self.is_acronym:
+            return 0.5 if written & QUOTED and written & NAMED else 0.0
+        # Part of a title often occurs without meaning that entity.
+        is_whole = max(self.owners.values()) > 0.8
+        prior = (0.9 if several else 0.7) * (1.0 if is_whole else 0.8 if several else 0.4)
+        if not written & NAMED:
+            return prior * (0.8 if several else 0.4) if self.is_common else 0.0
+        free = prior * (self.free + 2) / (self.free + self.inside + 2)
+        if written & QUOTED:
+            return max(free, 0.8)
+        if written & INSIDE:
+            return free * (0.6 if several else 0.3)
+        if written & FIRST and not several:
+            return prior * (self.free + 1) / (self.free + self.inside + self.lower + 1)
+        return free
 
 
 class Names:
@@ -116,8 +111,7 @@ class Names:
         if number == len(self.forms):
             self.forms.append(Form(words))
         form = self.forms[number]
-        if all(owner != entity for owner, _ in form.owners):
-            form.owners.append((entity, weight))
+        form.owners.setdefault(entity, weight)
         form.written.add(written)
 
     def find(self, words: Words) -> list[Spot]:
@@ -153,11 +147,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     first = begins_sentence(words, at)
     inside = not quoted and _is_part_of_name(words, at, last, first)
     written = FIRST * first | INSIDE * inside | QUOTED * quoted
-    if _is_named(raw, form, len(raw) > 2):
-        written |= NAMED
-    elif len(raw) == 2 and _is_named(raw, form, True):
-        written |= ARTICLED
-    return start, end, number, written
+    return start, end, number, written | NAMED * _is_named(raw, form)
 
 
 def _is_part_of_name(words: Words, at: int, last: int, first: bool) -> bool:
@@ -177,11 +167,11 @@ def _is_name_word(words: Words, at: int) -> bool:
     return not (words.keys[at] in STOP_WORDS and begins_sentence(words, at))
 
 
-def _is_named(raw: tuple[str, ...], form: Form, article: bool) -> bool:
-    """Return whether the words have capitals where the title has them, but for an `article`."""
+def _is_named(raw: tuple[str, ...], form: Form) -> bool:
+    """Return whether the words have capitals where the title has them."""
     return raw in form.written or any(
         len(title) == len(raw)
-        and all(_fits(a, b, at, article) for at, (a, b) in enumerate(zip(raw, title, strict=True)))
+        and all(_fits(word, title[at], at, len(raw) > 2) for at, word in enumerate(raw))
         for title in form.written
     )
 

@@ -12,7 +12,6 @@ from kgp_neo4j.corpus.traverse.signals import (
     NAMES,
     Candidates,
     QuestionSignals,
-    question_signals,
 )
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database, Row
@@ -115,7 +114,7 @@ def search(
         by_words = executor.submit(in_context(rows), question, ())
         vector = encode()
         by_meaning = rows("", vector) if vector else []
-        return question_signals(question, vector, [*by_words.result(), *by_meaning])
+        return QuestionSignals(question, vector, [*by_words.result(), *by_meaning])
 
 
 def seeds_of(signals: QuestionSignals, seeds: int) -> list[str]:
@@ -149,7 +148,9 @@ def candidates_of(
 
 def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0, judged: float = 0.0) -> Step:
     """Return the step to a passage as a seed, which no hop has scored unless it is judged."""
-    lists = {"words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named}
+    lists: dict[str, Mapping[str, float]] = {
+        "words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named,
+    }  # fmt: skip
     return Step(
         passage,
         "seed",
