@@ -29,6 +29,7 @@ from kgp_neo4j.corpus.read.question_form import (
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
+from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
@@ -346,7 +347,17 @@ class Pipeline:
         return joined(question, asked, answers[:: -1 if asked.differs else 1])
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
-        """Answer a question without parts."""
+        """Answer a question without parts, once more where what it cites has changed meanwhile."""
+        answer = self._ask_once(question, type_, on_text)
+        texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
+        there = read_passages(self.database, texts) if texts else {}
+        if texts == {key: each.text for key, each in there.items()}:
+            return answer
+        return self._ask_once(question, type_, on_text)
+
+    def _ask_once(
+        self, question: str, type_: QuestionType | None, on_text: OnText | None
+    ) -> Answer:
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)

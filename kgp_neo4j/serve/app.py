@@ -7,6 +7,8 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
+from kgp_neo4j.serve.connections import BACKLOG, Connection, connections_at_most
 from kgp_neo4j.serve.guard import Guard, set_up_log
 from kgp_neo4j.serve.problems import FAILURES, busy, respond
 from kgp_neo4j.serve.service import Service
@@ -46,8 +49,11 @@ async def page() -> Response:
 @router.get("/docs", response_class=HTMLResponse)
 async def docs(request: Request) -> Response:
     """Return the description of all calls as a page."""
-    templates = Environment(loader=PackageLoader("kgp_neo4j.serve", "page"), autoescape=True)
-    return HTMLResponse(templates.get_template("docs.html").render(request.app.openapi()))
+    state = request.app.state
+    if not state.docs:  # anybody may ask
+        templates = Environment(loader=PackageLoader("kgp_neo4j.serve", "page"), autoescape=True)
+        state.docs = templates.get_template("docs.html").render(request.app.openapi())
+    return HTMLResponse(state.docs)
 
 
 @router.get("/healthz")
@@ -77,6 +83,7 @@ def make_app(service: Service) -> ASGIApp:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncGenerator[None]:
+        await asyncio.to_thread(service.begin)
         async with tools.running():
             yield
         await asyncio.to_thread(service.close)
@@ -93,7 +100,7 @@ def make_app(service: Service) -> ASGIApp:
         exception_handlers=dict.fromkeys(FAILURES, respond),
         responses={422: {"model": Problem}, "default": {"model": Problem}},
     )
-    app.state.service = service
+    app.state.service, app.state.docs = service, ""
     app.state.health_asked, app.state.healthy = float("-inf"), False
     for each in (router, questions.router, completions.router, documents.router, uploads.router):
         app.include_router(each)
@@ -117,7 +124,9 @@ class _Tools:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        with Database(self._service.database.connection, read_only=True) as reading:
+        # A link to Browser is for who can reach it, and has the server's address and user.
+        connection = replace(self._service.database.connection, browser=None)
+        with Database(connection, read_only=True) as reading:
             server = make_server(reading, sees=lambda kind, name: _ASKING.get().sees(kind, name))
             # Each call stands for itself: no session that another token could take over. The guard
             # has checked host and origin.
@@ -168,17 +177,25 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
-    """Answer requests until the process is told to end; what runs then is finished."""
-    set_up_log(log_json)
+def make_server_of(service: Service) -> uvicorn.Server:
+    """Return the server of a service, within its limits of connections, heads and bodies."""
+    most = connections_at_most(service.settings.connections)
     config = uvicorn.Config(
         make_app(service),
+        http=partial(Connection, most=most),  # type: ignore[arg-type]
+        ws="none",
+        backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=15,
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )
-    uvicorn.Server(config).run(sockets=[at])
+    return uvicorn.Server(config)
+
+
+def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
+    """Answer requests until the process is told to end; what runs then is finished."""
+    set_up_log(log_json)
+    make_server_of(service).run(sockets=[at])

@@ -32,6 +32,8 @@ _SECURE = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+#: Seconds that a body may take, and bytes of it that have to come in each further one.
+_BODY, _PACE = 30.0, 16 * 1024
 _LOG = logging.getLogger("kgp_neo4j.serve")
 
 
@@ -39,8 +41,7 @@ class Guard:
     """Let requests through that may pass, and note how each was answered.
 
     The access of a request stands in its state, beside its `id`; what the functions that answer add
-    to `logged` stands in the log, too. A body must not be too large, and each piece of it has to
-    come within half a minute.
+    to `logged` stands in the log, too. A body must not be too large, and has to come on.
     """
 
     def __init__(self, app: ASGIApp, tokens: Tokens | None, metrics: Metrics) -> None:
@@ -72,8 +73,9 @@ class Guard:
             nonlocal size, whole
             if whole:  # what comes now is that the client goes
                 return await receive()
+            left = _BODY + size / _PACE - (time.perf_counter() - began)
             try:
-                async with asyncio.timeout(30.0):
+                async with asyncio.timeout(max(0.0, min(left, _BODY))):
                     message = await receive()
             except TimeoutError:
                 raise ProblemError(408, "the body does not come on") from None
@@ -138,10 +140,9 @@ def set_up_log(as_json: bool) -> None:
     """Write the service's log to standard error, a line for each request."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogLines(as_json))
-    for name in ("kgp_neo4j.serve", "uvicorn.error", "mcp"):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == "kgp_neo4j.serve" else logging.WARNING)
+    # With a handler here no library sets up another, which may need files when there are none left.
+    logging.getLogger().handlers = [handler]
+    logging.getLogger("kgp_neo4j.serve").setLevel(logging.INFO)
 
 
 class LogLines(logging.Formatter):

@@ -1,13 +1,18 @@
 """The service: one database, the work for it, and what a request may see of it."""
 
+import asyncio
 import os
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
+from kgp_neo4j.environment.disk import private_folder
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
@@ -20,6 +25,8 @@ from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.errors import KgpError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import ServeSettings
+
+_RECEIVED = 8
 
 
 @dataclass(eq=False, kw_only=True)
@@ -38,7 +45,21 @@ class Service:
         self.questions = Work("questions", self.database, threads, self.settings.queue)
         # Loading takes minutes: it must not hold up questions, nor take all cores from them.
         self.loads = Work("loads", self.database, 1, self.settings.queue)
+        #: Uploads that are received at once.
+        self.receiving = asyncio.Semaphore(_RECEIVED)
         self.metrics = Metrics((self.questions, self.loads))
+        self._alone = FileLock(self.folder / ".lock", mode=0o600, thread_local=False)
+
+    def begin(self) -> None:
+        """Remove what a service that was killed left of its uploads, if no other one runs."""
+        private_folder(self.folder)
+        with suppress(Timeout):
+            self._alone.acquire(timeout=0)
+            for left in self.folder.iterdir():
+                if left.is_dir():
+                    shutil.rmtree(left, ignore_errors=True)
+                elif left.name != ".lock":
+                    left.unlink(missing_ok=True)
 
     def warm(self) -> None:
         """Load the models before the first question, where there is something to ask."""
@@ -69,3 +90,4 @@ class Service:
         """Let what runs end."""
         self.questions.close()
         self.loads.close()
+        self._alone.release()

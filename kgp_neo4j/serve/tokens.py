@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgp_neo4j.environment.disk import private_folder, read_private, write_private
+from kgp_neo4j.environment.disk import read_private, write_private
+from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.errors import ConfigurationError
@@ -52,7 +53,8 @@ NOTHING = Access.model_construct(name="", rights=[])
 class Tokens:
     """The tokens of a file, to be found by what a request sends.
 
-    The file is read for every request; while it is wrong, what it said before holds.
+    The file is read for every request; while it is wrong, what it said before holds, and while it
+    is gone there are none.
     Raises ConfigurationError for one that is wrong, or that others may read, at the beginning.
     """
 
@@ -71,6 +73,9 @@ class Tokens:
         try:
             self._accesses = _read(self._path).tokens
         except ConfigurationError as error:
+            if not self._path.exists():
+                _LOG.warning("%s No token holds.", error)
+                return None
             _LOG.warning("%s The tokens from before hold.", error)
         sent = hashlib.sha256(token.strip().encode(errors="replace")).hexdigest()
         matches = [each for each in self._accesses if hmac.compare_digest(each.sha256, sent)]
@@ -89,27 +94,27 @@ def add_token(
 
     Raises ConfigurationError where the name is taken.
     """
-    file = _read(path) if path.exists() else _File(tokens=[])
-    if name in {entry.name for entry in file.tokens}:
-        raise ConfigurationError(
-            f"there is a token named {name!r} already",
-            where=str(path),
-            hint="Choose another name, or remove its entry from the file.",
-        )
     if not is_storable(name):
         raise ConfigurationError("the token's name is no text", hint="Choose another name.")
-    token = f"kgp_{secrets.token_urlsafe(32)}"
-    entry = Access.model_construct(
-        name=name,
-        sha256=hashlib.sha256(token.encode()).hexdigest(),
-        corpora=sorted(corpora),
-        graphs=sorted(graphs),
-        rights=[right for right in RIGHTS if right in rights],
-    )
-    text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)
-    _checked(text, path)
-    private_folder(path.parent)
-    write_private(path, f"{text}\n")
+    with locked(Path(f"{path}.lock"), "Another token is being made", _LOG.warning):
+        file = _read(path) if path.exists() else _File(tokens=[])
+        if name in {entry.name for entry in file.tokens}:
+            raise ConfigurationError(
+                f"there is a token named {name!r} already",
+                where=str(path),
+                hint="Choose another name, or remove its entry from the file.",
+            )
+        token = f"kgp_{secrets.token_urlsafe(32)}"
+        entry = Access.model_construct(
+            name=name,
+            sha256=hashlib.sha256(token.encode()).hexdigest(),
+            corpora=sorted(corpora),
+            graphs=sorted(graphs),
+            rights=[right for right in RIGHTS if right in rights],
+        )
+        text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)
+        _checked(text, path)
+        write_private(path, f"{text}\n")
     return token
 
 

@@ -20,7 +20,7 @@ from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.serve.access import CorpusName, Loads
 from kgp_neo4j.serve.bodies import UploadedFolder
-from kgp_neo4j.serve.problems import ProblemError
+from kgp_neo4j.serve.problems import ProblemError, busy
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
 from kgp_neo4j.text.safe import plain
@@ -54,7 +54,10 @@ async def upload(
     if not caller.access.sees("corpus", corpus):
         # To make a corpus one must be allowed its name, so there is nothing to hide.
         raise ProblemError(403, "the token may not load into this corpus")
-    file = await _received(service, request, place.name)
+    if service.receiving.locked():
+        raise busy(5)
+    async with service.receiving:
+        file = await _received(service, request, place.name)
 
     def store() -> dict[str, Any]:
         # The folder belongs to the corpus: the same file again replaces its documents.

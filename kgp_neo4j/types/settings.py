@@ -200,6 +200,10 @@ class ServeSettings(Checked):
         30.0, "What a question may take, with its waiting.", bounds=(0.1, 86_400),
         option="time-limit", metavar="SECONDS",
     )  # fmt: skip
+    connections: int = setting(
+        512, "Connections at once, half of them from one address; more are refused with 503.",
+        bounds=(2, 100_000), option="max-connections",
+    )  # fmt: skip
     upload: int = setting(
         64, "The size of an uploaded file at most.", bounds=(1, 100_000),
         option="max-upload", metavar="MB",

@@ -281,6 +281,7 @@ def test_the_protocol_for_models_has_the_same_tokens(
             assert [each["name"] for each in there["corpora"]] == [demo_graph]
             made = await client.call_tool("ask", {"question": QUESTION, "corpus": demo_graph})
             assert "grandmother" in made.structured_content["answer"]
+            assert made.structured_content["browser"] is None  # it is not theirs to reach
             unknown = await refused(client, "nowhere")
             assert await refused(client, corpus) == unknown
         # What one token was answered from stays hidden from another.

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import uvicorn
 
 from kgp_neo4j.environment.job import Job
-from kgp_neo4j.serve.app import make_app
+from kgp_neo4j.serve.app import listen, make_server_of
 from kgp_neo4j.serve.service import Service
 
 
@@ -59,17 +58,14 @@ class Serving:
 @contextmanager
 def serving(service: Service) -> Iterator[Serving]:
     """Run a service until the end of the block."""
-    config = uvicorn.Config(
-        make_app(service), host="127.0.0.1", port=0, log_config=None, access_log=False
-    )
-    server = uvicorn.Server(config)
+    server, at = make_server_of(service), listen("127.0.0.1", 0)
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_until_complete, args=(server.serve(),))
+    thread = threading.Thread(target=loop.run_until_complete, args=(server.serve([at]),))
     thread.start()
     while not server.started:
         assert thread.is_alive()
         time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    port = at.getsockname()[1]
     try:
         yield Serving(service, f"http://127.0.0.1:{port}", loop)
     finally:

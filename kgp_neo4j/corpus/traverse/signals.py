@@ -134,11 +134,11 @@ class Candidates:
         self.links = np.zeros((6, width, size), np.float32)
         np.maximum.at(self.links, (kind[~asked], parent[~asked], of[~asked]), weight[~asked])
         parents = np.array([place.get(passage, -1) for passage in frontier] or [-1])
-        known = parents >= 0
-        self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
+        # What stands at -1 is of a parent that is none of them, as where all were deleted since.
+        self.parent_cosine = np.append(self.cosine, np.float32(0.0))[parents]
         self.itself = parents[:, None] == np.arange(size)
         self.links[:, self.itself] = 0.0
-        self._compare_words(parents, known)
+        self._compare_words(parents)
         self.before_parent = np.array(
             [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
         )
@@ -147,7 +147,7 @@ class Candidates:
         self.features = np.array([features[name] for name in FEATURES], np.float32).T
         self.origin = self._origin()
 
-    def _compare_words(self, parents: NDArray[np.int_], known: NDArray[np.bool_]) -> None:
+    def _compare_words(self, parents: NDArray[np.int_]) -> None:
         """Set how many of the question's words candidates and their parents have, by rarity."""
         rows, asked = self.rows, self.question.words
         size = len(rows)
@@ -165,7 +165,7 @@ class Candidates:
         self.title_share = (titled * lengths).sum(1) / np.array(
             [max(row["titleLength"], 1) for row in rows]
         )
-        parent_covered = covered[parents] & known[:, None]
+        parent_covered = np.pad(covered, ((0, 1), (0, 0)))[parents]
         self.parent_coverage = (parent_covered * weight).sum(1) / total
         #: The share of the question's words that a candidate has and the parent lacks.
         self.gain = np.ascontiguousarray(((covered * weight) @ (~parent_covered).T).T) / total

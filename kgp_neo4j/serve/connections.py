@@ -1,0 +1,114 @@
+"""The service's connections: how many there may be, and how long each may leave it waiting."""
+
+import asyncio
+import logging
+import sys
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+#: Seconds from a connection's beginning, or from a response, to the whole head of a request.
+HEAD = 15.0
+#: Seconds in which what was written has to be taken.
+_TAKEN = 60.0
+#: Open files that the service needs beside its connections: of the database, models, uploads.
+_OTHERS = 128
+#: Connections that are accepted at a time: those that are then refused need a file each, too.
+BACKLOG = 64
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%s"
+)
+_WHY = (
+    b'{"error": {"status": 503, "what": "the service has as many connections as it takes",'
+    b' "hint": "Come again in 5 s."}}'
+)
+_LOG = logging.getLogger("kgp_neo4j.serve")
+
+
+class Connection(H11Protocol):
+    """A connection as uvicorn's, closed where it asks nothing or takes nothing for too long.
+
+    There are at most `most` of them, half of them from one address; others are refused with 503.
+    """
+
+    def __init__(self, *, most: int, **given: Any) -> None:
+        super().__init__(**given)
+        self._most = most
+        self._asking: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a place, or say that all are taken."""
+        super().connection_made(transport)
+        own = sum(_address(each) == _address(self) for each in self.connections)
+        if len(self.connections) <= self._most and own <= max(1, self._most // 2):
+            self._await_head()
+            return
+        self.connections.discard(self)
+        transport.write(_FULL % (len(_WHY), _WHY))
+        transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes; only a whole head ends the wait for one."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            _cancel(self._asking)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless it is there already."""
+        before = self.cycle
+        super().on_response_complete()
+        if self.cycle is before:
+            self._await_head()
+
+    def pause_writing(self) -> None:
+        """Wait until some of what was written is taken."""
+        super().pause_writing()
+        _cancel(self._taking)
+        self._taking = self.loop.call_later(_TAKEN, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on, for what was written is taken."""
+        super().resume_writing()
+        _cancel(self._taking)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any longer."""
+        super().connection_lost(exc)
+        _cancel(self._asking)
+        _cancel(self._taking)
+
+    def _await_head(self) -> None:
+        _cancel(self._asking)
+        self._asking = self.loop.call_later(HEAD, self.transport.abort)
+
+
+def _address(connection: Any) -> str:
+    return connection.client[0] if connection.client else ""
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+def connections_at_most(wanted: int) -> int:
+    """Return how many connections there can be: fewer where the system allows too few open files.
+
+    Where it allows more than this process has, they are taken.
+    """
+    if sys.platform == "win32":  # it has no such limit
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHERS
+    if resource.RLIM_INFINITY != soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    most = wanted if soft == resource.RLIM_INFINITY else min(wanted, max(2, soft - _OTHERS))
+    if most < wanted:
+        _LOG.warning("%d open files are allowed: %d connections at most", soft, most)
+    return most
