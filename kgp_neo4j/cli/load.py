@@ -42,6 +42,7 @@ time        {0.seconds:.1f} s"""
 )
 @click.option("--strict", is_flag=True, help="Stop at the first file or line that is bad.")
 @click.option("--prune", is_flag=True, help="Remove what a folder had when loaded before.")
+@click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder, too.")
 @click.option("--yes", is_flag=True, help="Remove it without asking, also of an empty folder.")
 def command(
     paths: tuple[str, ...],

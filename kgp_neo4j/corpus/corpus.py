@@ -61,12 +61,14 @@ class Corpus(Store):
         language: str | None = None,
         strict: bool = False,
         prune: Prune = False,
+        follow_links: bool = False,
     ) -> LoadReport:
         """Load files, folders and globs; `passage_size` in characters, `language` as "german".
 
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
         `prune` removes what a folder had when it was loaded before and has no longer; a function in
-        its place gets the names, and whether a folder is empty, and returns whether to.
+        its place gets the names, and whether a folder is empty, and returns whether to. Links that
+        lead out of a folder are followed with `follow_links` alone.
         """
         return load(
             self.database,
@@ -76,6 +78,7 @@ class Corpus(Store):
             language=language,
             strict=strict,
             prune=prune,
+            follow_links=follow_links,
         )
 
     def connect(

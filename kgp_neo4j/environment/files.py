@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -25,6 +25,8 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 #: Bytes of a line or of a JSON value, and of a file in UTF-16 or of one JSON object, which is read
 #: whole. A file of 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
+#: Why a link is passed over.
+_OUTWARD = "a link out of the folder (--follow-links follows it)"
 
 
 @dataclass(slots=True)
@@ -40,19 +42,25 @@ class InputFiles:
     errors: list[InputError] = field(default_factory=list)
 
 
-def find(paths: Iterable[str | Path], kinds: Sequence[str] = ()) -> InputFiles:
+def find(
+    paths: Iterable[str | Path], kinds: Sequence[str] = (), *, follow_links: bool = False
+) -> InputFiles:
     """Return the files that `paths` name, each once, in a reproducible order.
 
     Folders are searched recursively, links to folders followed once, what is hidden named but not
-    searched. Globs (`*`, `?`, `[...]`, `**`) are expanded unless a file of exactly that name
-    exists. Files of a kind that is not read are ignored in folders and globs, and an error where
-    they are named. `kinds` are endings that are read, too, by one who reads no others.
+    searched. A link that leads out of the folder, or the one where a glob begins, is followed with
+    `follow_links` alone. Globs (`*`, `?`, `[...]`, `**`, which passes no links) are expanded unless
+    a file of exactly that name exists. Files of a kind that is not read are ignored in folders and
+    globs, and an error where they are named. `kinds` are endings that are read, too, by one who
+    reads no others.
     """
     inputs = InputFiles()
     seen: set[str] = set()
     for path in paths:
         try:
-            for member in _named(expanded(path), inputs, kinds):
+            named = expanded(path)
+            around = None if follow_links else os.path.realpath(_begin(named))
+            for member in _named(named, inputs, kinds, around):
                 reason = unread_reason(member, kinds)
                 if not is_storable(str(member)):
                     reason = reason or "the file's name is not valid Unicode"
@@ -62,9 +70,8 @@ def find(paths: Iterable[str | Path], kinds: Sequence[str] = ()) -> InputFiles:
                     inputs.errors.append(InputError(reason, where=shown(member)))
                 else:
                     real = os.path.realpath(member)
-                    inputs.folders.get(os.path.realpath(expanded(path)), set()).add(
-                        Path(real).as_posix()
-                    )
+                    own = inputs.folders.get(os.path.realpath(named), set())
+                    own.add(Path(real).as_posix())
                     if real not in seen:
                         seen.add(real)
                         inputs.files.append(absolute(member))
@@ -76,11 +83,25 @@ def find(paths: Iterable[str | Path], kinds: Sequence[str] = ()) -> InputFiles:
     return inputs
 
 
-def _named(path: Path, inputs: InputFiles, kinds: Sequence[str]) -> list[Path]:
-    """Return the files that one path names; raises InputError where none can be loaded."""
+def _begin(path: Path) -> Path:
+    """Return the folder from which a glob is searched, another path as it is."""
+    if path.exists():
+        return path
+    return Path(*takewhile(lambda part: not glob.has_magic(part), path.parts))
+
+
+def _leads_out(path: Path, around: str | None) -> bool:
+    return around is not None and not Path(os.path.realpath(path)).is_relative_to(around)
+
+
+def _named(path: Path, inputs: InputFiles, kinds: Sequence[str], around: str | None) -> list[Path]:
+    """Return the files that one path names; raises InputError where none can be loaded.
+
+    `around` is the real path of the folder out of which no link is followed, if any.
+    """
     if path.is_dir():
         failed, before = len(inputs.errors), len(inputs.ignored)
-        members = _members(path, inputs)
+        members = _members(path, inputs, around)
         if len(inputs.errors) == failed:
             inputs.folders.setdefault(os.path.realpath(path), set())
         if all(unread_reason(each, kinds) for each in members) and len(inputs.errors) == failed:
@@ -100,14 +121,28 @@ def _named(path: Path, inputs: InputFiles, kinds: Sequence[str]) -> list[Path]:
         return [path]
     if not glob.has_magic(str(path)):
         raise InputError("there is no such file or folder", where=shown(path))
-    matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - absolute
-    members = [member for match in matches for member in _members(match, inputs)]
+    begin = _begin(path)
+    pattern = path.relative_to(begin)
+    # The module glob follows links of folders round and round.
+    found = sorted(begin.glob(str(pattern)))
+    wants_hidden = any(part.startswith(".") for part in pattern.parts)
+    matches = [
+        match
+        for match in found
+        if wants_hidden or not any(p.startswith(".") for p in match.relative_to(begin).parts)
+    ]
+    members = list[Path]()
+    for match in matches:
+        if _leads_out(match, around):
+            inputs.ignored[absolute(match)] = _OUTWARD
+        else:
+            members += _members(match, inputs, around)
     if not members:
         raise InputError("no file matches", where=shown(path))
     return members
 
 
-def _members(path: Path, inputs: InputFiles) -> list[Path]:
+def _members(path: Path, inputs: InputFiles, around: str | None) -> list[Path]:
     """Return a file, or all files under a folder, sorted by their path; note what is passed over.
 
     A link to a folder is followed last, unless it leads to one searched before or back up.
@@ -135,6 +170,8 @@ def _members(path: Path, inputs: InputFiles) -> list[Path]:
             member = place / entry.name
             if entry.name.startswith("."):
                 inputs.ignored[absolute(member)] = "hidden"
+            elif entry.is_symlink() and _leads_out(member, around):
+                inputs.ignored[absolute(member)] = _OUTWARD
             elif os.path.isdir(member):  # noqa: PTH112 - Path's raises for no permission
                 (links if entry.is_symlink() else folders).append(member)
             else:

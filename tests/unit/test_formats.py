@@ -478,7 +478,12 @@ def test_links_and_what_cannot_be_read_are_named(tmp_path: Path) -> None:
     (top / "b" / "back").symlink_to(top / "b")
     os.mkfifo(top / "pipe.txt")
     os.mkfifo(top / "pipe")
-    found = find([top])
+    within = find([top])
+    assert [path.relative_to(top).as_posix() for path in within.files] == ["a.md", "b/b.md"]
+    outward = [path.name for path, why in within.ignored.items() if "--follow-links" in why]
+    assert outward == ["back", "c", "again"]
+    assert find([f"{top}/**/*.md"]).files == within.files
+    found = find([top], follow_links=True)
     names = [path.relative_to(top).as_posix() for path in found.files]
     assert names == ["a.md", "b/b.md", "c/c.md"]
     assert {path.name for path in found.ignored} == {"loop", "back", "again", "pipe"}

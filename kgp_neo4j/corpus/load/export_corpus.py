@@ -44,6 +44,8 @@ def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
     _ = properties[_KEYS.get(label, "id")]
     if properties["corpus"] != root["name"]:
         raise InputError("a node of another corpus")
+    # Without it no file is opened that an import names: loaded again, the document has it.
+    properties.pop("fileHash", None)
     if label != "Passage":
         return labels
     _ = properties["document"], properties["position"], properties["text"]

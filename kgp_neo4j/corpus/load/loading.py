@@ -43,6 +43,7 @@ def load(
     language: str | None = None,
     strict: bool = False,
     prune: Prune = False,
+    follow_links: bool = False,
 ) -> LoadReport:
     """Load files, folders and globs into a corpus and report the result.
 
@@ -53,7 +54,7 @@ def load(
     where it would list nothing else, the first one raises InputError, and what was committed before
     stays. Of a folder loaded before, a file that has moved gets its new name; `prune` removes what
     is gone, or a function says whether to, with the names and whether a folder is empty now (where
-    True removes nothing).
+    True removes nothing). Links out of a folder are followed with `follow_links` alone.
     """
     began = time.monotonic()
     checked_corpus(corpus)
@@ -62,7 +63,7 @@ def load(
         raise ConfigurationError(what, hint="Use a size of at least 1.")
     if language is not None:
         check_choice("language", language, languages())
-    inputs = find(paths)
+    inputs = find(paths, follow_links=follow_links)
     errors = inputs.errors
     if errors and strict:
         raise errors[0]
