@@ -19,6 +19,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError
+from kgp_neo4j.types.settings import TraversalSettings
 
 _HOSTILE = {
     "cypher": "Robert'}) MATCH (n) DETACH DELETE n //",
@@ -55,28 +56,36 @@ def canary(database: Database) -> Iterator[None]:
     assert (injected, edges, kept) == ([{"n": 0}], [{"n": 1}], [{"n": 2}])
 
 
-@pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 @pytest.mark.usefixtures("canary")
-def test_hostile_text_everywhere(database: Database, tmp_path: Path, text: str) -> None:
-    """As corpus, title, text and question, through every stage."""
-    corpus = text[:200]
-    records = [
-        (text, f"{text} The first tower is built of stone."),
-        ("Second Tower", f"The second tower looks at {text} from the shore."),
-        ("Third Tower", text),
-    ]
-    path = write_jsonl(tmp_path / "records.jsonl", *records)
-    try:
-        account = load(database, [path], corpus)
-        assert account.documents == 3
-        assert sorted(stored_texts(database, corpus).values()) == sorted(t for _, t in records)
-        titles = {row["title"] for row in database.read("inspect/documents", corpus=corpus)}
-        assert {"Second Tower", "Third Tower"} < titles
-        assert connect(database, corpus).embedded == 3
-        assert corpus in [found.name for found in corpora(database)]
+def test_hostile_text_everywhere(database: Database, corpus: str, tmp_path: Path) -> None:
+    """As title, text and question, through every stage."""
+    records = [(f"{text[:60]} {kind}", f"{text} The first tower is built of stone.")
+               for kind, text in _HOSTILE.items()]  # fmt: skip
+    records += [(text, f"The {kind} tower looks at {text}.") for kind, text in _HOSTILE.items()]
+    records += [(f"Third Tower {kind}", text) for kind, text in _HOSTILE.items()]
+    account = load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    assert account.documents == len(records)
+    assert sorted(stored_texts(database, corpus).values()) == sorted(t for _, t in records)
+    assert connect(database, corpus).embedded == len(records)
+    for text in _HOSTILE.values():
         _ask_everything(database, corpus, text)
         _ask_everything(database, corpus, f"Which tower has to do with {text}?", ("kgp",))
-        assert delete_document(database, corpus, text if text in titles else "Third Tower")
+    titles = {row["title"] for row in database.read("inspect/documents", corpus=corpus)}
+    there = [text for text in _HOSTILE.values() if text in titles]
+    assert len(there) > len(_HOSTILE) / 2
+    for title in there:
+        assert delete_document(database, corpus, title)
+
+
+@pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
+@pytest.mark.usefixtures("canary")
+def test_a_corpus_of_a_hostile_name(database: Database, tmp_path: Path, text: str) -> None:
+    corpus = text[:200]
+    path = write_jsonl(tmp_path / "records.jsonl", (text, f"{text} The tower is built of stone."))
+    try:
+        assert load(database, [path], corpus).documents == 1
+        assert corpus in [found.name for found in corpora(database)]
+        _call_procedures(database, corpus, text)
     finally:
         delete_corpus(database, corpus)
     assert corpus not in [found.name for found in corpora(database)]
@@ -93,7 +102,6 @@ def _ask_everything(
         assert answer.corpus == corpus
         json.dumps(dataclasses.asdict(answer), allow_nan=False)
         if agent == "knn" or "tower" in words(question):
-            assert len(answer.passages) == 3
             assert answer.sentences
         here = dataclasses.replace(database.connection, browser="http://127.0.0.1:7474")
         link = browser_link(here, [passage.id for passage in answer.passages])
@@ -102,7 +110,11 @@ def _ask_everything(
         assert link is None or "tower" not in link
     for method in methods:
         found = PassageRetriever(database, corpus, method=method).retrieve(Question("", question))
-        assert len(found.passages) <= 3
+        assert len(found.passages) <= TraversalSettings().budget
+    _call_procedures(database, corpus, question)
+
+
+def _call_procedures(database: Database, corpus: str, question: str) -> None:
     called = rows(
         database,
         "CALL custom.kgp.retrieve($question, $corpus) YIELD passage RETURN passage.corpus AS c",
