@@ -7,7 +7,7 @@ three sets in seeded order, OTT-QA's, and copies of them all in which every name
 letters move on in the alphabet), so that no two are the same; a document is one passage. Each size
 has a server of its own in --out, started empty and deleted afterwards. Questions are asked one
 after the other, then again. A row is written to `growth.jsonl` after each size; all rows there are
-printed as a table and drawn in `growth.svg` (matplotlib).
+printed as a table.
 """
 
 import json
@@ -24,13 +24,8 @@ import _common as common
 
 _NAME, _WORD = re.compile(r"\b[A-Z]\w+"), re.compile(r"\b[a-z]+\b")
 _LETTERS = ("aeiouy", "bcdfghjklmnpqrstvwxz")
-#: What is shown of a row, by its unit.
-_SHOWN = {
-    "seconds": ("load", "connect"),
-    "ms of a question": ("p50", "p50 again"),
-    "MB": ("python", "server", "disk"),
-    "R@5 of HotpotQA": ("R@5",),
-}
+#: What is shown of a row: seconds, milliseconds of a question, MB, and R@5 of HotpotQA.
+_SHOWN = ("load", "connect", "p50", "p50 again", "python", "server", "disk", "R@5")
 
 
 def real_passages(data: Path, gold: set[str], seed: int) -> list[common.Record]:
@@ -93,20 +88,6 @@ def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.R
     return row | {"disk": sum(path.stat().st_size for path in files) / 1e6}
 
 
-def draw(rows: list[common.Record], file: Path) -> None:
-    """Draw what was measured against the number of passages."""
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, len(_SHOWN), figsize=(14, 3.5), layout="constrained")
-    for axis, (unit, names) in zip(axes, _SHOWN.items(), strict=True):
-        for name in names:
-            axis.plot([row["size"] for row in rows], [row[name] for row in rows], "o-", label=name)
-        axis.set(title=unit, xlabel="passages", xscale="log", ylim=(0, None))
-        axis.legend()
-    figure.suptitle(rows[-1]["on"])
-    figure.savefig(file)
-
-
 def main() -> None:
     """Measure every size, and print the table."""
     parser = common.parser(__doc__, 200)
@@ -131,9 +112,7 @@ def main() -> None:
     shutil.rmtree(given.out / "home", ignore_errors=True)
     rows = sorted(common.read_lines(kept), key=lambda row: row["size"])
     header = ["", *(f"{row['size']:,}" for row in rows)]
-    shown = [name for names in _SHOWN.values() for name in names]
-    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in shown]))
-    draw(rows, given.out / "growth.svg")
+    print(common.markdown(header, [[name, *(row[name] for row in rows)] for name in _SHOWN]))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ The sources are public: advisories, and threads of the projects named.
 """
 
 import base64
+import hashlib
 import io
 import json
 import re
@@ -194,3 +195,14 @@ def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
         delete_graph(database, graph)
     assert not mark.exists()
     assert _count(database) == before
+
+
+def test_the_models_that_the_package_brings_are_those_that_were_made() -> None:
+    package = Path(kgp_neo4j.__file__).parent
+    sums = (package / "models" / "models.sha256").read_text(encoding="ascii").splitlines()
+    kept = {name: own for own, name in (line.split("  ") for line in sums)}
+    assert {path.relative_to(package).as_posix() for path in package.rglob("*.safetensors")} < set(
+        kept
+    )
+    for name, own in kept.items():
+        assert hashlib.sha256((package / name).read_bytes()).hexdigest() == own, name
