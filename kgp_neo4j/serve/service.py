@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,6 +28,8 @@ from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import ServeSettings
 
 _RECEIVED = 8
+#: The names that uploads have while they come, and the folders of corpora that they lie in.
+_OURS = re.compile(r"incoming-[0-9a-f]{32}|c[0-9a-f]{16}")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -48,7 +51,7 @@ class Service:
         #: Uploads that are received at once.
         self.receiving = asyncio.Semaphore(_RECEIVED)
         self.metrics = Metrics((self.questions, self.loads))
-        self._alone = FileLock(self.folder / ".lock", mode=0o600, thread_local=False)
+        self._alone = FileLock(f"{self.folder}.lock", mode=0o600, thread_local=False)
 
     def begin(self) -> None:
         """Remove what a service that was killed left of its uploads, if no other one runs."""
@@ -56,9 +59,9 @@ class Service:
         with suppress(Timeout):
             self._alone.acquire(timeout=0)
             for left in self.folder.iterdir():
-                if left.is_dir():
+                if _OURS.fullmatch(left.name) and left.is_dir():
                     shutil.rmtree(left, ignore_errors=True)
-                elif left.name != ".lock":
+                elif _OURS.fullmatch(left.name):
                     left.unlink(missing_ok=True)
 
     def warm(self) -> None:

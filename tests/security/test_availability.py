@@ -21,6 +21,7 @@ from serving import Serving, serving
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.ids import corpus_scope
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve import connections, guard
@@ -174,12 +175,13 @@ def test_what_a_killed_service_left_goes_at_the_next_start(
     database: Database, tmp_path: Path
 ) -> None:
     folder = tmp_path / "uploads"
-    left = [folder / "incoming-1", folder / "abc" / "notes" / "a.md"]
-    for each in left:
+    left = [folder / f"incoming-{'0a' * 16}", folder / corpus_scope("x") / "notes" / "a.md"]
+    own = folder / "mine.md"
+    for each in (*left, own):
         each.parent.mkdir(parents=True, exist_ok=True)
         write_file(each, b"left")
     with serving(Service(database, folder=folder)):
-        assert not any(each.exists() for each in left)
+        assert [each.exists() for each in (*left, own)] == [False, False, True]
         # Beside a service that runs nothing is removed: it may be loading that.
         write_file(left[0], b"coming")
         with serving(Service(database, folder=folder)):

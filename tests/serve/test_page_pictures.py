@@ -64,7 +64,7 @@ def _documents(client: httpx.Client, corpus: str) -> list[Any]:
 
 
 def _kept(home: Path) -> list[Path]:
-    return [path for path in home.rglob("*") if path.is_file()]
+    return [path for path in (home / "kept").rglob("*") if path.is_file()]
 
 
 def test_a_page_is_shown_with_its_marks(
