@@ -145,10 +145,12 @@ class _Worker:
         def exchange() -> None:
             try:
                 write_frame(to, call)
-                while self.is_busy and not self._is_killed:
+                is_last = False  # of its own: the next call may have begun once the queue has it
+                while not (is_last or self._is_killed):
                     frame = _FRAMES.decode(read_frame(back, call.memory))
+                    is_last = isinstance(frame, End | Failure) and frame.is_last
                     room.acquire()
-                    self.is_busy = not (isinstance(frame, End | Failure) and frame.is_last)
+                    self.is_busy = not is_last
                     frames.put(frame)
             except (OSError, EOFError, ValueError, msgspec.MsgspecError):
                 frames.put(None)

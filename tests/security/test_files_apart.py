@@ -61,6 +61,9 @@ def test_what_is_given_comes_in_order_and_the_worker_stays(workers: Workers) -> 
     with pytest.raises(RuntimeError, match="what"):
         workers.result(int, _WIDE, "fail")
     assert workers.result(int, _WIDE, "own_id") == kept
+    for number in range(2_000):
+        assert workers.result(str, _WIDE, "say", str(number)) == str(number)
+    assert workers.result(int, _WIDE, "own_id") == kept
     # What nobody reads to its end is not read on.
     for _ in workers.items(int, _WIDE, Progress(), "count"):
         break
