@@ -36,6 +36,10 @@ class _Told(Progress):
         self._tell()
         return self
 
+    def __exit__(self, *error: object) -> None:
+        if not any(error):  # all of it, also what came quickly
+            self._tell()
+
     def _tell(self) -> None:
         self._told = time.monotonic()
         tell("progress", lambda: {"step": self._title, "done": self._done, "total": self._total})

@@ -10,14 +10,14 @@ from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.kept_files import file_content
 from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages, list_tables
+from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.access import Administers, CorpusName, Loads, Reads, handles
 from kgp_neo4j.serve.answers import answer_record, document_record, passage_record
 from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.tokens import RIGHTS
-from kgp_neo4j.show.page_pictures import describe_page, draw_page
-from kgp_neo4j.types.errors import CorpusError, TraceError
+from kgp_neo4j.types.errors import CorpusError, InputError, TraceError
 from kgp_neo4j.types.tables import ends_apart
 
 _Number = Annotated[int, Path(ge=1, le=1_000_000, description="The page's number, from 1.")]
@@ -26,6 +26,10 @@ _Words = Annotated[
     tuple[Annotated[str, Query(max_length=10_000)], ...],
     Query(max_length=100, description="A sentence, an answer, or the text of a cell."),
 ]
+
+#: Pages are drawn in processes of their own, and for so many seconds of processor time.
+_PAGES = Workers("kgp_neo4j.show.page_pictures", most=2)
+_SECONDS = 10
 
 router = APIRouter(tags=["documents"])
 
@@ -89,7 +93,7 @@ def show_picture(
 ) -> Response:
     """Return a page of a PDF file as a picture, of `scale` dots a point."""
     with _page(caller.service.database, corpus, id, number) as (_, content):
-        picture = draw_page(content, number, scale)
+        picture = _PAGES.result(bytes, _limits(content), "draw_page", content, number, scale)
     # Somebody else at the same browser may have another token.
     headers = {"cache-control": "private, max-age=600", "vary": "authorization"}
     return Response(picture, headers=headers, media_type="image/png")
@@ -112,7 +116,8 @@ def show_page(
     `view=read`, `parts` are the passages, headings and tables as the page was read.
     """
     with _page(caller.service.database, corpus, id, number) as (page, content):
-        return describe_page(content, number, page, passage, words, view == "read")
+        asked = content, number, page, passage, words, view == "read"
+        return _PAGES.result(dict[str, Any], _limits(content), "describe_page", *asked)
 
 
 @contextmanager
@@ -128,8 +133,13 @@ def _page(database: Database, corpus: str, id: str, number: int) -> Iterator[tup
         raise ProblemError(404, what, "Load the PDF file again to see its pages.")
     try:
         yield page, content
-    except CorpusError as error:  # PDFium cannot show what another library could read
+    except (CorpusError, InputError) as error:  # PDFium cannot show it, or not in time
         raise ProblemError(404, error.what, "The text of the document is there.") from error
+
+
+def _limits(content: bytes) -> Limits:
+    """Return what drawing a page of a file may take: no page that people look at takes so long."""
+    return Limits(_SECONDS, _SECONDS, (1 << 30) + 8 * len(content))
 
 
 @router.delete("/documents/{id}")

@@ -27,7 +27,7 @@ class Work:
         self._database = database
         self._count = threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"kgp-{name}")
-        self._jobs: set[Future[Any]] = set()
+        self._jobs: dict[Future[Any], Job] = {}
 
     @property
     def inside(self) -> int:
@@ -50,8 +50,8 @@ class Work:
                 return work()
 
         future = self._threads.submit(in_context(run))
-        self._jobs.add(future)
-        future.add_done_callback(self._jobs.discard)
+        self._jobs[future] = job
+        future.add_done_callback(lambda done: self._jobs.pop(done, None))
         return self._result(future, job)
 
     def events(
@@ -95,5 +95,7 @@ class Work:
             raise
 
     def close(self) -> None:
-        """Let what runs end, and what waits not begin."""
+        """Let what runs end at its next step, and what waits not begin."""
+        for job in list(self._jobs.values()):
+            job.give_up()
         self._threads.shutdown(wait=True, cancel_futures=True)

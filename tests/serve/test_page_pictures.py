@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 from graphs import rows, write_file
 from PIL import Image
 from serving import Serving, serving
-from small_pdfs import RULED, Page, pdf, prose
+from small_pdfs import ENDLESS, RULED, Page, pdf, prose, written_pages
 
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.serve import documents
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
 from kgp_neo4j.types.settings import ServeSettings
@@ -111,6 +113,30 @@ def test_a_page_is_shown_with_its_marks(
             answers = [other.get(path_, params={"corpus": each}) for each in (corpus, "none")]
         assert [each.status_code for each in answers] == [404, 404]
         assert answers[0].text.replace(corpus, "none") == answers[1].text
+
+
+def test_a_page_that_cannot_be_drawn_in_time_holds_up_no_other(
+    database: Database,
+    corpus: str,
+    owner: httpx.Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(documents, "_SECONDS", 2)
+    # A page without text is not drawn by who loads it.
+    data = written_pages(b"0 0 m 99 99 l S", b"% no text\n" + ENDLESS)
+    load(database, [write_file(tmp_path / "pattern.pdf", data)], corpus)
+    (document,) = _documents(owner, corpus)
+    place, at = f"/documents/{document['id']}/pages", {"corpus": corpus}
+    with ThreadPoolExecutor(1) as beside:
+        hostile = beside.submit(owner.get, f"{place}/2.png", params=at)
+        for _ in range(3):
+            assert owner.get(f"{place}/1.png", params=at).status_code == 200
+            assert owner.get(f"{place}/1", params=at).status_code == 200
+        answer = hostile.result()
+    assert answer.status_code == 404
+    assert "2 s of processor time" in answer.json()["error"]["what"]
+    assert owner.get(f"{place}/2", params=at).status_code == 200  # nothing is drawn for its marks
 
 
 def test_only_the_file_that_was_loaded_is_shown(

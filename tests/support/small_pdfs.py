@@ -135,3 +135,37 @@ def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
             }
             assert len(texts) == 1
     return document
+
+
+#: Fills a page with a pattern of a step so small that drawing it has no end.
+ENDLESS = b"/Pattern cs /P scn 0 0 612 792 re f"
+
+
+def written_pages(*contents: bytes) -> bytes:
+    """Return a PDF file of pages with a line of text, or none after `%`, and these contents."""
+    font = b"/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"
+    line = b"BT /F1 12 Tf 72 700 Td (The ferry sank.) Tj ET "
+    step = b"/BBox[0 0 1 1]/XStep 0.001/YStep 0.001"
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * at) for at in range(len(contents)))
+    tile = b"0 0 1 1 re f"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(contents)),
+        b"<</Type/Pattern/PatternType 1/PaintType 1/TilingType 1%s/Resources<<>>/Length %d>>\n"
+        b"stream\n%s\nendstream" % (step, len(tile), tile),
+    ]
+    for content in contents:
+        drawn = content if content.startswith(b"%") else line + content
+        objects += [
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R"
+            b"/Resources<<%s/Pattern<</P 3 0 R>>>>>>" % (len(objects) + 2, font),
+            b"<</Length %d>>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        ]
+    made, places = b"%PDF-1.7\n", list[int]()
+    for number, each in enumerate(objects, 1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size, at = len(objects) + 1, len(made)
+    made += b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table)
+    return made + b"trailer <</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (size, at)

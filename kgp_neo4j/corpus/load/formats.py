@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.corpus.load.records import Reading, documents_of_records, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.visible import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -55,6 +55,12 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
         yield from _documents(kind, data, path)
     except InputError as error:
         yield error
+
+
+def read_apart(path: str) -> Iterator[Reading]:
+    """Yield what `read` does, in a worker."""
+    with bar("", None) as progress:
+        yield from read(Path(path), progress)
 
 
 def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:

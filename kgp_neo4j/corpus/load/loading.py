@@ -11,12 +11,11 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.follow import Followed, Prune
-from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
-from kgp_neo4j.corpus.load.records import Reading
 from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
+from kgp_neo4j.environment.apart import Workers, file_limits
 from kgp_neo4j.environment.files import find, shown, size_on_disk, stem
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
@@ -31,6 +30,8 @@ from kgp_neo4j.types.errors import (
     first_line,
 )
 
+#: Files are read in processes of their own: they may be made to hang or to crash what reads them.
+_READERS = Workers("kgp_neo4j.corpus.load.formats")
 _REMOVES = "loading it again with --prune --yes removes them"
 
 
@@ -57,6 +58,7 @@ def load(
     True removes nothing). Links out of a folder are followed with `follow_links` alone.
     """
     began = time.monotonic()
+    _READERS.start()
     checked_corpus(corpus)
     if passage_size is not None and passage_size < 1:
         what = f"a passage cannot have {passage_size} characters"
@@ -141,18 +143,19 @@ def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _readings(path: Path, progress: Progress) -> Iterator[Reading]:
+def _readings(path: Path, progress: Progress) -> Iterator[SourceDocument | InputError]:
     """Yield what a file holds, as that of the file which a link leads to, and its errors."""
     real = Path(os.path.realpath(path))
     try:
-        for reading in read(path, progress):
+        limits = file_limits(path)
+        for reading in _READERS.items(SourceDocument, limits, progress, "read_apart", str(path)):
             if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
                 title = stem(real) if reading.title == stem(path) else reading.title
                 reading = replace(reading, source=real.as_posix(), title=title)
             yield reading
     except StoppedError:
         raise
-    except KgpError as error:  # a setting or the disk, not the file
+    except KgpError as error:  # a setting, the disk, or a limit
         yield InputError(error.what, where=error.where or shown(path), hint=error.hint)
     except Exception as error:
         yield InputError(f"cannot be read ({first_line(error)})", where=shown(path))

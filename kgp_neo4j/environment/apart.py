@@ -1,0 +1,329 @@
+"""Calls apart from this process: functions over hostile files, in workers that can be ended.
+
+A worker is a plain subprocess that runs `worker.py` (multiprocessing would run a user's script
+again), is kept for the next call, and is ended where a call exceeds its limits or nobody waits.
+"""
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
+from weakref import WeakSet
+
+import msgspec
+import psutil
+
+from kgp_neo4j.environment.extras import is_installed
+from kgp_neo4j.environment.files import size_on_disk
+from kgp_neo4j.environment.job import current_job
+from kgp_neo4j.environment.kinds import PICTURES, extension
+from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.worker import (
+    Call,
+    End,
+    Failure,
+    Item,
+    Step,
+    read_frame,
+    write_frame,
+)
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, KgpError
+
+_T = TypeVar("_T")
+_Frame: TypeAlias = Item | Step | Failure | End
+_FRAMES = msgspec.msgpack.Decoder(_Frame)
+_KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
+#: Seconds between two looks at a worker, and frames that it may be ahead.
+_LOOK, _AHEAD = 0.1, 8
+#: Bytes that a worker may have taken and be called again.
+_MOST = 2 << 30
+#: How many times its processor time a step may last.
+_WALL = 4
+#: Variables that a worker gets, and beginnings of such: no password of a database, no key.
+_KEPT = (
+    *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA"),
+    *("LOCALAPPDATA", "PROGRAMDATA", "SYSTEMROOT", "WINDIR", "VIRTUAL_ENV", "KGP_NEO4J_CACHE"),
+    *("KGP_NEO4J_HOME", "KGP_NEO4J_THREADS", "KGP_NEO4J_PDF_PASSWORD"),
+)
+_BEGINNINGS = ("LC_", "XDG_", "PYTHON", "OMP_", "LD_", "DYLD_")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a call may take: seconds of processor time in a step (until it gives the next document,
+    or counts the next page) and `in_all`, and bytes of memory besides what its process had.
+    """
+
+    seconds: float
+    in_all: float
+    memory: int
+
+
+def file_limits(path: Path) -> Limits:
+    """Return what reading a file may take, by its size.
+
+    A step may take KGP_NEO4J_FILE_SECONDS (30), and 20 s for each megabyte: a page of HTML or a
+    sheet has no steps. In all it is 1,000 s a megabyte, which pages that are scanned need. Memory
+    is KGP_NEO4J_FILE_MEMORY (1,024 MB), thrice that where text may be recognised, and eight times
+    the file's size.
+    """
+    size = size_on_disk(path)
+    seconds, megabytes = _setting("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
+    memory = _setting("KGP_NEO4J_FILE_MEMORY", 1024) << 20
+    if extension(path) in (".pdf", ".eml", *PICTURES) and is_installed("rapidocr"):
+        memory *= 3
+    return Limits(seconds + 20 * megabytes, seconds + 1000 * megabytes, memory + 8 * size)
+
+
+def _setting(name: str, default: int) -> int:
+    text = os.environ.get(name, "").strip() or str(default)
+    if not text.isdecimal() or not 0 < int(text) < 1 << 30:
+        hint = f"Set it to a whole number such as {default}, or unset it."
+        raise ConfigurationError(f"{name} is {text!r}", hint=hint)
+    return int(text)
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in _KEPT or name.upper().startswith(_BEGINNINGS)
+    }
+    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+class _Worker:
+    """A process that makes one call at a time."""
+
+    def __init__(self, module: str) -> None:
+        self.environment = _environment()
+        # -P: the folder that somebody loads from is no place to import from.
+        program = [sys.executable, "-P", "-m", "kgp_neo4j.environment.worker", module]
+        self._process = subprocess.Popen(
+            program,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment,
+            start_new_session=True,  # Ctrl-C is for this process
+        )
+        self._used = psutil.Process(self._process.pid)
+        #: A call has not come to its end.
+        self.is_busy = self._is_killed = False
+        self._room = threading.Semaphore()
+        self._exchange = threading.Thread()
+        _ALL.add(self)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be called."""
+        return self._process.poll() is None
+
+    def used(self) -> tuple[float, int]:
+        """Return the seconds of processor time and the bytes of memory that it has taken."""
+        with suppress(psutil.Error), self._used.oneshot():
+            times = self._used.cpu_times()
+            return times.user + times.system, self._used.memory_info().rss
+        return 0.0, 0  # it has ended
+
+    def call(self, call: Call) -> SimpleQueue[_Frame | None]:
+        """Begin a call; return the queue of its frames, with None once there will be no more."""
+        frames = SimpleQueue[_Frame | None]()
+        room = self._room = threading.Semaphore(_AHEAD)
+        self.is_busy = True
+        to, back = cast("tuple[BinaryIO, BinaryIO]", (self._process.stdin, self._process.stdout))
+
+        def exchange() -> None:
+            try:
+                write_frame(to, call)
+                is_last = False  # of its own: the next call may have begun once the queue has it
+                while not (is_last or self._is_killed):
+                    frame = _FRAMES.decode(read_frame(back, call.memory))
+                    is_last = isinstance(frame, End | Failure) and frame.is_last
+                    room.acquire()
+                    self.is_busy = not is_last
+                    frames.put(frame)
+            except (OSError, EOFError, ValueError, msgspec.MsgspecError):
+                frames.put(None)
+
+        self._exchange = threading.Thread(target=exchange, name="kgp-worker", daemon=True)
+        self._exchange.start()
+        return frames
+
+    def take(self) -> None:
+        """Let one more frame come."""
+        self._room.release()
+
+    def kill(self) -> int:
+        """End it, and return its exit code, which is that of its own where it had ended."""
+        self._process.kill()
+        self._is_killed = True
+        self._room.release()
+        code = self._process.wait()
+        if self._exchange.is_alive():
+            self._exchange.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                cast("BinaryIO", pipe).close()
+        _ALL.discard(self)
+        return code
+
+
+_ALL = WeakSet[_Worker]()
+
+
+@atexit.register
+def _kill_all() -> None:
+    for worker in list(_ALL):
+        worker.kill()
+
+
+class Workers:
+    """Workers that call the functions of one module, `most` at a time."""
+
+    def __init__(self, module: str, most: int = 64) -> None:
+        self._module, self._most = module, most
+        self._forget()
+        if hasattr(os, "register_at_fork"):  # pipes serve one process
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._idle: list[_Worker] = []
+        self._places = threading.Semaphore(self._most)
+
+    def start(self) -> None:
+        """Start a worker where none is idle: it will be ready sooner."""
+        if not self._idle:
+            self._idle.append(_Worker(self._module))
+
+    def result(self, kind: type[_T], limits: Limits, name: str, *arguments: Any) -> _T:
+        """Return what a function gives; raises its error, and those of `items`."""
+        [given] = self.items(kind, limits, Progress(), name, *arguments)
+        if isinstance(given, InputError):
+            raise given
+        return given
+
+    def items(
+        self, kind: type[_T], limits: Limits, progress: Progress, name: str, *arguments: Any
+    ) -> Iterator[_T | InputError]:
+        """Yield what the function of a name gives, each of a `kind` or a fault, as it comes.
+
+        `progress` counts bytes; further bars are shown as the function has them. Raises what ends
+        the call: its own error (RuntimeError for one that is not ours), InputError where it takes
+        more than the `limits` or its process dies, StoppedError where nobody waits.
+        """
+        read = msgspec.msgpack.Decoder(kind)
+        with self._lent() as worker, ExitStack() as shown:
+            bars: dict[str, tuple[Progress, int]] = {"": (progress, 0)}
+            call = Call(name, [*arguments], limits.seconds, limits.memory)
+            for frame in _watched(worker, call, limits):
+                if isinstance(frame, Item):
+                    yield read.decode(frame.value)
+                elif isinstance(frame, Step):
+                    if frame.step not in bars:
+                        made = shown.enter_context(bar(frame.step, frame.total, "pages"))
+                        bars[frame.step] = made, 0
+                    line, done = bars[frame.step]
+                    line.update(frame.done - done)
+                    bars[frame.step] = line, frame.done
+                elif isinstance(frame, Failure):
+                    if frame.is_last:
+                        raise _error(frame)
+                    yield InputError(frame.what, where=frame.where, hint=frame.hint)
+
+    @contextmanager
+    def _lent(self) -> Iterator[_Worker]:
+        """Lend a worker, and kill it where its call has not come to an end."""
+        while not self._places.acquire(timeout=_LOOK):
+            if job := current_job():
+                job.check()
+        worker = None
+        try:
+            with suppress(IndexError):
+                worker = self._idle.pop()
+            is_old = worker and (worker.environment != _environment() or worker.used()[1] > _MOST)
+            if worker and (is_old or not worker.is_alive):
+                worker.kill()
+                worker = None
+            worker = worker or _Worker(self._module)
+            yield worker
+        finally:
+            if worker and worker.is_busy:
+                worker.kill()
+            elif worker:
+                self._idle.append(worker)
+            self._places.release()
+
+
+def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
+    """Yield the frames of a call; raises InputError beyond its limits, and where a worker dies."""
+    first, had = worker.used()
+    base = first
+    began = looked = time.monotonic()
+    is_new = False
+    frames = worker.call(call)
+    while True:
+        frame = None
+        with suppress(Empty):
+            frame = frames.get(timeout=_LOOK)
+            if frame is None:
+                raise _ended(worker.kill(), limits)
+            worker.take()
+        now = time.monotonic()
+        if frame is None or now - looked > _LOOK:
+            if job := current_job():
+                job.check()
+            looked, (seconds, memory) = now, worker.used()
+            if is_new:
+                base, began, is_new = seconds, now, False
+            if seconds - base > limits.seconds or now - began > _WALL * limits.seconds:
+                raise _too_long(limits.seconds, "for a part of it")
+            if seconds - first > limits.in_all:
+                raise _too_long(limits.in_all, "in all")
+            if memory - had > limits.memory:
+                raise _too_much(limits)
+        if isinstance(frame, End):
+            return
+        if frame is not None:
+            is_new = True
+            yield frame
+
+
+def _too_long(seconds: float, of_what: str) -> InputError:
+    what = f"it takes more than {seconds:,.3g} s of processor time {of_what}"
+    return InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_SECONDS.")
+
+
+def _too_much(limits: Limits) -> InputError:
+    what = f"it takes more than {limits.memory >> 20:,} MB of memory"
+    return InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
+
+
+def _ended(code: int, limits: Limits) -> InputError:
+    """Return the error for a worker that ended by itself, with its exit code."""
+    name = f"code {code}"
+    if code < 0:
+        with suppress(ValueError):
+            name = signal.Signals(-code).name
+    if name == "SIGXCPU":
+        return _too_long(limits.seconds, "for a part of it")
+    return InputError(
+        f"the process that read it ended ({name})",
+        hint="Other files are read all the same; KGP_NEO4J_FILE_MEMORY allows more memory.",
+    )
+
+
+def _error(failure: Failure) -> Exception:
+    if not failure.kind:
+        return RuntimeError(failure.what)
+    kind = _KINDS.get(failure.kind, KgpError)
+    return kind(failure.what, where=failure.where, hint=failure.hint)
