@@ -14,9 +14,23 @@ from typing import Any
 
 import pytest
 import regex
-from hostile_runs import AnyPattern, filled, hostile_runs, seconds, too_slow
+from hostile_runs import COMMON, AnyPattern, filled, hostile_runs, seconds, too_slow
 
-import kgp_neo4j
+from kgp_neo4j.corpus.answer import reply
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.pdf.letters import Word
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.read import limits
+from kgp_neo4j.corpus.read.identifiers import identifiers_of
+from kgp_neo4j.corpus.read.parts import parts_of
+from kgp_neo4j.corpus.read.question_form import asks_for_an_account, asks_for_an_overview
+from kgp_neo4j.corpus.tables.choose import choose
+from kgp_neo4j.corpus.tables.references import read_references
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.mindmap.answer import map_reply
+from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
+from kgp_neo4j.show.page_pictures import PageLetters
+from kgp_neo4j.text.values import date_places
 
 _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 _ANCHORED = frozenset(("match", "fullmatch"))
@@ -50,8 +64,8 @@ _SHORT = {
     "kgp_neo4j.graphdb.server.browser": 100,
     "kgp_neo4j.environment.extras": 200,
 }
-#: Seconds for a short text at most.
-_WHILE = 0.2
+#: Seconds for a short text at most, and for a question of 10,000 characters.
+_WHILE, _LONG = 0.2, 1.0
 
 
 @functools.cache
@@ -95,7 +109,7 @@ def _uses() -> dict[str, set[str]]:
 
 
 def _written_in_calls(name: str) -> Iterator[tuple[int, str, AnyPattern | None]]:
-    """Yield line, method and pattern of each call as in `re.sub("a", ...)`; None: not known here."""
+    """Yield line, method and pattern of each call as in `re.sub("a", ...)`; None: not known."""
     values = vars(_modules()[name])
     for node in ast.walk(_trees()[name]):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
@@ -166,8 +180,9 @@ def _growth(name: str, pattern: AnyPattern, methods: frozenset[str]) -> str | No
             told = too_slow(find, made)
         else:
             text = " ".join(made(limit)[:limit].split())
-            took = seconds(lambda text=text: find(text))  # type: ignore[misc]
-            took = min(took, seconds(lambda text=text: find(text))) if took > _WHILE else took  # type: ignore[misc]
+            search = functools.partial(find, text)
+            took = seconds(search)
+            took = min(took, seconds(search, 3)) if took > _WHILE else took
             told = f"{len(text):,} characters {took:.4f} s" if took > _WHILE else None
         if told:
             return f"{begin!r} {run!r}* {end!r}: {told}"
@@ -182,3 +197,108 @@ def test_the_time_of_every_pattern_grows_with_its_text(part: int) -> None:
         if (told := _growth(name, pattern, methods))
     }
     assert slow == {}
+
+
+# --- Readers --------------------------------------------------------------------------------------
+
+#: What opens something that may never be closed, in each format; a mail's page, and its lines.
+_OPENED = {
+    "html": (
+        *("<!--", "<a ", '<a "', "<span style='", "<![CDATA[", "<?", "<!", "</a", "&#", "<div>"),
+        *("<table>", "<table><tr><td>", "<ol reversed><li>", "<select><option>", "<sup>2", "<b>"),
+        *("<style>a{}</style><a>", "<br></x>", "<title>", "<svg><title>", "<h1>", "<pre>a"),
+        *("<blockquote>a</blockquote>", "<blockquote>", "<b>From:</b>", "<p>a"),
+    ),
+    "md": (
+        *("> ", "- ", "# ", "[a](", "![", "| a ", "|-|\n", "`", "**a", "[a]: b\n", "<a", "---\n"),
+        *("title: >a ", "  - a\n"),
+    ),
+    "adoc": ("= ", "== a ==  ", "----\n", "|===\n"),
+    "rst": ("=\n", "a\n=\n", ".. a::\n", "`a`_ "),
+    "csv": ('"', '""', '",', "a,b\n", ";", '"a\n', "sep="),
+    "json": ("[", '{"a":', '"a",', '{"a":1},'),
+    "jsonl": ('{"a":1}\n', "[\n", '{"a":"b"}\n'),
+    "txt": ("= ", "a.\n\n", "----\n"),
+    "eml": (
+        *("> ", ">", "--a\n", "On Monday a@b wrote:\n> a\n", "From: a\nSent: 1 May 2020\n"),
+        "-----Original Message-----\n",
+    ),
+}
+_HEAD = "From: a@b.c\nTo: b@c.d\nSubject: x\nContent-Type: text/{}\n\n"
+
+
+@pytest.mark.parametrize("kind", [*_OPENED, "mail in HTML"])
+def test_the_time_of_every_reader_grows_with_its_file(kind: str, tmp_path: Path) -> None:
+    name, head = kind, ""
+    if kind in ("eml", "mail in HTML"):
+        name, head = "eml", _HEAD.format("plain" if kind == "eml" else "html")
+    path = tmp_path / f"a.{name}"
+
+    def load(text: str) -> None:
+        path.write_text(head + text, encoding="utf-8")
+        for _ in read(path, bar("", None)):
+            pass
+
+    opened = _OPENED.get(kind, _OPENED["html"])
+    grown = {
+        run: too_slow(load, functools.partial(filled, "", run, ""), 20_000, 0.5, 1e-3)
+        for run in dict.fromkeys((*opened, *'.,-"([{<=*|\n a1中'))
+    }
+    assert {run: told for run, told in grown.items() if told} == {}
+
+
+# --- Questions and replies ------------------------------------------------------------------------
+
+_READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
+    "identifiers": identifiers_of,
+    "parts": parts_of,
+    "a yes or a no": lambda text: limits._ASKS.search(text),
+    "why and how": asks_for_an_account,
+    "overview": asks_for_an_overview,
+    "pages and tables": lambda text: choose(read_references(text, [])),
+    "dates": date_places,
+    "words of names": lambda text: [*spans(text)],
+    "stems": content_stems,
+    "sentences": lambda text: [*sentences(text)],
+    "a reply": lambda text: reply.parse_reply(text, "short"),
+    "a map": map_reply.parse_reply,
+}
+
+
+@pytest.mark.parametrize("name", _READ_OF_A_QUESTION)
+def test_a_question_of_marks_is_read_at_once(name: str) -> None:
+    call = _READ_OF_A_QUESTION[name]
+    runs = (
+        "Paris ",
+        "the 10th and ",
+        "page 1, ",
+        "is ",
+        "who is A and ",
+        "17B ",
+        "中文，",
+        "[1†a, ",
+    )
+    slow = {}
+    for run in (*COMMON, *runs):
+        text = f"a{run * (9998 // len(run))}b"
+        if (spent := seconds(functools.partial(call, text))) > _LONG:
+            spent = seconds(functools.partial(call, text), 2)
+        if spent > _LONG:
+            slow[run] = spent
+    assert slow == {}
+
+
+# --- Pages ----------------------------------------------------------------------------------------
+
+
+def test_short_words_are_sought_on_a_page_among_few_places() -> None:
+    boxes = [(10 * (at % 60), 12 * (at // 60)) for at in range(6_000)]
+    letters = [Word("e", x, y, x + 8, y + 10, size=10) for x, y in boxes]
+    page = PageLetters(600, 1200, letters)
+    near = page.places("e")
+
+    def locate() -> None:
+        for _ in range(100):
+            page.locate("e", near)
+
+    assert seconds(locate, 2) < 100 * _LONG / 10

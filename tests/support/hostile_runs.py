@@ -4,8 +4,8 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from re import _constants as op
-from re import _parser as parser
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
 
 import regex
@@ -211,21 +211,25 @@ def too_slow(
     `made` returns a text of a size in characters; `first` is the size to begin with, `noise` the
     seconds below which nothing is measured, `slowest` the seconds a character may cost.
     """
+
+    def spent_on(text: str, tries: int) -> float:
+        return seconds(lambda: call(text), tries)
+
     for size in (24, 256, first):
         text = made(size)
-        if seconds(lambda text=text: call(text)) > noise:  # type: ignore[misc]
+        if spent_on(text, 1) > noise:
             break
     else:
         return None
     told, steep = [], 0
-    spent = seconds(lambda: call(text), 3)
+    spent = spent_on(text, 3)
     while spent > noise / 2:
         told.append(f"{len(text):,} characters {spent:.4f} s")
         if spent > slowest * max(len(text), 1000):
             return ", ".join(told)
         before, length, size = spent, len(text), 2 * size
         text = made(size)
-        spent = seconds(lambda: call(text), 3)
+        spent = spent_on(text, 3)
         if spent <= _GROWTH / 2 * before * len(text) / length:
             return None
         steep += 1

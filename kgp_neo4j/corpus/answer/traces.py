@@ -181,8 +181,8 @@ def traces(
     """
     if len(words) > _MOST_WORDS or any(len(word) > _LONGEST_WORD for word in words):
         raise ConfigurationError(
-            f"{len(words):,} words are sought, the longest of {max(map(len, words)):,} characters",
-            hint=f"Search with {_MOST_WORDS} words of {_LONGEST_WORD} characters at most.",
+            f"{len(words):,} words are sought, the longest of {max(map(len, words)):,} characters: "
+            f"at most {_MOST_WORDS} of {_LONGEST_WORD} are"
         )
     asked = {"corpus": corpus, "start": start, "words": list(words), "limit": limit}
     rows = database.read("trace/list", **asked)

@@ -271,8 +271,8 @@ def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTab
     held: dict[int, list[SourceTable]] = {}
     for part in tag.find_all("table"):
         around = takewhile(lambda each: each is not tag, part.parents)
-        cell = next((id(each) for each in around if id(each) in own), 0)
-        held.setdefault(cell, []).extend(inner.get(id(part), ()))
+        holder = next((id(each) for each in around if id(each) in own), 0)
+        held.setdefault(holder, []).extend(inner.get(id(part), ()))
     texts = {name: lines.one_line() for name, (_, lines) in own.items()}
     for name, tables in held.items():
         if name in own and not texts[name]:  # a text of its own tells which cell it is

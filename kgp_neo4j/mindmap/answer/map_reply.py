@@ -14,7 +14,8 @@ from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 #: A line such as "Output 1:", "### **Output 3 (mind map):**" or "输出2：": any word and its number.
 #: Possessive: a line of nothing but marks would else be tried at each of its places.
 _HEADING = regex.compile(
-    r"^(?:[^\S\n]|[>#*_`\-])*+(\p{L}++)\s*+([123])[^\S\n]*+(?:[(（][^()（）\n]*[)）])?[ *_`]*+(?:[:：][ *_`]*|$)",
+    r"^(?:[^\S\n]|[>#*_`\-])*+(\p{L}++)\s*+([123])[^\S\n]*+"
+    r"(?:[(（][^()（）\n]*[)）])?[ *_`]*+(?:[:：][ *_`]*|$)",
     regex.MULTILINE,
 )
 _FENCE = regex.compile(r"^[^\S\n]*+(?:```|~~~).*$", regex.MULTILINE)
