@@ -221,7 +221,7 @@ _OPENED = {
     "txt": ("= ", "a.\n\n", "----\n"),
     "eml": (
         *("> ", ">", "--a\n", "On Monday a@b wrote:\n> a\n", "From: a\nSent: 1 May 2020\n"),
-        "-----Original Message-----\n",
+        *("-----Original Message-----\n", "\nFrom: a"),
     ),
 }
 _HEAD = "From: a@b.c\nTo: b@c.d\nSubject: x\nContent-Type: text/{}\n\n"
@@ -245,6 +245,15 @@ def test_the_time_of_every_reader_grows_with_its_file(kind: str, tmp_path: Path)
         for run in dict.fromkeys((*opened, *'.,-"([{<=*|\n a1中'))
     }
     assert {run: told for run, told in grown.items() if told} == {}
+
+
+@pytest.mark.parametrize("header", ["From", "Subject", "Content-Type"])
+def test_the_headers_of_a_mail_are_read_at_once(header: str, tmp_path: Path) -> None:
+    for run in ("a ", "<a@b>, ", '"a" ', "=?utf-8?q?a?= ", "(", "; a=b"):
+        path = tmp_path / "a.eml"
+        long = run * (200_000 // len(run))
+        path.write_text(f"Message-ID: <a@b>\n{header}: {long}\n\nThe mill.", encoding="utf-8")
+        assert seconds(lambda path=path: [*read(path, bar("", None))]) < 5 * _LONG  # type: ignore[misc]
 
 
 # --- Questions and replies ------------------------------------------------------------------------
