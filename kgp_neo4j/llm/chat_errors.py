@@ -20,7 +20,7 @@ _TOO_LONG = re.compile(
 )
 #: The context, as these messages give it.
 _CONTEXT = re.compile(
-    r"(?:maximum|max|context|model)[\w ']*?(?:length|size|window)"
+    r"(?:maximum|max|context|model)[\w ']{0,60}?(?:length|size|window)"
     r"\D{0,20}?(?:of |is |only |: ?|\()(\d{2,8})|"
     r"(?:must be <=|less than|configured limit of|tokens allowed \() ?(\d{2,8})",
     re.IGNORECASE,

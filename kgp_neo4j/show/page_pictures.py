@@ -8,6 +8,7 @@ from os import environ
 from typing import Any
 from unicodedata import normalize
 
+import numpy as np
 import pypdfium2.raw as pdfium
 import regex
 from pypdfium2 import PdfDocument, PdfiumError
@@ -15,6 +16,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
 from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of
+from kgp_neo4j.environment.job import current_job
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
 
@@ -24,6 +26,10 @@ _DOTS = 8e6
 _SHORTEST, _SHARE = 6, 0.5
 #: The gap that parts two boxes of a line, in sizes of its letters; and parts of a point told apart.
 _GAP, _FINE = 1.0, 100
+#: Places of a text that are looked at, and those of them (and boxes near) that are compared.
+_LOOKED_AT, _PLACES = 5_000, 200
+#: So many points to the side are less than one in height.
+_FAR = 1e5
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _TABLE = regex.compile(r"(?:^\|.*\n?)+", regex.MULTILINE)
 
@@ -61,17 +67,28 @@ class _Order:
         self._ends.add(len(letters) - 1)
 
     def places(self, text: str) -> list[range]:
-        """Return where some letters are, only as whole words if they are anywhere."""
-        found = regex.finditer(regex.escape(text), self.text, overlapped=True)
-        places = [range(*each.span()) for each in found]
-        whole = [p for p in places if {p[0] - 1, p[-1]} <= self._ends]
-        return whole or places
+        """Return where some letters are, only as whole words if they are anywhere; not too many."""
+        whole: list[range] = []
+        inside: list[range] = []
+        at = self.text.find(text)
+        for _ in range(_LOOKED_AT):
+            if at < 0 or len(whole) == _PLACES:
+                break
+            place = range(at, at + len(text))
+            (whole if {at - 1, place[-1]} <= self._ends else inside).append(place)
+            at = self.text.find(text, at + 1)
+        return whole or inside[:_PLACES]
 
     def best(self, places: Sequence[range], near: Sequence[Box]) -> range:
         """Return the place that is nearest to one of some boxes, the first without any."""
         if not near:
             return places[0]
-        return min(places, key=lambda p: min(_apart(self.letters[p[0]], box) for box in near))
+        firsts = (self.letters[place[0]] for place in places)
+        a = np.array([[one.top, one.bottom, one.x0, one.x1] for one in firsts])[:, None]
+        b = np.array([[one.top, one.bottom, one.x0, one.x1] for one in near[:_PLACES]])[None]
+        gaps = np.maximum(a[..., ::2] - b[..., 1::2], b[..., ::2] - a[..., 1::2]).clip(0)
+        apart = (gaps @ (_FAR, 1)).min(axis=1)
+        return places[int(apart.argmin())]
 
     def runs(self, words: Sequence[str]) -> list[str]:
         """Return the longest runs of words that the page has, but for very short ones."""
@@ -153,6 +170,8 @@ def describe_page(
     if passage in lines:
         shown["marks"].append({"passage": passage, "boxes": near})
     for text, following in zip(words, [*words[1:], ""], strict=False):
+        if job := current_job():
+            job.check()
         boxes = letters.locate(text, near or letters.places(following))
         shown["marks"].append({"words": text, "boxes": boxes})
         near = lines.get(passage) or boxes

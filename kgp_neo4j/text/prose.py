@@ -12,7 +12,7 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{2,16}[:,;]?")
 _BYTES = re.compile(r"(?:0x)?(?=\w*\d)(?=\w*[a-fA-F])\w+[:,;]?")
 #: A line's time with seconds, which logs have, near its beginning.
 _TIMED = re.compile(r".{0,60}?(?:\d\d:\d\d:\d\d|\[ *\d+\.\d{3,}\])")
-_WORD = re.compile(r"[\"'(]?[^\W\d_]+[-'’]?[^\W\d_]*[.,;:!?)\"']*")
+_WORD = re.compile(r"[\"'(]?[^\W\d_]++(?:[-'’][^\W\d_]*+)?[.,;:!?)\"']*")
 
 
 def is_prose(text: str) -> bool:

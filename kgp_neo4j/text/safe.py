@@ -47,7 +47,7 @@ def _hidden(character: str) -> bool:
 
 # --- Model replies ---
 
-_IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
+_IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}+[^()\n]{0,300}+\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
 #: Tags of HTML. Those of a model's reasoning are none: in a reply they are spoken of. Nor is a type
 #: behind another one, as in List<String>, which nothing closes.

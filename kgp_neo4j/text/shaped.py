@@ -22,7 +22,7 @@ _R = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 LEFTWARD = re.compile(f"[{_R}]")
 #: Words and numbers read from left to right, with what is between them.
 _RIGHTWARD = re.compile(
-    rf"[^\W{_R}]*[^\W\d_{_R}](?:[^{_R}]*(?:[^\W{_R}]|[%°)\]]))?"
+    rf"(?<![^\W{_R}])[^\W{_R}]*[^\W\d_{_R}](?:[^{_R}]*(?:[^\W{_R}]|[%°)\]]))?"
     r"|[+\-−$€£₪﷼]?\d(?:[\d.,:/٫٬-]*\d)?[%°€]?"
 )
 #: Text from right to left within a line of letters from the left.

@@ -100,6 +100,7 @@ def notations(columns: Sequence[Sequence[str]]) -> list[str]:
     numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear. A "/"
     follows where days stand before months: where 25/03/2024 stands, 05/03/2024 is in March.
     """
+    columns = [[text for text in texts if len(text) <= _LONGEST] for texts in columns]
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
     told = [
         {mark for mark, form in ((",", _COMMA), (".", _POINT)) if any(map(form.fullmatch, numbers))}
@@ -211,7 +212,7 @@ def _date(text: str) -> str | None:
 _NAMED = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WRITTEN = re.compile(
     rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m1>{_NAMED})\.?,?\s+(?P<y1>\d{{3,4}})"
-    rf"|(?P<m2>{_NAMED})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y2>\d{{3,4}})"
+    rf"|(?P<m2>{_NAMED})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:\s*+,)?+\s++(?P<y2>\d{{3,4}})"
     rf"|(?P<m3>{_NAMED})\.?,?\s+(?P<y3>\d{{4}})"
     r"|(?P<y4>1\d{3}|20\d{2})(?:-(?P<m4>\d{2})-(?P<d4>\d{2}))?)(?!\d)",
     re.IGNORECASE,

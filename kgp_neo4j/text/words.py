@@ -43,7 +43,7 @@ PAST_FORMS = {
     for base, *forms in map(str.split, LISTS["irregular"]["forms"].split(","))
     for form in forms
 }
-_DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_DISAMBIGUATOR = regex.compile(r"(?<!\s)\s*+[(（][^()（）]*+[)）]\s*+$")
 
 
 def words(text: str) -> list[str]:

@@ -260,7 +260,7 @@ def named(question: str, title: str) -> tuple[int, int] | None:
 
 def without_brackets(title: str) -> str:
     """Return a title without its "(disambiguator)"."""
-    return re.sub(r"\s*\([^()]*\)$", "", title).strip()
+    return re.sub(r"(?<!\s)\s*+\([^()]*+\)$", "", title).strip()
 
 
 def bare(title: str) -> str:

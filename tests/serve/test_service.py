@@ -327,6 +327,9 @@ def test_a_file_comes_and_goes(served: Serving, loader: httpx.Client, admin: htt
         (kept,) = loader.get("/traces", params=at).json()["traces"]
         replayed = loader.get(f"/traces/{kept['id']}", params=at).json()
         assert replayed["answer"]["passages"] == answer["passages"]
+        refused = loader.get("/traces", params={**at, "words": "mill " * 30})
+        assert refused.status_code == 400
+        assert "at most 20" in refused.text
         assert loader.delete(f"/traces/{kept['id']}", params=at).json() == {"removed": 1}
 
         # The same name again replaces the document, told by events this time.

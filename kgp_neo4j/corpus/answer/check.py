@@ -38,7 +38,7 @@ _STEM_LETTERS = 6
 _THOUSANDS = regex.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 #: A number that stands as several: a decimal or a version, a time, a date.
 _PARTED = regex.compile(
-    r"(\d+(?:\.\d+){1,3}|(?<![\d,])\d+,\d\d?(?!,?\d)|\d\d?(?::\d\d){1,2}(?!\d)"
+    r"((?<!\d)\d++(?:\.\d++){1,3}|(?<![\d,])\d+,\d\d?(?!,?\d)|\d\d?(?::\d\d){1,2}(?!\d)"
     r"|\d{4}-\d\d?-\d\d?(?!\d))"
 )
 _NEGATES = regex.compile(

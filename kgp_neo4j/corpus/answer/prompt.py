@@ -58,7 +58,7 @@ _SELECT = (
 _INSTRUCTIONS = "\n".join((_SHORT, _LONG, _GROUNDED, _SHORT_ALONE, _LONG_ALONE)).split("\n")
 #: Characters from which on the beginning of an instruction is told from an answer.
 _TOLD = 20
-_NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
+_NUMBER = regex.compile(r"[\[【［]((?:\p{N}|[,;\s-])++)[\]】］]")
 
 
 def prompt_for(

@@ -19,12 +19,14 @@ _MOST_CHARACTERS, _MOST_CLAIMS = 20_000, 40
 _SHORT_WORDS = 6
 #: "[1]", "[1, 2]", "[1-3]", "【1†source】", "[Passage 1, line 2]", "[^1]", and several in a row.
 _WITHIN = r"(?:\s?:|,?\s?\b(?:lines?|pp?|sentences?)\b\.?)\s?\d{1,4}"
+#: A source's name; a comma before a number ends it.
+_NAMED = r"†[^\]】］\n,;]{0,40}+(?:[,;](?!\s*+-?\d)[^\]】］\n,;]{0,40}+){0,2}+"
 _ITEM = (
-    r"(?:(?:passages?|sources?|documents?|docs?|refs?|ids?|nos?|段落|来源|文档)[.:]?|#|\^)?\s*"
-    rf"-?\d{{1,9}}(?:†[^\]】］\n]{{0,40}}|{_WITHIN})?"
+    r"(?:(?:passages?|sources?|documents?|docs?|refs?|ids?|nos?|段落|来源|文档)[.:]?|#|\^)?\s*+"
+    rf"-?\d{{1,9}}(?:{_NAMED}|{_WITHIN})?"
 )
 _CITATION = regex.compile(
-    rf"[\[【［〔⟦]\s*({_ITEM}(?:\s*(?:,|;|、|，|&|-|–|—|\.\.|and|to)\s*{_ITEM}){{0,40}})\s*[\]】］〕⟧]",
+    rf"[\[【［〔⟦]\s*+({_ITEM}(?:\s*+(?:,|;|、|，|&|-|–|—|\.\.|and|to)\s*+{_ITEM}){{0,40}})\s*+[\]】］〕⟧]",
     regex.IGNORECASE,
 )
 #: "[[1]]" and "[[1], [2]]".
@@ -32,7 +34,8 @@ _DOUBLE = regex.compile(r"\[\s?((?:\[[^\[\]\n]{1,60}\][\s,;]{0,3}){1,20})\]")
 #: What citations leave of "(Passage [1])" and "([1], [2])", and of "Passage [1]" alone.
 _LEFT = regex.compile(r"\s?\((?:passages?)? [ ,]*\)|^passages?$", regex.IGNORECASE)
 _AFTER_STOP = regex.compile(
-    r"([.!?…。！？]+[\"'”’»)]*)((?:\s*" + _CITATION.pattern + r")+)", regex.IGNORECASE
+    r"(?<![.!?…。！？])([.!?…。！？]++[\"'”’»)]*+)((?:\s*+" + _CITATION.pattern + r")+)",
+    regex.IGNORECASE,
 )
 #: Where a sentence begins right after the stop of another one.
 _GLUED = regex.compile(r"(?<=[\p{Ll}\d\])][.!?])(?=\p{Lu}\p{Ll})")
@@ -50,7 +53,7 @@ _SECOND = regex.compile(
     regex.IGNORECASE | regex.MULTILINE,
 )
 _SO = regex.compile(
-    r"^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?answer\s+is\s*:?\s*(.+)$",
+    r"^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?answer\s++is\s*+:?\s*+(.+)$",
     regex.IGNORECASE,
 )
 _ABSTAINS = regex.compile(
@@ -71,7 +74,7 @@ _REFUSES = regex.compile(
     regex.IGNORECASE,
 )
 _LIST_MARK = regex.compile(r"^\s*(?:[-*+•>#]+|\d{1,2}\)|(?P<number>\d{1,2})\.)\s+")
-_EMPHASIS = regex.compile(r"(\*\*|__|\*|`+)(?=\S)(.{1,400}?)(?<=\S)\1")
+_EMPHASIS = regex.compile(r"(\*\*|__|\*|(?<!`)`++)(?=\S)(.{1,400}?)(?<=\S)\1")
 _ENDS = regex.compile(r"[.!?…。！？:]['\"”’»)\]]*\s*$")
 
 
@@ -104,7 +107,9 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
     bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)
     # Brackets that Markdown would escape cite all the same.
     bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
-    bare = regex.sub(r"^\s*```\w*\s*$", "", neutral(bare, known), flags=regex.MULTILINE)
+    bare = regex.sub(
+        r"^[^\S\n]*+```\w*+[^\S\n]*+$", "", neutral(bare, known), flags=regex.MULTILINE
+    )
     # Single spaces keep the expressions below linear.
     bare = regex.sub(r"[^\S\n]+", " ", bare).strip()
     bare = _DOUBLE.sub(r"\1", bare)
@@ -217,5 +222,5 @@ def _cited(text: str) -> tuple[str, tuple[int, ...]]:
         return " "
 
     bare = _LEFT.sub("", " ".join(_CITATION.sub(take, text).split()))
-    bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", bare)
+    bare = regex.sub(r"(?<!\s)\s++([.,;:!?。，；！？])", r"\1", bare)
     return str(bare).strip(), tuple(dict.fromkeys(numbers))

@@ -15,7 +15,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
-from kgp_neo4j.types.errors import TraceError, no_corpus
+from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
 from kgp_neo4j.types.json_records import to_json
 
 #: Fields of an answer that are stored as JSON beside its traversal.
@@ -28,6 +28,8 @@ _STEP = ("edge", "reason", "match", "inherited", "judged")
 #: The edge of a step whose passage is no longer in the corpus.
 GONE = "gone"
 _TITLE, _LISTED = 60, 8
+#: Words that traces are sought with at most, and characters of one.
+_MOST_WORDS, _LONGEST_WORD = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,13 @@ def traces(
     """Return the traces of a corpus, or of all, the latest first.
 
     Their ids begin with `start`, and their questions and answers have all `words`, in any case.
+    Raises ConfigurationError for too many words, or too long ones.
     """
+    if len(words) > _MOST_WORDS or any(len(word) > _LONGEST_WORD for word in words):
+        raise ConfigurationError(
+            f"{len(words):,} words are sought, the longest of {max(map(len, words)):,} characters: "
+            f"at most {_MOST_WORDS} of {_LONGEST_WORD} are"
+        )
     asked = {"corpus": corpus, "start": start, "words": list(words), "limit": limit}
     rows = database.read("trace/list", **asked)
     return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]

@@ -13,7 +13,7 @@ _GAP = "\n\n"
 _MADE_UP = re.compile(
     r"(?:microsoft (?:word|powerpoint|excel)|powerpoint|untitled)\b.*|.{0,20} powerpoint"
     r"|(?:word |excel )?(?:document|presentation|workbook|book|slide|print|layout)[ _-]?\d*"
-    r"|.*\.[a-z]\w{1,3}|[\w-]*\d{4,}[\w-]*",
+    r"|.*\.[a-z]\w{1,3}|(?=[\w-]*?\d{4})[\w-]++",
     re.IGNORECASE,
 )
 #: Words in the place of a title, also alone in brackets, as "(anonymous)".

@@ -19,7 +19,7 @@ _UNSHOWN = frozenset(
 )
 _FILLS = ("background-image", "background-color", "background")
 _INHERITED = ("color", "font-size", "visibility")
-_COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 #: The id, class or name in the last part of a selector; what makes a selector more specific.
 _KEY = re.compile(r"([.#]?)((?:[\w-]|\\.)+)[^\s>+~]*$")
 _BESIDE = re.compile(r"~|:(?:first|last|nth|only)")
@@ -33,6 +33,8 @@ _AWAY = re.compile(
 _WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
 #: The width of a window; tags compared with selectors, the longest selector, tags around a tag.
 _WINDOW, _MOST_COMPARED, _LONGEST, _DEEP = 1280, 100_000, 5_000, 32
+#: Characters at the end of a selector in which its key is sought.
+_KEY_SEEN = 200
 _COLOURS = {"white": "fff", "black": "000", "transparent": "clear", "none": "clear"}
 
 #: Tags that begin a paragraph; and those whose end is left out, with the tags that end them.
@@ -121,7 +123,7 @@ def _is_gone(tag: Tag, style: _Style, whole: Callable[[], Container[int]]) -> bo
     """Return whether a tag is hidden with all that is in it."""
     hidden = tag.get("hidden")
     is_unshown = tag.name in _UNSHOWN and not tag.has_attr("shadowrootmode")
-    is_named = tag.name in ("title", "desc") and tag.find_parent("svg")
+    is_named = tag.name in ("title", "desc") and _within_one(tag, ("svg",))
     is_silent = tag.get("aria-hidden") == "true" and id(tag) not in whole()
     if is_unshown or is_named or is_silent or hidden == "until-found":
         return True
@@ -133,6 +135,10 @@ def _is_gone(tag: Tag, style: _Style, whole: Callable[[], Container[int]]) -> bo
         return True
     appears = any(name.startswith(("animation", "transition")) for name in style)
     return _is_none(style.get("opacity", "")) and not appears and id(tag) not in whole()
+
+
+def _within_one(tag: Tag, names: Container[str]) -> bool:
+    return any(each.name in names for each in tag.parents)
 
 
 def _is_none(length: str) -> bool:
@@ -169,16 +175,20 @@ def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
             elif name == "style":
                 said += [((d[0], 2), id(tag), *d[1:]) for d in _declared(str(value))]
     compared = 0
-    sheets = [sheet for sheet in by_key["style"] if not sheet.find_parent(_UNSHOWN)]
+    sizes: dict[str, tuple[int, int]] = {}
+    sheets = [sheet for sheet in by_key["style"] if not _within_one(sheet, _UNSHOWN)]
     for order, (selector, declared) in enumerate(_rules(sheets)):
-        key = _KEY.search(selector)
+        key = _KEY.search(selector, max(0, len(selector) - _KEY_SEEN))
         name = key[1] + key[2].replace("\\", "") if key else ""
         among = by_key[name]
-        steps = sum(1 + depths[id(tag)] // _DEEP for tag in among)
+        if name not in sizes:
+            beside = sum(len(tag.parent.contents) for tag in among if tag.parent)
+            sizes[name] = sum(1 + depths[id(tag)] // _DEEP for tag in among), beside
+        steps, beside = sizes[name]
         if ":has" in selector:
             steps *= len(depths)
         elif _BESIDE.search(selector):
-            steps += sum(len(tag.parent.contents) for tag in among if tag.parent)
+            steps += beside
         if not among or compared + steps > _MOST_COMPARED:
             continue
         compared += steps

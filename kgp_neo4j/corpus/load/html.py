@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, takewhile
+from itertools import compress, islice, takewhile
 from typing import TypeAlias
 
 from bs4 import BeautifulSoup
@@ -16,6 +16,7 @@ from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
 from kgp_neo4j.corpus.load.numbering import PAGE_FORMATS, in_format
+from kgp_neo4j.corpus.load.page_tree import page_tree
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -27,8 +28,8 @@ _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
 _DEEPEST = 4
 #: Characters of a cell at most in a table that has others in its cells, unless it has headers.
 _LONGEST_CELL = 300
-#: Items of a list that is counted downwards, at most.
-_MOST_DOWN = 1000
+#: Tags and texts in a raised number, fewer than these.
+_PARTS = 16
 _LISTS = frozenset("li menu ol ul".split())
 #: Fields without a value that a reader sees, or with one that is no part of what is said.
 _NO_FIELDS = frozenset("button hidden image file password reset submit".split())
@@ -49,12 +50,13 @@ def read_page(markup: str, where: str) -> SourceDocument:
     numbers, fields of forms their values. Raises InputError for a page that cannot be parsed.
     """
     try:
-        page = BeautifulSoup(markup, "html.parser")
+        page = page_tree(markup)
         tables: dict[int, list[SourceTable]] = {}
         left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
-            before = tag.previous_sibling
-            if before and before.get_text()[-1:].isalnum() and POWER.fullmatch(tag.get_text()):
+            parts = list(islice(tag.descendants, _PARTS))
+            power = "".join(each for each in parts if type(each) is NavigableString)
+            if len(parts) < _PARTS and POWER.fullmatch(power) and _ends_in_word(tag):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)
@@ -101,8 +103,7 @@ class _Lines:
             is_shown = tag.name == "ol" and "none" not in str(tag.get("style", ""))
             format_ = PAGE_FORMATS.get(str(tag.get("type")), "decimal") if is_shown else ""
             is_down = tag.has_attr("reversed")
-            items = tag.find_all("li", limit=_MOST_DOWN) if is_down else ()
-            usual = sum(li.find_parent(["ol", "ul"]) is tag for li in items) if is_down else 1
+            usual = _items(tag) if is_down else 1
             first = counted(tag, "start") if tag.has_attr("start") else usual
             self._lists.append((first, -1 if is_down else 1, format_))
         elif self._lists:
@@ -147,6 +148,24 @@ class _Lines:
         return " ".join(self.text(first).split())
 
 
+def _items(listed: Tag) -> int:
+    """Return how many items a list has, without those of the lists in it."""
+    count, waiting = 0, [listed]
+    while waiting:
+        inner = [each for each in waiting.pop().contents if isinstance(each, Tag)]
+        count += sum(each.name == "li" for each in inner)
+        waiting += [each for each in inner if each.name not in ("ol", "ul")]
+    return count
+
+
+def _ends_in_word(tag: Tag) -> bool:
+    """Return whether a letter or digit stands right before a tag; not looking into all of it."""
+    before = tag.previous_sibling
+    while isinstance(before, Tag) and before.contents:
+        before = before.contents[-1]
+    return type(before) is NavigableString and before[-1:].isalnum()
+
+
 def _fill_in(page: BeautifulSoup) -> None:
     """Put the values of a page's fields and choices into its text, as a reader sees them."""
     for tag in page.find_all("input"):
@@ -155,10 +174,14 @@ def _fill_in(page: BeautifulSoup) -> None:
             tag.insert(0, " ☒ " if tag.has_attr("checked") else " ☐ ")
         elif kind not in _NO_FIELDS:
             tag.insert(0, f" {value} ")
-    for tag in page.find_all("select"):
-        options = tag.find_all("option")
-        for option in options if any(each.has_attr("selected") for each in options) else ():
-            option.insert(0, "☒ " if option.has_attr("selected") else "☐ ")
+    chosen, options = set[int](), []
+    for tag in page.find_all("option"):
+        around = next((id(each) for each in tag.parents if each.name == "select"), 0)
+        options.append((tag, around))
+        chosen.update({around} if around and tag.has_attr("selected") else ())
+    for tag, around in options:
+        if around in chosen:
+            tag.insert(0, "☒ " if tag.has_attr("selected") else "☐ ")
 
 
 def _laid_out(page: Tag, tables: dict[int, list[SourceTable]], where: str) -> SourceDocument:
@@ -247,16 +270,15 @@ def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTab
     own = {id(cell): (cell, lines) for _, row in table_rows for cell, lines in row}
     held: dict[int, list[SourceTable]] = {}
     for part in tag.find_all("table"):
-        cell = part.find_parent(_CELLS)  # that of this table, where tables are in one another
-        while cell and id(cell) not in own:
-            cell = cell.find_parent(_CELLS)
-        held.setdefault(id(cell), []).extend(inner.get(id(part), ()))
+        around = takewhile(lambda each: each is not tag, part.parents)
+        holder = next((id(each) for each in around if id(each) in own), 0)
+        held.setdefault(holder, []).extend(inner.get(id(part), ()))
     texts = {name: lines.one_line() for name, (_, lines) in own.items()}
     for name, tables in held.items():
         if name in own and not texts[name]:  # a text of its own tells which cell it is
             own[name][1].add("; ".join(" ".join(row) for each in tables for row in each.rows))
     if held and not caption and all(cell.name == "td" for cell, _ in own.values()):
-        longest = max(len(lines.one_line()) for _, lines in own.values())
+        longest = max((len(lines.one_line()) for _, lines in own.values()), default=0)
         is_wide = longest > _LONGEST_CELL or 2 * len(held) > sum(map(bool, texts.values()))
         if is_wide or tag.find(["caption", "th"]):
             return []

@@ -8,6 +8,7 @@ from email.headerregistry import HeaderRegistry, UnstructuredHeader
 from email.message import MIMEPart
 from html import escape
 from mimetypes import guess_extension
+from typing import Any
 
 from kgp_neo4j.corpus.load.contents import named
 from kgp_neo4j.corpus.load.encodings import decoded
@@ -22,7 +23,16 @@ _SHOWN = ("From", "To", "Cc", "Date")
 #: Addresses are taken as they stand: a parser of them drops what follows a semicolon.
 _HEADERS = HeaderRegistry()
 _HEADERS.registry |= dict.fromkeys(("from", "to", "cc"), UnstructuredHeader)
-_POLICY = policy.default.clone(header_factory=_HEADERS)
+#: Characters of a header that are read, of one with names more: Python reads them in their square.
+_LONGEST_HEADER, _MOST_NAMES = 2_000, 20_000
+
+
+def _header(name: str, value: str) -> Any:
+    longest = _MOST_NAMES if name.lower() in ("from", "to", "cc") else _LONGEST_HEADER
+    return _HEADERS(name, value[:longest])
+
+
+_POLICY = policy.default.clone(header_factory=_header)
 _NEEDLESS = re.compile(r'"([\w ]+)"')
 _BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t]*\r?\n(?=content-)", re.MULTILINE | re.I)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_TITLE = re.compile(r"^title:[ \t]*(?:[>|]\S?\s+)?([\"']?)(?P<title>\S.*?)\1\s*$", re.MULTILINE)
+_TITLE = re.compile(r"^title:[ \t]*+(?:[>|]\S?\s++)?+(?P<title>\S.*)", re.MULTILINE)
 #: Characters of a heading at most; a longer one is a paragraph with a line drawn below it.
 _LONGEST = 300
 
@@ -48,12 +48,16 @@ def read_markdown(text: str, where: str) -> SourceDocument:
             end = start + len(text[start:end].rstrip("\r\n"))
             tables.append(_table(tokens[at:], start, end))
     titled = _TITLE.search(front["values"]) if front else None
-    title = named(titled["title"]) if titled else ""
+    title = named(_unquoted(titled["title"].rstrip())) if titled else ""
     title = title or next((s.title for s in sections if s.level == 1), "")
     if not title and sections and not text[begin : sections[0].start].strip():
         title = sections[0].title
     found = captioned(text, tables)
     return SourceDocument(title, text, where, tables=found, sections=tuple(sections))
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:
@@ -82,7 +86,7 @@ def _plain(token: Token) -> str:
 
 #: A block whose lines are as they are, and a heading.
 _AS_IT_IS = re.compile(r"-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}")
-_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?\s*")
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 #: A line of one sign, below a heading or on both sides of it.
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*")
 
@@ -94,8 +98,11 @@ def read_asciidoc(text: str, where: str) -> SourceDocument:
         bare = line.strip()
         if block or _AS_IT_IS.fullmatch(bare):
             block = "" if bare == block else block or bare
-        elif found := _HEADING.fullmatch(line):
-            sections.append(SourceSection(found[2], len(found[1]), at))
+        elif found := _HEADING.fullmatch(line.rstrip()):
+            mark, title = found.groups()
+            if title.endswith((f" {mark}", f"\t{mark}")):
+                title = title.removesuffix(mark).rstrip()
+            sections.append(SourceSection(title, len(mark), at))
         at += len(line)
     return _document(text, where, sections)
 

@@ -21,7 +21,7 @@ _TAGS |= {"table-header-rows": "thead", "table-row": "tr", "table-cell": "td", "
 _UNSEEN = frozenset("annotation desc sequence-decls tracked-changes".split())
 _HIDDEN = {"visibility": ("collapse", "filter"), "display": ("none", "false")}
 _HIDDEN |= {"is-hidden": ("true", "1")}
-_TAG = re.compile("<[^>]*>")
+_TAG = re.compile("<[^<>]*+>")
 
 
 class _Package:

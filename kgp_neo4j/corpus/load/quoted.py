@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from html import escape
+from itertools import compress, islice
 
-from bs4 import BeautifulSoup
 from bs4.element import Tag
 
+from kgp_neo4j.corpus.load.page_tree import page_tree
 from kgp_neo4j.text.visible import is_visible
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -29,13 +30,18 @@ _WROTE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(r"^(?:on|am|le|el|il|em|op|den|på|w dniu|dnia)\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"[<\[(]?(?:mailto:)?[\w.+-]+@[\w.-]+[>\])]?|<[^>]*>|\[mailto:[^\]]*\]")
+_ADDRESS = re.compile(
+    r"[<\[(]?(?:mailto:)?(?<![\w.+-])[\w.+-]++@[\w.-]++[>\])]?|<[^<>]*+>|\[mailto:[^\[\]]*+\]"
+)
 _EMPTY = re.compile(r"[(\[]\s*[)\]]")
 _LABEL = re.compile(r"\W{0,3}([^\W\d_][\w .-]{0,20}?)\W{0,2}[:：]\W{0,2}\s(.*)")
 #: How programs name the sender in a message's heading.
 _FROM = frozenset("from von de da van fra från od lähettäjä от 发件人 寄件者 差出人".split())
 _LONGEST = 300
 _BLOCKS = ["div", "p", "pre", "td"]
+#: Texts in a label such as "From:", tags and texts between a quote and what introduces it, and
+#: quotes in one another, each at most.
+_LABEL_PARTS, _NEAR, _DEEPEST = 8, 50, 50
 
 
 def written_by(sender: str, date: str) -> str:
@@ -75,7 +81,9 @@ def quoted_page(text: str) -> str:
     lines: list[tuple[int, str]] = []
     for line in _LINE_END.split(text):
         marks = _MARKS.match(line) if line.startswith(">") else None
-        lines.append((marks[0].count(">"), line[marks.end() :]) if marks else (0, line))
+        lines.append(
+            (min(marks[0].count(">"), _DEEPEST), line[marks.end() :]) if marks else (0, line)
+        )
     parts: list[tuple[str, list[str]]] = [("", [])]
     before = 0
     for at, (depth, line) in enumerate(lines):
@@ -95,7 +103,7 @@ def parts_of(markup: str, own: str, usual: str = "") -> str:
     `own` is the heading of what is not quoted, `usual` of quotes that do not say whose they are;
     without quotes the page is one part without it.
     """
-    page = BeautifulSoup(markup, "html.parser")
+    page = page_tree(markup)
     heads: dict[int, str] = {}
     made: dict[int, Tag] = {}
 
@@ -106,21 +114,29 @@ def parts_of(markup: str, own: str, usual: str = "") -> str:
         return tag
 
     bold = page.find_all(["b", "strong"])
-    labels = [label for label in bold if label.get_text().strip(" :*").casefold() in _FROM]
-    for block in (*(label.find_parent(_BLOCKS) for label in labels), *page.find_all("pre")):
+    texts = ("".join(islice(tag.strings, _LABEL_PARTS)) for tag in bold)
+    are_labels = (text.strip(" :*").casefold() in _FROM for text in texts)
+    blocks = [label.find_parent(_BLOCKS) for label in compress(bold, are_labels)]
+    blocks += [tag for tag in page.find_all("pre") if all(p.name != "pre" for p in tag.parents)]
+    for block in {id(each): each for each in blocks}.values():
         if block and (head := _headed(_lines(block))):
             block.insert_before(heading(head))
+    lines_of: dict[int, list[str]] = {}
+    behind: dict[int, str] = {}
     for quote in page.find_all("blockquote"):
-        around = quote.parent or page
-        above = quote.find_previous_sibling(_BLOCKS) or around.find_previous_sibling(_BLOCKS)
-        lines = _lines(above) if above else []
+        above = _above(quote) or _above(quote.parent or page)
+        if above and id(above) not in lines_of:
+            lines_of[id(above)] = _lines(above)
+        lines = lines_of[id(above)] if above else []
         told = (_introduced(" ".join(lines[n:])) for n in (-1, -2))
         if head := next(filter(None, told), usual):
-            beside = quote.find_previous_sibling(lambda tag: id(tag) in made)
+            beside = quote.find_previous_sibling(lambda tag: id(tag) in made or id(tag) in behind)
             outer = heads.get(id(quote.find_parent("blockquote")), own)
             heads[id(quote)] = head
-            quote.insert_before(heading(head))
-            quote.insert_after(heading(beside.get_text() if beside else outer))
+            # Within the quote: a place beside it would be sought among all that are there.
+            quote.insert(0, heading(head))
+            behind[id(quote)] = behind.get(id(beside), beside.get_text()) if beside else outer
+            quote.append(heading(behind[id(quote)]))
     if not made:
         return markup
     page.insert(0, heading(own))
@@ -131,10 +147,16 @@ def parts_of(markup: str, own: str, usual: str = "") -> str:
     return str(page)
 
 
+def _above(tag: Tag) -> Tag | None:
+    """Return the block before a tag that is near."""
+    near = islice(tag.previous_siblings, _NEAR)
+    return next((each for each in near if isinstance(each, Tag) and each.name in _BLOCKS), None)
+
+
 def _lines(block: Tag) -> list[str]:
     """Return the lines of a part of a page that are not empty."""
     for line_end in block.find_all("br"):
-        line_end.insert_before("\0")
+        line_end.append("\0")
     ends = "[\0\n]" if block.name == "pre" else "\0"
     lines = (" ".join(line.split()) for line in re.split(ends, block.get_text()))
     return [line for line in lines if line]

@@ -23,6 +23,8 @@ from kgp_neo4j.types.tables import SourceTable, Span
 #: Cells of one file at most, with the empty ones between others; columns of a sheet.
 MOST_CELLS, _WIDEST = 10_000_000, 16_384
 _SAMPLE = 200
+#: Characters of a number format that are read; Excel keeps 255.
+_FORMAT = 300
 UNLOCK = "Give a copy that is saved without a password."
 _YES = ("1", "true")
 
@@ -317,7 +319,7 @@ def _parsed(format_: str) -> tuple[str, str, str, int, int] | None:
     None where it is plain, and for what is rare: fractions, exponents, thousands left out.
     """
     # A quoted semicolon ends no section.
-    section = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', format_, maxsplit=1)[0].strip()[:200]
+    section = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', format_[:_FORMAT], maxsplit=1)[0].strip()
     around, bare, digits = ["", ""], "", None
     for part in _PARTS.finditer(section):
         if part["whole"]:

@@ -54,6 +54,8 @@ _ENGLISH = 0.25
 _NEAR, _NEAR_NAME, _SHORTEST = 0.65, 0.7, 4
 #: First passages, where one that has what is asked for should be.
 _FIRST_READ = 5
+#: Characters of a question in which something is named; a longer one is a pasted text.
+_LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def _last(run: str) -> str:
 
 def identifiers_of(question: str, *, names: bool = True) -> list[Identifier]:
     """Return what a question names, each once; without `names` only numbers, codes and dates."""
+    question = " ".join(question[:_LONGEST].split())
     if question.isupper():
         return []
     found = list(_dated(question))

@@ -22,7 +22,7 @@ _SENTENCES = 3
 _ABOUT = 2.0
 _TOKEN = re.compile(r"[£$€%°]|\d{1,2}:\d\d\b|\d+(?:st|nd|rd|th)\b|\d[\d,]*(?:\.\d+)?|[^\W\d_]+")
 _ASKS = re.compile(
-    r"(?:^|[,.;:?!–-])\W*(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|need|"
+    r"(?:^\W*+|[,.;:?!–-][^\w,.;:?!–-]*+)(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|need|"
     r"should|was|were|will|would)\b",
     re.IGNORECASE,
 )
@@ -79,7 +79,10 @@ _DENIES = re.compile(
     rf"never|no longer|{_VERBS})\b|^no(?:body)? "
 )
 #: "No later than two days before" is earlier, not less; what is off may be wanted off.
-_UNCLEAR = re.compile(r"\b(?:later|earlier) than\b.*\b(?:before|ahead|prior|in advance)|\boff\b")
+_UNCLEAR = re.compile(
+    r"\b(?:later|earlier) than\b(?:(?!\b(?:later|earlier) than\b).)*"
+    r"\b(?:before|ahead|prior|in advance)|\boff\b"
+)
 _ALLOWED = re.compile(r"\b(?:may|can|could|might|allowed|permitted|must not)\b")
 
 

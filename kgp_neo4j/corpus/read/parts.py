@@ -38,6 +38,8 @@ _BEGINS = re.compile(rf"(?P<asks>{_ASKS})|{_AUX}\b", re.IGNORECASE)
 _WITHIN = re.compile(rf"(?<=\s)(?:{_WH}|that|whether|if)\b", re.IGNORECASE)
 #: Words of a part at least, but for "and when?", and parts at most.
 _SHORTEST, _MOST = 3, 3
+#: Characters of a question that may have several; a longer one is a pasted text.
+_LONGEST = 1_000
 _ALONE = re.compile(r"(?:by whom|when|where|why)", re.IGNORECASE)
 _UNIT = r"(?P<unit>years?|months?|weeks?|days?)"
 _VERB = r"(?P<verb>(?:\w+\s+)?(?:up|out|off|down)|\w+)"
@@ -120,6 +122,8 @@ _MADE = (_between_dates, _passing, _compared, _longer, _differing)
 def parts_of(question: str) -> Parts | None:
     """Return the parts of a question that has several, each a question; else None."""
     text = " ".join(question.split())
+    if len(text) > _LONGEST:
+        return None
     text = text[len(lead[0]) :] if (lead := _LEAD.match(text)) else text
     bare = text.rstrip(" ?.!")
     for made, pattern in zip(_MADE, _DIFFERENCES, strict=True):

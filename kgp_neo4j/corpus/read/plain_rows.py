@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.split import sentences
 
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 #: Columns of a table whose rows are read with names; with more, the names hide the values.
 _WIDE = 6
 #: A cell of a row of Markdown; a bar after a backslash stands within one.

@@ -26,9 +26,10 @@ def _alternatives(words: dict[str, int]) -> str:
 
 
 #: A number in digits or words; an ordinal ("3rd", "third", "last", "next-to-last").
-_NUMBER = rf"(?:\d+|{_alternatives(_NUMBERS)})"
+# Atomic: "10th" fits in two ways, and a list of n of them would in 2^n.
+_NUMBER = rf"(?>\d++|{_alternatives(_NUMBERS)})"
 _WHOLE = rf"{_NUMBER}\b"
-ORDINAL = rf"(?:\d+(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
+ORDINAL = rf"(?>\d++(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
 #: Phrases that ask for a count, and those that ask for one of several.
 COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
 WHICH = r"(?:which|what|list|name|give|show|tell|every|all|any|enumerate|identify|find)"
@@ -188,7 +189,7 @@ _THE_DOCUMENT = re.compile(
 PageRef = tuple[int | str, ...]
 #: Characters of a question that are read at most; a longer one is a pasted page. Pages that are
 #: read at once at most, as in "the first 1000 pages".
-_LONGEST, _MOST = 2_000, 1_000
+_LONGEST, _MOST = 1_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Reply:
 1. Grinding noise and Skipping gears are signs of a Worn chain.
 2. A New chain or a Chain replacement repairs a Worn chain.
 """
-_NUMBERED = regex.compile(r"^\W*(\d+)\s*[.:：、)）]\s*(\S.*)$", regex.MULTILINE)
+_NUMBERED = regex.compile(r"^[^\w\n]*+(\d++)\s*+[.:：、)）]\s*+(\S.*)$", regex.MULTILINE)
 _NUMBER = regex.compile(r"\d+(?:\.\d+)?")
 
 

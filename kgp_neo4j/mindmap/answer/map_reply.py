@@ -14,10 +14,11 @@ from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 #: A line such as "Output 1:", "### **Output 3 (mind map):**" or "输出2：": any word and its number.
 #: Possessive: a line of nothing but marks would else be tried at each of its places.
 _HEADING = regex.compile(
-    r"^[\s>#*_`\-]*+(\p{L}+)\s*([123])\s*(?:[(（][^()（）\n]*[)）])?[ *_`]*(?:[:：][ *_`]*|$)",
+    r"^(?:[^\S\n]|[>#*_`\-])*+(\p{L}++)\s*+([123])[^\S\n]*+"
+    r"(?:[(（][^()（）\n]*[)）])?[ *_`]*+(?:[:：][ *_`]*|$)",
     regex.MULTILINE,
 )
-_FENCE = regex.compile(r"^\s*(?:```|~~~).*$", regex.MULTILINE)
+_FENCE = regex.compile(r"^[^\S\n]*+(?:```|~~~).*$", regex.MULTILINE)
 
 
 def parse_reply(
@@ -64,11 +65,12 @@ _LONGEST_NAME = 160
 _MOST_EDGES = 500
 #: What the prompt asks for behind a name: where it is from.
 _MARK = regex.compile(r"[(（\[]\s*(?:evidence|证据|own\b)[^()（）\[\]]*[)）\]]", regex.I)
-_ARROW = regex.compile(r"\s*(?:[-─=—]+[>▶►]|[→⇒]|<[-─=—]+(?![>▶])|[←⇐])\s*")
+_ARROW = regex.compile(r"(?<!\s)\s*+(?:[-─=—]{1,40}[>▶►]|[→⇒]|<[-─=—]{1,40}(?![>▶])|[←⇐])\s*+")
 _BACK = regex.compile(r"[<←⇐]")
 #: `-[r]->`, `-- r -->` and `--r-->`, which are read as `-> r ->`.
 _LABELLED = regex.compile(
-    r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*\[))\s*\[?\s*([^-─=<>|\[\]()]+?)\s*\]?\s*[-─=]{1,3}[>▶►]"
+    r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*\[))\s*+\[?+\s*+"
+    r"([^-─=<>|\[\]()\s]++(?:\s++[^-─=<>|\[\]()\s]++)*+)\s*+\]?+\s*+[-─=]{1,3}[>▶►]"
 )
 _BRANCH = regex.compile(r"^[\s│├└┬┴┼─|+`\\]*(?:--+\s*|[-*•·]\s+|\d+[.)、]\s*)?")
 

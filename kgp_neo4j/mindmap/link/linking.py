@@ -283,7 +283,7 @@ def _is_asked_for(phrase: Phrase, question: str) -> bool:
 def _is_written_as_name(phrase: Phrase, question: str) -> bool:
     """Return whether a phrase has capitals or numbers, and not for beginning a sentence alone."""
     words = [word for word in phrase.text.split() if word.lower() in content_words([word.lower()])]
-    begins = not regex.search(r"[^\s.?!]\W*$", question[: phrase.places[0][0]])
+    begins = not regex.search(r"[^\s.?!]", question[: phrase.places[0][0]])
     cased = not question.islower()
     named = all(word[:1].isupper() or (cased and word[:1].isdigit()) for word in words)
     return named and (len(words) > begins or phrase.text[:1].isdigit())

@@ -18,7 +18,7 @@ _TOKEN = regex.compile(
 )
 #: What joins two words into one name where no space is between: TB-12, node.js, I/O, AT&T.
 _JOINED = regex.compile(
-    rf"(?<!{_LETTER})((?:{_LETTER}|\p{{M}})++)([-‐‑./&+])((?:{_LETTER}|\p{{M}})++)"
+    rf"(?<!{_LETTER}|\p{{M}})((?:{_LETTER}|\p{{M}})++)([-‐‑./&+])((?:{_LETTER}|\p{{M}})++)"
 )
 _HAN = regex.compile(SINGLE)
 #: Numerals and measure words are closed classes of Chinese.
@@ -28,7 +28,7 @@ _QUANTITY = regex.compile(
     r"(?:[了多来前后内]|左右|以[上下])*"
 )
 _MARK = regex.compile(r"[^\p{L}\p{M}']|^(?:.|[ivx]{2,4})$")
-_PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
+_PARENTHESIS = regex.compile(r"(?<!\s)\s*+[(（]([^()（）]*+)[)）]\s*+")
 #: Ends a phrase; a hyphen or slash does not.
 _PHRASE_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
 _LONGEST_PHRASE = 7

@@ -40,6 +40,8 @@ _LONGEST_VALUE = 300
 _PLACE = re.compile(r"\S*?:(\d+):\d+: ")
 #: Forms that have another name than rdflib gives them.
 _FORMS = {"xml": "RDF/XML", "json-ld": "JSON-LD"}
+#: The name of a graph at the end of a line of N-Quads, and its characters at most.
+_NAME_SIZE = 1_000
 _GRAPH = re.compile(r"\s*(?:<[^<>]*>|_:\S+)\s*\.\s*$")
 #: Types that say nothing of a thing; others of these vocabularies make it a part of a schema.
 _THINGS = {OWL.NamedIndividual, OWL.Thing, RDFS.Resource, RDF.List, RDF.Seq, RDF.Bag, RDF.Alt}
@@ -141,7 +143,7 @@ def _parse_lines(lines: Iterator[Value], store: _Collected) -> Iterator[InputErr
         if isinstance(line, InputError):
             yield line
             continue
-        graph = _GRAPH.search(line)
+        graph = _GRAPH.search(line, max(0, len(line) - _NAME_SIZE))
         # The fourth part of N-Quads is the graph, which does not count.
         for form in (line, f"{line[: graph.start()]} ." if graph else "."):
             try:

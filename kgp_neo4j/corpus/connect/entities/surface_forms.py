@@ -14,12 +14,12 @@ from kgp_neo4j.types.errors import InputError
 
 #: Most words of a name; longer titles are sentences, which no text repeats.
 LONGEST = 12
-_PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
+_PARENTHESIS = regex.compile(r"(?<!\s)\s*+[(（]([^()（）]*+)[)）]\s*+$")
 _COMMA = regex.compile(r"^([^,，]+)(?:,\s|，)\s*(\p{Lu}[^\s,]*(?:\s[^\s,]+)?)$")
 _REGNAL = regex.compile(r"^(\p{Lu}\p{L}+ [IVX]+),? of\b")
 #: Suffixes of clubs, companies and people that texts leave out.
 _SUFFIX = regex.compile(
-    r",?\s+(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
+    r"(?:,|(?<!\s))\s++(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
 )
 #: The words of a title, which is cut for each of its names.
 _cut = lru_cache(maxsize=64)(cut)

@@ -159,7 +159,9 @@ def gutters(lines: Sequence[Line]) -> list[float]:
 # --- Tables ---
 
 #: Leader dots from one column to the next.
-_LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}")
+_LEADERS = re.compile(
+    r"(?<![\s.…_])\s*+(?:[.…_]\s*+){4,}+$|(?<!\s)\s++(?:\.\s*+){2,3}+$|^(?:\s*+\.){4,}+"
+)
 _MOST_CELLS = 50_000
 
 

@@ -251,8 +251,9 @@ _ROWS = 4
 _DIGITS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _NUMBER = re.compile(r"\d{1,5}|[ivxlc]{1,7}", re.IGNORECASE)
 _ALONE = re.compile(
-    r"(?:page|seite|p\.|página)?\s*[-–—|[(]*\s*(?P<number>\d{1,5}|[ivxlc]{1,7}|[A-Z]{1,2}-\d{1,4})"
-    r"\s*[-–—|\])]*(?:\s*(?:of|von|de|/)\s*\d{1,5})?",
+    r"(?:page|seite|p\.|página)?\s*+[-–—|[(]*+\s*+"
+    r"(?P<number>\d{1,5}|[ivxlc]{1,7}|[A-Z]{1,2}-\d{1,4})"
+    r"\s*+[-–—|\])]*+(?:\s*+(?:of|von|de|/)\s*+\d{1,5})?",
     re.IGNORECASE,
 )
 
