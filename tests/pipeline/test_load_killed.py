@@ -16,7 +16,7 @@ from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 
-_KILLS = 12
+_KILLS = 8
 _RECORDS, _FILES = 1_400, 8
 
 
