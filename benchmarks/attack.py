@@ -3,9 +3,8 @@
     kgp-neo4j serve &
     python benchmarks/attack.py http://127.0.0.1:7480 --corpus NAME --minutes 20
 
-NAME is a corpus with documents, which is asked; files are loaded into another, and deleted. With
-tokens `--token` needs the rights load and admin. The longest wait for `/healthz` meanwhile is told
-of each attack. Prints Markdown.
+NAME is a corpus with documents, which is asked; files are loaded into another, and deleted. The
+longest wait for `/healthz` during each attack is told. Prints Markdown.
 """
 
 import socket
@@ -21,6 +20,8 @@ import _common as common
 import requests
 
 _HALF = b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n"
+_MARKS = ("a-", '"', "'", "(", "é", "1.", "日", "A ", "of ", "? ")
+_TAGS = ("<!--", "<a ", "<table>", "<span style='", "<b>", "&#x")
 #: A page painted with a pattern that is repeated every thousandth of a point.
 _TILES = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count"
@@ -37,7 +38,6 @@ def main() -> None:
     """Attack in all ways, one after another."""
     parser = common.plain_parser(__doc__, "is the service's address")
     parser.add_argument("--corpus", required=True)
-    parser.add_argument("--token", default="")
     parser.add_argument("--minutes", type=float, default=20.0, help="of questions beside changes")
     given = parser.parse_args()
     address, other = str(given.folder).replace(":/", "://"), f"{given.corpus} attacked"
@@ -45,10 +45,8 @@ def main() -> None:
 
     def call(method: str, path: str, **more: Any) -> str:
         """Send a request; return its status, or what kept it from an answer."""
-        headers = {"authorization": f"Bearer {given.token}"} if given.token else {}
         try:
-            sent = requests.request(method, address + path, headers=headers, timeout=120, **more)
-            return str(sent.status_code)
+            return str(requests.request(method, address + path, timeout=120, **more).status_code)
         except requests.RequestException as error:
             return type(error).__name__
 
@@ -59,33 +57,33 @@ def main() -> None:
         return call("POST", "/documents", params={"corpus": other, "name": name}, data=data)
 
     def hold(count: int, data: bytes) -> dict[str, int]:
-        """Open connections that send no more than this; return how many are closed in a minute."""
+        """Open connections that send no more than this; return how many are held for a minute."""
         with ExitStack() as held:
-            sockets = []
-            for _ in range(count):
-                made = held.enter_context(socket.create_connection((host, int(port)), 10))
-                made.sendall(data)
-                sockets.append(made)
-            end, closed = time.monotonic() + 60, 0
+            sockets = [
+                held.enter_context(socket.create_connection((host, int(port)), 10))
+                for _ in range(count)
+            ]
+            end, open_ = time.monotonic() + 60, count
+            for each in sockets:
+                with suppress(ConnectionError):
+                    each.sendall(data)
             for each in sockets:
                 each.settimeout(max(0.01, end - time.monotonic()))
-                with suppress(ConnectionError):
-                    try:
+                with suppress(TimeoutError):
+                    with suppress(ConnectionError):
                         while each.recv(4096):
                             pass
-                    except TimeoutError:
-                        closed -= 1
-                closed += 1
-            return {"closed within a minute": closed}
+                    open_ -= 1
+            return {"held for a minute": open_}
 
-    def beside() -> Counter[str]:
+    def ask_beside_changes() -> Counter[str]:
         end, told = time.monotonic() + 60 * given.minutes, Counter[str]()
 
-        def asks(_: int) -> None:
+        def asks(first: int) -> None:
             while time.monotonic() < end:
-                told[ask(f"What is said of {len(told)} and the {time.monotonic_ns() % 97}?")] += 1
+                told[ask(f"What is said of {first} and {time.monotonic_ns() % 97}?")] += 1
 
-        with ThreadPoolExecutor(4) as threads:
+        with ThreadPoolExecutor(3) as threads:
             asking = threads.map(asks, range(3))
             while time.monotonic() < end:
                 for n in range(3):
@@ -94,41 +92,33 @@ def main() -> None:
             deque(asking)
         return told
 
-    marks = ("a-", '"', "'", "(", "é", "1.", "日", "A ", "of ", "? ")
-    tags = ("<!--", "<a ", "<table>", "<span style='", "<b>", "&#x")
-    attacks: dict[str, Callable[[], Any]] = {
+    attacks: dict[str, Callable[[], dict[str, int]]] = {
         "1,100 half heads": lambda: hold(1100, _HALF),
         "200 bodies that stop": lambda: hold(200, _HALF + b"\r\n{"),
         "questions of 10,000 characters": lambda: Counter(
-            ask(f"a{mark * (9998 // len(mark))}b") for mark in marks
+            ask(f"a{mark * (9998 // len(mark))}b") for mark in _MARKS
         ),
         "1 MB of one tag": lambda: Counter(
-            load(f"{n}.html", tag.encode() * (2**20 // len(tag))) for n, tag in enumerate(tags)
+            load(f"{n}.html", tag.encode() * (2**20 // len(tag))) for n, tag in enumerate(_TAGS)
         ),
-        "a page of tiles": lambda: load("tiles.pdf", _TILES),
-        f"{given.minutes:g} minutes of questions, loads, deletions": beside,
+        "a page of tiles": lambda: Counter([load("tiles.pdf", _TILES)]),
+        "questions beside loads and deletions": ask_beside_changes,
     }
-    rows = []
+    rows, waits, is_over = [], [0.0], threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(0.5):
+            began = time.perf_counter()
+            is_well = call("GET", "/healthz") == "200"
+            waits.append(time.perf_counter() - began if is_well else float("inf"))
+
+    threading.Thread(target=look, daemon=True).start()
     for name, attack in attacks.items():
-        waits, is_over = [0.0], threading.Event()
-
-        def look(waits: list[float] = waits, is_over: threading.Event = is_over) -> None:
-            while not is_over.wait(0.5):
-                began = time.perf_counter()
-                answered = call("GET", "/healthz") == "200"
-                waits.append(time.perf_counter() - began if answered else float("inf"))
-
-        looking = threading.Thread(target=look)
-        looking.start()
-        began = time.perf_counter()
-        told = attack()
-        is_over.set()
-        looking.join()
-        shown = (
-            ", ".join(f"{n} {what}" for what, n in told.items()) if isinstance(told, dict) else told
-        )
-        rows.append((name, shown, round(time.perf_counter() - began, 1), round(max(waits), 2)))
-        common.say(f"{name}: {shown}")
+        waits[:], began = [0.0], time.perf_counter()
+        told = ", ".join(f"{count} {what}" for what, count in attack().items())
+        rows.append((name, told, round(time.perf_counter() - began, 1), round(max(waits), 2)))
+        common.say(f"{name}: {told}")
+    is_over.set()
     header = ("attack", "what came of it", "seconds", "longest wait for /healthz, s")
     print(f"{common.described()}\n\n{common.markdown(header, rows)}")
 

@@ -28,6 +28,7 @@ from kgp_neo4j.environment.job import current_job
 from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.environment.worker import (
+    Begun,
     Call,
     End,
     Failure,
@@ -39,15 +40,15 @@ from kgp_neo4j.environment.worker import (
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, KgpError
 
 _T = TypeVar("_T")
-_Frame: TypeAlias = Item | Step | Failure | End
+_Frame: TypeAlias = Begun | Item | Step | Failure | End
 _FRAMES = msgspec.msgpack.Decoder(_Frame)
 _KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
 #: Seconds between two looks at a worker, and frames that it may be ahead.
 _LOOK, _AHEAD = 0.1, 8
 #: Bytes that a worker may have taken and be called again.
 _MOST = 2 << 30
-#: How many times its processor time a step may last.
-_WALL = 4
+#: How many times its processor time a step may last, and seconds that a worker may take to begin.
+_WALL, _START = 4, 120
 #: Variables that a worker gets, and beginnings of such: no password of a database, no key.
 _KEPT = (
     *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA"),
@@ -266,10 +267,10 @@ class Workers:
 
 def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
     """Yield the frames of a call; raises InputError beyond its limits, and where a worker dies."""
-    first, had = worker.used()
-    base = first
+    first = base = 0.0
+    had = 0
     began = looked = time.monotonic()
-    is_new = False
+    is_begun = is_new = False
     frames = worker.call(call)
     while True:
         frame = None
@@ -279,10 +280,18 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
                 raise _ended(worker.kill(), limits)
             worker.take()
         now = time.monotonic()
+        if isinstance(frame, Begun):
+            is_begun, (first, had) = True, worker.used()
+            base, began = first, now
+            continue
         if frame is None or now - looked > _LOOK:
             if job := current_job():
                 job.check()
             looked, (seconds, memory) = now, worker.used()
+            if not is_begun:
+                if now - began > _START:
+                    raise _ended(worker.kill(), limits)
+                continue
             if is_new:
                 base, began, is_new = seconds, now, False
             if seconds - base > limits.seconds or now - began > _WALL * limits.seconds:

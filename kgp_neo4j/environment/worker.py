@@ -33,6 +33,10 @@ class Call(msgspec.Struct):
     memory: int
 
 
+class Begun(msgspec.Struct, tag=True):
+    """The module is there, and the call begins."""
+
+
 class Item(msgspec.Struct, tag=True):
     """Something that the call gives."""
 
@@ -95,6 +99,7 @@ def _answer(module: str, call: Call, send: Callable[[Any], None]) -> None:
     job = Job()  # so that bars are told
     job.on_event = lambda _, step: send(Step(**step))
     try:
+        send(Begun())
         with working(job):
             given = getattr(import_module(module), call.name)(*call.arguments)
             for each in given if isinstance(given, Iterator) else (given,):

@@ -153,8 +153,14 @@ def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: 
         PassageRetriever(database, "half \ud83d").open()
 
 
-def test_a_question_of_many_pages(database: Database, demo_corpus: str) -> None:
-    question = "Where was the designer of the Ardfin Lighthouse born? " * 180
+@pytest.mark.parametrize(
+    ("sentence", "times"),
+    [("Where was the designer of the Ardfin Lighthouse born? ", 180), ("Ardfin 1.17B-é ", 660)],
+)
+def test_a_question_of_many_pages(
+    database: Database, demo_corpus: str, sentence: str, times: int
+) -> None:
+    question = sentence * times
     for agent in ("tfidf", "knn"):
         retriever = PassageRetriever(database, demo_corpus, agent=agent)
         answer = ask(database, demo_corpus, question, retriever)

@@ -197,8 +197,8 @@ def test_good_files_are_loaded_beside_hostile_ones(
     database: Database, corpus: str, hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (hostile / "e.html").unlink()
-    monkeypatch.setenv("KGP_NEO4J_FILE_SECONDS", "2")
-    monkeypatch.setenv("KGP_NEO4J_FILE_MEMORY", "60")
+    monkeypatch.setenv("KGP_NEO4J_FILE_SECONDS", "3")
+    monkeypatch.setenv("KGP_NEO4J_FILE_MEMORY", "100")
     began = time.process_time()
     report = load(database, [hostile], corpus)
     assert time.process_time() - began < 5  # of this process's own

@@ -56,6 +56,8 @@ _NEAR, _NEAR_NAME, _SHORTEST = 0.65, 0.7, 4
 _FIRST_READ = 5
 #: Characters of a question in which something is named; a longer one is a pasted text.
 _LONGEST = 1_000
+#: Words of a question that passages are sought by, as `include/words` has them.
+_MOST_TERMS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +296,7 @@ def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) 
     asked = identifiers_of(found.question.text, names=names) if found.passages else []
     if not asked:
         return Identified(found, nothing)
-    terms = " ".join(words(found.question.text.lower()))
+    terms = " ".join(words(found.question.text.lower())[:_MOST_TERMS])
     queries = [f"+({one.query}) {terms}" for one in asked]
     rows = database.read_packed("traverse/mentioned", corpus=corpus, queries=queries)
     known = {passage.id: passage for passage in found.passages}
