@@ -56,7 +56,7 @@ def command(
     Each document is stored wholly or not at all. The account names each file that is not loaded,
     with the reason; the exit code is 1 where one of them should have been.
     """
-    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.corpus.load.loading import load, start_reading
 
     def removes(gone: Sequence[str], is_empty: bool) -> bool:
         if yes or is_empty or not prune or not sys.stdin.isatty():
@@ -66,6 +66,7 @@ def command(
         question = f"Gone from the folder:\n{names}{more}Remove what they have in {corpus!r}?"
         return click.confirm(question, err=True)
 
+    start_reading()
     with opened_database() as database:
         account = load(database, paths, corpus, prune=removes, **options)
     print_result(account, _print)
