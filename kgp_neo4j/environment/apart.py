@@ -24,7 +24,7 @@ import psutil
 
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import size_on_disk
-from kgp_neo4j.environment.job import current_job
+from kgp_neo4j.environment.job import check_job
 from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.environment.worker import (
@@ -245,8 +245,7 @@ class Workers:
     def _lent(self) -> Iterator[_Worker]:
         """Lend a worker, and kill it where its call has not come to an end."""
         while not self._places.acquire(timeout=_LOOK):
-            if job := current_job():
-                job.check()
+            check_job()
         worker = None
         try:
             with suppress(IndexError):
@@ -285,8 +284,7 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             base, began = first, now
             continue
         if frame is None or now - looked > _LOOK:
-            if job := current_job():
-                job.check()
+            check_job()
             looked, (seconds, memory) = now, worker.used()
             if not is_begun:
                 if now - began > _START:

@@ -56,6 +56,12 @@ class Job:
 _CURRENT: contextvars.ContextVar[Job | None] = contextvars.ContextVar("job", default=None)
 
 
+def check_job() -> None:
+    """Raise StoppedError where the running code works for a job that has to end."""
+    if job := _CURRENT.get():
+        job.check()
+
+
 def current_job() -> Job | None:
     """Return the job that the running code works for, if any."""
     return _CURRENT.get()

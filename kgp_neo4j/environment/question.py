@@ -5,6 +5,8 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 #: Most characters of a question; those of a dialogue count together.
 LONGEST_QUESTION = 10_000
+#: Characters of one that are read for names, parts, pages and tables; a longer one is pasted text.
+LONGEST_ASKED = 1_000
 
 
 def check_question(question: str) -> None:

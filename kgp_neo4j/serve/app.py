@@ -28,7 +28,7 @@ from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
-from kgp_neo4j.serve.connections import BACKLOG, Connection, connections_at_most
+from kgp_neo4j.serve.connections import BACKLOG, HEAD, Connection, connections_at_most
 from kgp_neo4j.serve.guard import Guard, set_up_log
 from kgp_neo4j.serve.problems import FAILURES, busy, respond
 from kgp_neo4j.serve.service import Service
@@ -189,6 +189,7 @@ def make_server_of(service: Service) -> uvicorn.Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=HEAD,
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )

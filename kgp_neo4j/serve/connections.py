@@ -8,7 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Seconds from a connection's beginning, or from a response, to the whole head of a request.
-HEAD = 15.0
+HEAD = 15
 #: Seconds in which what was written has to be taken.
 _TAKEN = 60.0
 #: Open files that the service needs beside its connections: of the database, models, uploads.

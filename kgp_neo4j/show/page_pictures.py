@@ -16,7 +16,6 @@ from pypdfium2 import PdfDocument, PdfiumError
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
 from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of
-from kgp_neo4j.environment.job import current_job
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
 
@@ -170,8 +169,6 @@ def describe_page(
     if passage in lines:
         shown["marks"].append({"passage": passage, "boxes": near})
     for text, following in zip(words, [*words[1:], ""], strict=False):
-        if job := current_job():
-            job.check()
         boxes = letters.locate(text, near or letters.places(following))
         shown["marks"].append({"words": text, "boxes": boxes})
         near = lines.get(passage) or boxes

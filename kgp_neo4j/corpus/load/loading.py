@@ -32,7 +32,7 @@ from kgp_neo4j.types.errors import (
 
 #: Files are read in processes of their own: they may be made to hang or to crash what reads them.
 _READERS = Workers("kgp_neo4j.corpus.load.formats")
-#: Begins to start what reads files: it is ready sooner where something else comes before a load.
+#: Starts what reads files, for who does something else before a load: it is ready sooner.
 start_reading = _READERS.start
 _REMOVES = "loading it again with --prune --yes removes them"
 

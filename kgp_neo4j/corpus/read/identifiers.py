@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kgp_neo4j.corpus.read.limits import UNITS
 from kgp_neo4j.corpus.traverse.paths import passage_of
+from kgp_neo4j.environment.question import LONGEST_ASKED
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.values import COMPARING, MONTHS, ORDINALS, date_places
 from kgp_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, words
@@ -54,8 +55,6 @@ _ENGLISH = 0.25
 _NEAR, _NEAR_NAME, _SHORTEST = 0.65, 0.7, 4
 #: First passages, where one that has what is asked for should be.
 _FIRST_READ = 5
-#: Characters of a question in which something is named; a longer one is a pasted text.
-_LONGEST = 1_000
 #: Words of a question that passages are sought by, as `include/words` has them.
 _MOST_TERMS = 200
 
@@ -121,7 +120,7 @@ def _last(run: str) -> str:
 
 def identifiers_of(question: str, *, names: bool = True) -> list[Identifier]:
     """Return what a question names, each once; without `names` only numbers, codes and dates."""
-    question = " ".join(question[:_LONGEST].split())
+    question = " ".join(question[:LONGEST_ASKED].split())
     if question.isupper():
         return []
     found = list(_dated(question))

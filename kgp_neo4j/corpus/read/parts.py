@@ -12,6 +12,7 @@ from datetime import date
 from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
+from kgp_neo4j.environment.question import LONGEST_ASKED
 from kgp_neo4j.text.values import NUMBERS, date_places
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.corpus import Answer, AnswerPart, Reading
@@ -38,8 +39,6 @@ _BEGINS = re.compile(rf"(?P<asks>{_ASKS})|{_AUX}\b", re.IGNORECASE)
 _WITHIN = re.compile(rf"(?<=\s)(?:{_WH}|that|whether|if)\b", re.IGNORECASE)
 #: Words of a part at least, but for "and when?", and parts at most.
 _SHORTEST, _MOST = 3, 3
-#: Characters of a question that may have several; a longer one is a pasted text.
-_LONGEST = 1_000
 _ALONE = re.compile(r"(?:by whom|when|where|why)", re.IGNORECASE)
 _UNIT = r"(?P<unit>years?|months?|weeks?|days?)"
 _VERB = r"(?P<verb>(?:\w+\s+)?(?:up|out|off|down)|\w+)"
@@ -122,7 +121,7 @@ _MADE = (_between_dates, _passing, _compared, _longer, _differing)
 def parts_of(question: str) -> Parts | None:
     """Return the parts of a question that has several, each a question; else None."""
     text = " ".join(question.split())
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST_ASKED:
         return None
     text = text[len(lead[0]) :] if (lead := _LEAD.match(text)) else text
     bare = text.rstrip(" ?.!")

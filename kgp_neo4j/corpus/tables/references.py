@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
+from kgp_neo4j.environment.question import LONGEST_ASKED
 from kgp_neo4j.text.values import ORDINALS, UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
@@ -187,9 +188,8 @@ _THE_DOCUMENT = re.compile(
 
 #: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
 PageRef = tuple[int | str, ...]
-#: Characters of a question that are read at most; a longer one is a pasted page. Pages that are
-#: read at once at most, as in "the first 1000 pages".
-_LONGEST, _MOST = 1_000, 1_000
+#: Pages that are read at once at most, as in "the first 1000 pages".
+_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class References:
 def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
     """Return the references of the question; `documents` are those that it may name."""
     references = References(question=question)
-    text = _POLITE.sub("", " ".join(question[:_LONGEST].split()))
+    text = _POLITE.sub("", " ".join(question[:LONGEST_ASKED].split()))
     text = _SHORT.sub(r"\1 is", text)
     text = _QUOTED.sub(partial(_quote, references), text)
     text, rest = _documents(references, text, documents)
