@@ -433,7 +433,7 @@ def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]
         reason = "it is nested too deeply"
     except ValueError as error:
         reason = str(error)
-    line = re.search(r" \(at line (\d+), .*\)$", reason)
+    line = re.search(r" \(at line (\d+), [^(]*\)$", reason)
     where, reason = (f"{path}:{line[1]}", reason[: line.start()]) if line else (str(path), reason)
     raise ConfigurationError(f"this is no TOML ({reason})", where=where, hint=hint)
 

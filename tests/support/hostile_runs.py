@@ -233,6 +233,6 @@ def too_slow(
         if spent <= _GROWTH / 2 * before * len(text) / length:
             return None
         steep += 1
-        if steep == 2:
+        if steep > 1 and spent > 20 * noise:
             return ", ".join([*told, f"{len(text):,} characters {spent:.4f} s"])
     return None

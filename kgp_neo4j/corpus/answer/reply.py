@@ -42,7 +42,7 @@ _GLUED = regex.compile(r"(?<=[\p{Ll}\d\])][.!?])(?=\p{Lu}\p{Ll})")
 _RANGE = regex.compile(r"(\d{1,4})\s*(?:-|–|—|\.\.|to)\s*\D{0,10}(\d{1,4})", regex.IGNORECASE)
 _NUMBER = regex.compile(r"-?\d+")
 _LABEL = regex.compile(
-    r"^[\s>*_#-]*(?:\d[.)]\s*)?(?:\*\*|__)?(?:(?P<answer>(?:final\s+|short\s+)?answer|答案|回答)"
+    r"^[\s>*_#-]*+(?:\d[.)]\s*)?(?:\*\*|__)?(?:(?P<answer>(?:final\s+|short\s+)?answer|答案|回答)"
     r"|(?P<because>because|reasons?|reasoning|explanation|evidence|why))"
     r"(?:\*\*|__)?\s*(?:[:：]|[-–—]\s|$)(?:\*\*|__)?\s*",
     regex.IGNORECASE,

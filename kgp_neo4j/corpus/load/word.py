@@ -16,7 +16,7 @@ from kgp_neo4j.types.corpus import SourceDocument
 
 _TEXTS = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml")
 _UNREAD = re.compile(r"word/(header|footer|chart(?=s/chart)|diagram(?=s/data))[^.]*\.xml")
-_WORDS = re.compile(rb"<\w+:[tv]\b[^>]*>[^<]*[^<\s\d]")
+_WORDS = re.compile(rb"<\w+:[tv]\b[^<>]*>[^<]*[^<\s\d]")
 _BACK = re.compile(r'(?<! ) *+<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 #: What mammoth skips, or fails at where its target is missing, as what it reads.
 _READ_AS = dict.fromkeys("bdo dir fldSimple hyperlink ruby rubyBase".split(), "smartTag")
