@@ -3,7 +3,6 @@
 Texts of others are escaped: nothing in them becomes a link, a picture or a heading.
 """
 
-from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
 import regex
@@ -11,8 +10,9 @@ import regex
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.show.view import AnswerView, edge_note, label
 from kgp_neo4j.text.safe import as_markdown, printable
-from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.corpus import Answer, Passage
 from kgp_neo4j.types.mindmap import MapEdge, MindMap, Triple
+from kgp_neo4j.types.tables import Citation
 
 _SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")
 #: Passages and cells that are listed.
@@ -41,27 +41,18 @@ def answer_markdown(answer: Answer, address: str = "") -> str:
     if view.structural and view.structural.doubt:
         parts.append(as_markdown(view.structural.doubt))
     parts.append(_rows(view.table))
-    parts.append("\n".join(_cells(view, address)))
+
+    def link(cited: Passage | Citation, **at: str) -> str:
+        words = as_markdown(label(cited))
+        at = {"document": cited.document, "corpus": answer.corpus, **at}
+        return f"[{words}]({address}#{urlencode(at, quote_via=quote)})" if address else words
+
+    cells, sources = view.cells[:_SOURCES], view.sources[:_SOURCES]
+    parts.append("\n".join(f"- {link(cell)}: {as_markdown(cell.text)}" for cell in cells))
     parts += map(as_markdown, answer.notes)
-    parts.append("\n".join(_sources(view, address)))
+    listed = (f"- {view.cites([each.id])}: {link(each, passage=each.id)}" for each in sources)
+    parts.append("\n".join(listed))
     return "\n\n".join(filter(None, parts))
-
-
-def _cells(view: AnswerView, address: str) -> Iterator[str]:
-    for cell in view.cells[:_SOURCES]:
-        at = {"document": cell.document, "corpus": view.answer.corpus}
-        yield f"- {_link(label(cell), address, at)}: {as_markdown(cell.text)}"
-
-
-def _sources(view: AnswerView, address: str) -> Iterator[str]:
-    for each in view.sources[:_SOURCES]:
-        at = {"document": each.document, "corpus": view.answer.corpus, "passage": each.id}
-        yield f"- {view.cites([each.id])}: {_link(label(each), address, at)}"
-
-
-def _link(text: str, address: str, at: dict[str, str]) -> str:
-    words = as_markdown(text)
-    return f"[{words}]({address}#{urlencode(at, quote_via=quote)})" if address else words
 
 
 def _rows(text: str) -> str:
@@ -96,8 +87,6 @@ def map_markdown(made: MindMap) -> str:
 def _edge(fact: MapEdge | Triple) -> str:
     return f"{fact.head} – {readable(fact.relation)} → {fact.tail}"
 
-
-# --- Reading it back ---
 
 _MARKUP = regex.compile(r"\[\d+\]|[*\\]|^> (?:Closest: )?")
 _SOURCE = regex.compile(r"^- \[\d+\]: \[?(.+?)(?:, page \d[^,]*)?, passage \d+, ", regex.MULTILINE)

@@ -29,9 +29,8 @@ class Marks:
 def marks_of(answer: Answer, passage: Passage) -> Marks:
     """Return the marks of an answer in a passage.
 
-    The words are the reader's spans; without a reader, the places where a short answer occurs as it
-    is in a cited passage. For yes and no the reader's span is the sentence that decided. An answer
-    from pages and tables has no words in passages.
+    The words are the reader's spans; without a reader, the places of a short answer in a cited
+    passage. For yes and no the reader's span is the sentence that decided.
     """
     by_reader = answer.reading is not None and not answer.statements
     shown = answer.shown_sentences if by_reader else answer.sentences
@@ -55,10 +54,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
 
 
 def marked_html(passage: Passage, marks: Marks) -> Markup:
-    """Return a passage's text as HTML with its marks; of a long one what is around them.
-
-    Offsets count characters of the passage's text as it is stored; what is cut is shown as ….
-    """
+    """Return a passage's text as HTML with its marks; of a long one what is around them."""
     text, start = passage.text, 0
     end = len(text)
     if end > _WHOLE:
@@ -108,10 +104,7 @@ def _found(words: str, text: str) -> list[Interval]:
 
 
 def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
-    """Return the intervals in order, overlapping ones joined, clipped to the text.
-
-    A sentence is stored with the space after it, which is not marked.
-    """
+    """Return the intervals in order, overlapping ones joined, without spaces after sentences."""
     joined: list[Interval] = []
     for start, end in sorted(intervals):
         if not (0 <= start < end <= len(text) and text[start:end].strip()):

@@ -1,7 +1,4 @@
-"""Reasoning paths and mind maps as Mermaid flowcharts, for Markdown.
-
-Labels are quoted, with the markup of Mermaid and HTML escaped.
-"""
+"""Reasoning paths and mind maps as Mermaid flowcharts, for Markdown, their labels escaped."""
 
 from collections.abc import Sequence
 

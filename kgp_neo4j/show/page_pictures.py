@@ -15,7 +15,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
-from kgp_neo4j.corpus.load.pdf.letters import Box, Placed, Word, lines_of
+from kgp_neo4j.corpus.load.pdf.letters import Box, Word, lines_of
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
 
@@ -108,8 +108,8 @@ class _Order:
 class PageLetters:
     """The letters and digits of a page, to find a text on it by these alone.
 
-    `width` and `height` and all boxes are in points, from the top left corner of the page as it is
-    shown. `letters` are in the order of the file, with `spaced` where a word ends.
+    All boxes are in points, from the top left corner of the page as it is shown. `letters` are in
+    the order of the file, with `spaced` where a word ends.
     """
 
     def __init__(self, width: float, height: float, letters: Sequence[Word]) -> None:
@@ -152,8 +152,8 @@ def describe_page(
     """Return a page with the boxes of a passage and of some words, and of its parts if asked for.
 
     `page` is a row of `inspect/page`. Words are sought near the passage, else near those before
-    them: a cell's text near the name of its row. Nothing is found on a page whose text was
-    recognised. Raises CorpusError where PDFium cannot read the page.
+    them. Nothing is found on a page whose text was recognised. Raises CorpusError where PDFium
+    cannot read the page.
     """
     letters = read_letters(content, number)
     shown = {"width": letters.width, "height": letters.height, "pages": page["pages"]}
@@ -198,7 +198,11 @@ def _blocks(lines: Iterable[Box]) -> list[Box]:
     """Return the boxes of lines with those joined that stand close to each other."""
     blocks: list[Box] = []
     for line in lines:
-        close = [block for block in blocks if max(_apart(block, line)) < line.height]
+        close = []
+        for block in blocks:
+            upright = max(0.0, block.top - line.bottom, line.top - block.bottom)
+            if max(upright, block.x0 - line.x1, line.x0 - block.x1) < line.height:
+                close.append(block)
         blocks = [block for block in blocks if block not in close]
         blocks.append(Box.around([*close, line]))
     return blocks
@@ -207,12 +211,6 @@ def _blocks(lines: Iterable[Box]) -> list[Box]:
 def plain_letters(text: str) -> str:
     """Return the letters and digits of a text, without accents and case."""
     return "".join(filter(str.isalnum, normalize("NFKD", text).casefold()))
-
-
-def _apart(one: Placed, other: Placed) -> tuple[float, float]:
-    """Return how far two boxes are from each other: in height, and from side to side."""
-    upright = max(0.0, one.top - other.bottom, other.top - one.bottom)
-    return upright, max(0.0, one.x0 - other.x1, other.x0 - one.x1)
 
 
 def read_letters(data: bytes, number: int) -> PageLetters:

@@ -1,8 +1,7 @@
 """Print answers on the terminal with rich: texts, reasoning paths, passages, mind maps, links.
 
-Colours and links appear where stdout is a terminal, and neither `--no-color` nor the environment is
-against it. What comes from documents and models is cleaned first: a terminal would obey the control
-codes in it.
+What comes from documents and models is cleaned first: a terminal would obey the control codes
+in it.
 """
 
 from __future__ import annotations

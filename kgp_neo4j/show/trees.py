@@ -1,9 +1,4 @@
-"""Reasoning paths and mind maps as trees, which every page draws from left to right.
-
-One template and one style sheet (`templates/tree.html`, `templates/tree.css`) draw them in the
-pages for a file and in notebooks; the service's page draws the same record with the same style, and
-the terminal prints it.
-"""
+"""Reasoning paths and mind maps as trees, which `templates/tree.html` draws on every page."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -24,11 +19,10 @@ _FIRST = 4
 class TreeNode:
     """A passage or an entity, and what led to it.
 
-    `why` is the edge in words, `note` what else is known of the node, `number` the place of the
-    passage among those found. `kinds` say how it is drawn: `question`, `way` (to what the answer
-    rests on), `cited`, `answer`; of a mind map `asked`, the status of the edge, `path` or
-    `neighbour` (the evidence it comes from), `again` (drawn elsewhere). `more` are children that
-    are folded into a count at first, `hidden` is that count.
+    `why` is the edge in words, `number` the place of the passage among those found. `kinds` say how
+    it is drawn: `question`, `way` (to what the answer rests on), `cited`, `answer`; of a mind map
+    `asked`, the status of the edge, `path` or `neighbour` (the evidence it comes from), `again`
+    (drawn elsewhere). `more` are children that are folded into a count at first.
     """
 
     title: str
@@ -52,10 +46,7 @@ def _below(node: TreeNode) -> int:
 
 
 def path_tree(answer: Answer) -> TreeNode | None:
-    """Return the reasoning paths of an answer from its question on; None without passages.
-
-    What led to the passages that the answer rests on, and to the best ones, is shown at first.
-    """
+    """Return the reasoning paths of an answer from its question on; None without passages."""
     supporting = answer.rests_on
     passages = {passage.id: (n, passage) for n, passage in enumerate(answer.passages, 1)}
     all_visits = visits(answer)
@@ -93,10 +84,7 @@ def path_tree(answer: Answer) -> TreeNode | None:
 
 
 def map_tree(mind_map: MindMap) -> TreeNode | None:
-    """Return a mind map from its question on, over the entities that it names; None if empty.
-
-    Each entity is expanded once, further edges refer to it; edges in both directions are one.
-    """
+    """Return a mind map from its question on, over the entities that it names; None if empty."""
     reasoning = mind_map.reasoning
     linked = {e.name: e for e in reasoning.entities if e.id and e.status == "present"}
     types = {entity.name: entity.type for entity in linked.values()}
@@ -143,7 +131,10 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
                 how = sorted({evidence[each] for each in edge.triples if each in evidence})[-1:]
                 again = ["again"] if other in seen else []
                 kinds = (edge.status, *how, *again)
-                node = TreeNode(names[other], _told(edge, inward), notes[other], kinds)
+                relation = readable(edge.relation)
+                way = f"← {relation}" if inward else f"{relation} →"
+                why = f"{way} {edge_note(edge)}".rstrip()
+                node = TreeNode(names[other], why, notes[other], kinds)
                 above.children.append(node)
                 if not again:
                     seen.add(other)
@@ -151,9 +142,3 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
                     queue.append((other, node if depth < 40 else above, depth + 1))
     root.children = [node for node in root.children if node.children]
     return root if root.children else None
-
-
-def _told(edge: MapEdge, inward: bool) -> str:
-    relation = readable(edge.relation)
-    way = f"← {relation}" if inward else f"{relation} →"
-    return f"{way} {edge_note(edge)}".rstrip()

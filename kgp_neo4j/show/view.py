@@ -30,10 +30,8 @@ class AnswerView:
     """An answer with what all doors show of it.
 
     `numbers` are those of its passages by id, from 1. `quoted` are the sentences that stand beside
-    what is said, `lead` what stands before them. `table` is the Markdown that pages and tables
-    show, unless it was said, and `cells` are the places that they cite. `sources` are the passages
-    that are cited anywhere, and `by` says who answered: the reader and its confidence, or the model
-    and its usage.
+    what is said, `lead` what stands before them. `table` is the Markdown of pages and tables,
+    unless it was said, `cells` the places that they cite, `sources` the passages cited anywhere.
     """
 
     def __init__(self, answer: Answer) -> None:

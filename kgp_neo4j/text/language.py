@@ -51,8 +51,7 @@ def _beginning(text: str) -> str:
 def guess_language(texts: Iterable[str]) -> str:
     """Return the language that most of the first texts are in, as `LANGUAGES` names it.
 
-    It is English for short texts and where no language is much likelier, and `OTHER` for one
-    without an analyzer. By py3langid (Lui and Baldwin, ACL 2012).
+    It is English where no language is much likelier. By py3langid (Lui and Baldwin, ACL 2012).
     """
     text = "\n".join(map(_beginning, islice(texts, _TEXTS)))
     if len(text) < _LEAST:

@@ -1,6 +1,5 @@
 """Clean text from others: remove what a terminal or a page would obey, and what is invisible."""
 
-import unicodedata
 from collections.abc import Callable, Container
 
 import regex
@@ -13,6 +12,8 @@ _ESCAPES = regex.compile(
 )
 #: Characters that end a line, as "\n" does.
 _BREAKS = regex.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+#: Controls and what formats, but for joiners, which are part of words in several scripts, of emoji.
+_HIDDEN = regex.compile(r"(?![\u200c\u200d\n\t])[\p{C}\p{Zl}\p{Zp}]")
 #: Signs that mean something in Markdown.
 _MARKDOWN = regex.compile(r"([\\`*_\[\]<>#|~])")
 
@@ -23,7 +24,7 @@ def printable(text: str) -> str:
     Tabs and line ends stay, the latter as "\\n".
     """
     bare = _ESCAPES.sub("", text.encode(errors="ignore").decode())
-    return "".join(c for c in _BREAKS.sub("\n", bare) if c in "\n\t" or not _hidden(c))
+    return str(_HIDDEN.sub("", _BREAKS.sub("\n", bare)))
 
 
 def plain(text: str) -> str:
@@ -35,17 +36,6 @@ def as_markdown(text: str) -> str:
     """Return a text on one line, of which Markdown makes no link, picture, tag or heading."""
     return str(_MARKDOWN.sub(r"\\\1", plain(text)))
 
-
-def _hidden(character: str) -> bool:
-    """Return whether a character is a control, a surrogate, or an invisible one that formats."""
-    kind = unicodedata.category(character)
-    # Joiners are part of words in several scripts, and of emoji.
-    return kind in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp") or (
-        kind == "Cf" and character not in "\u200c\u200d"
-    )
-
-
-# --- Model replies ---
 
 _IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}+[^()\n]{0,300}+\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
@@ -65,11 +55,10 @@ _DEEP = 4
 
 
 def neutral(text: str, known: Container[str] = "") -> str:
-    """Return a reply as plain words: no escapes, HTML, images or links.
+    """Return a reply as plain words: no escapes, HTML, images or links, but numbers in brackets.
 
-    Links keep their words, and a number keeps its brackets, since it is a citation. An address
-    stays only where it occurs in `known`, the text of the passages: a model misled by a passage
-    could send words out in an address that it makes up.
+    An address stays only where it occurs in `known`, the text of the passages: a model misled by a
+    passage could send words out in an address that it makes up.
     """
     bare = printable(text)
     end = bare.rfind("-->") + 3  # behind it no comment ends, and none is looked for
@@ -96,11 +85,7 @@ def _words(link: regex.Match[str]) -> str:
 
 
 class Stream:
-    """Pass a reply on while it is written, word by word, cleaned.
-
-    Pieces may end anywhere, even within an escape sequence or an address, so a word is kept back
-    until the white space after it.
-    """
+    """Pass a reply on while it is written, cleaned: word by word, since pieces may end anywhere."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         self._show = show

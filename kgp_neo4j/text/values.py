@@ -81,9 +81,8 @@ class Value:
     """The type and value of a text: number, date, percentage, currency or text.
 
     `number` is set for every text that is or begins with a number (12.5 for "12.5%"; seconds for a
-    time). `date` is ISO, as far as it is known (`1998`, `1998-05`, `1998-05-12`, `--05-12` where
-    the year is unknown), so that dates sort as text; for a span of years it is the first. `unit` is
-    a currency's code, `%`, or the text after the number.
+    time). `date` is ISO, as far as it is known (`1998-05`, `--05-12` where the year is unknown), so
+    that dates sort as text. `unit` is a currency's code, `%`, or the text after the number.
     """
 
     type: str
@@ -95,10 +94,8 @@ class Value:
 def notations(columns: Sequence[Sequence[str]]) -> list[str]:
     """Return how each column of a table writes its numbers: "." or "," before decimals, or "?".
 
-    A column without a telling number is read as the rest of its table: where 12,40 stands, 2.350 is
-    two thousand. Where nothing tells, 2.350 beside whole numbers is read so that the column's
-    numbers are alike in size: two thousand beside 980, two beside 3; else it is unclear. A "/"
-    follows where days stand before months: where 25/03/2024 stands, 05/03/2024 is in March.
+    A column without a telling number is read as the rest of its table, else so that its numbers are
+    alike in size; "?" where that is unclear. A "/" follows where days stand before months.
     """
     columns = [[text for text in texts if len(text) <= _LONGEST] for texts in columns]
     held = [[m["number"] for t in texts if (m := _FIRST_NUMBER.match(t))] for texts in columns]
@@ -234,8 +231,7 @@ def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
 def compare(operation: str, one: str, other: str) -> int | None:
     """Return which of two values is the `min` (earliest), `max`, `longer` or `shorter` one.
 
-    0 is the first, 1 the second. Returns None where that is unknown: they are not both dates of our
-    era, numbers of one unit, or spans of time, are equal, or differ in a part that one lacks.
+    0 is the first, 1 the second; None where they are equal, or that is unknown.
     """
     if _BEFORE_OUR_ERA.search(one) or _BEFORE_OUR_ERA.search(other):
         return None

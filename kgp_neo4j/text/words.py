@@ -1,8 +1,7 @@
 """Split text into words: the one rule that keyword extraction and the Cypher files share.
 
-A word is a run of letters, digits and their marks; each Chinese or Japanese character is a word,
-since those scripts write no spaces. `cypher/include/words.cypher` has the same expression, so that
-the database splits a question exactly as the passages were split.
+`cypher/include/words.cypher` has the same expression, so that the database splits a question
+exactly as the passages were split.
 """
 
 import itertools
@@ -12,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import regex
@@ -30,18 +29,14 @@ _WORDS = regex.compile(rf"({SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{SINGLE}]+)", rege
 #: The same in text that is ASCII alone.
 _ASCII_WORDS = re.compile(r"([A-Za-z0-9]+)")
 #: Lists of English words, by their names in words.toml.
-LISTS: dict[str, Any] = tomllib.loads(
-    resources.files("kgp_neo4j.text").joinpath("words.toml").read_text("utf-8")
-)
+LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 #: English words that do not show what a question is about.
 FUNCTION_WORDS = frozenset(LISTS["function"].split())
 #: English words with which no keyword begins or ends.
-STOP_WORDS = FUNCTION_WORDS.union(" ".join(LISTS["stop"].values()).split())
+STOP_WORDS = FUNCTION_WORDS.union(LISTS["stop"].split())
 #: Forms of English verbs that no ending makes, and those that stand in dictionaries.
 PAST_FORMS = {
-    form: base
-    for base, *forms in map(str.split, LISTS["irregular"]["forms"].split(","))
-    for form in forms
+    form: base for base, *forms in map(str.split, LISTS["irregular"].split(",")) for form in forms
 }
 _DISAMBIGUATOR = regex.compile(r"(?<!\s)\s*+[(（][^()（）]*+[)）]\s*+$")
 
@@ -82,8 +77,6 @@ def stem(word: str) -> str:
     # A stemmer stores the word it works on, so threads cannot share one; making it is cheap.
     return str(snowballstemmer.stemmer("english").stemWord(word))
 
-
-# --- Words with offsets ---
 
 #: Characters that NFKC may combine into one stay together here.
 _CLUSTER = regex.compile(r".[\p{M}\uff9e\uff9f\u1160-\u11ff]*", regex.DOTALL)
@@ -136,10 +129,7 @@ def _cut(
 
 @lru_cache(maxsize=1 << 15)
 def fold(word: str) -> str:
-    """Return a word without its case and without the accents of Latin, Greek and Cyrillic letters.
-
-    Marks of other scripts stay, since they are vowels there.
-    """
+    """Return a word without its case and the accents of Latin, Greek and Cyrillic letters."""
     low = word.lower()
     if low.isascii():
         return low

@@ -54,8 +54,8 @@ _SHORT = {
         200,
     ),
     # The end of a selector, and a list of them.
-    "kgp_neo4j.corpus.load.hidden:": 5_000,
-    "kgp_neo4j.corpus.load.hidden._KEY[": 200,
+    "kgp_neo4j.corpus.load.page_tree:": 5_000,
+    "kgp_neo4j.corpus.load.page_tree._KEY[": 200,
     # The beginning of a number format.
     "kgp_neo4j.corpus.load.sheets": 300,
     # The end of a line of N-Quads.

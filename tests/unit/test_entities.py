@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
-from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention, relatedness
-from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all
+from kgp_neo4j.corpus.connect.entities.mentions import Linked, Phrase, Phrases, link_all
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
 from kgp_neo4j.text.words import cut

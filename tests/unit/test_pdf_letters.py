@@ -5,7 +5,7 @@ import re
 import pytest
 from small_pdfs import HEIGHT, LEVEL, RULED, Page, pdf, prose, read, stream, written
 
-from kgp_neo4j.text.shaped import plain_letters
+from kgp_neo4j.text.visible import plain_letters
 
 _SEEN = "BT /F 12 Tf 72 700 Td (Seen on the page.) Tj ET "
 _SECRET = "BT /F 12 Tf 72 100 Td (Secret) Tj ET"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgp_neo4j.corpus.connect import nearest
+from kgp_neo4j.corpus.connect import embedding_graph as nearest
 from kgp_neo4j.corpus.connect import pairs as shared
 from kgp_neo4j.corpus.connect.pairs import hash_texts, outdated, strongest_pairs
 

@@ -22,9 +22,8 @@ _Settings = TypeVar("_Settings", KeywordSettings, EntitySettings)
 class GraphBuild(Generic[_Settings]):
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
-    With `anew` everything is written again, not only what differs from what is stored. `seconds`
-    gets the duration of each step, with what it waited for another graph's statements. Graphs that
-    are made at once share `statements` and `stopped`, which ends them.
+    With `anew` everything is written again. `seconds` gets the duration of each step, with what it
+    waited for another graph. Graphs made at once share `statements` and `stopped`, which ends them.
     """
 
     database: Database
@@ -88,10 +87,7 @@ class GraphBuild(Generic[_Settings]):
         weigh: Callable[[Any], int] = lambda _: 1,
         **values: Any,
     ) -> None:
-        """Write rows in batches that weigh `size`, one transaction each; makes the next meanwhile.
-
-        Raises StoppedError where the run has ended.
-        """
+        """Write rows in batches that weigh `size`, a transaction each; makes the next meanwhile."""
         for batch in ahead(in_batches(rows, size, weigh)):
             with self.turn():
                 self.database.write(path, corpus=self.corpus, rows=batch, **values)

@@ -115,8 +115,7 @@ def _write_batch(
         ]
         mentions += ({"node": documents[m.pop("document")], **m} for m in linked.documents)
         changes.append({"passage": rows[at]["id"], "marks": marks, "mentions": mentions})
-    if changes:
-        build.write_rows("connect/mentions", changes, _BATCH, linker=_LINKER)
+    build.write_rows("connect/mentions", changes, _BATCH, linker=_LINKER)
 
 
 def rarity(passages: int, frequency: int, single: bool = False) -> float:

@@ -52,8 +52,7 @@ def connect(
     """Make the edges between a corpus's passages (KGP, section 3).
 
     Again, it brings them to what the corpus and the settings are now: it writes what differs, or
-    everything where `anew` is true. The keyword and the entity graph stay as they are where no
-    document has changed since they were made.
+    everything where `anew` is true.
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -114,10 +113,7 @@ def connect(
 def connect_small(
     database: Database, corpus: str, echo: Callable[[str], object] = lambda _: None
 ) -> None:
-    """Connect a corpus that no `connect` has begun with, where a question can wait for it.
-
-    `echo` is told before. A large one is left as it is, and so is each of a read-only database.
-    """
+    """Connect a corpus that no `connect` has begun with, where a question can wait for it."""
     state = database.read("inspect/state", corpus=corpus)
     if database.read_only or not state or state[0]["begun"]:
         return

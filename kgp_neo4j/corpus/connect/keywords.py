@@ -31,10 +31,9 @@ class Keywords:
     """The keywords of all passages.
 
     `texts` are the keywords, each with the passages that have it (`frequency`), whether it is a
-    document's title (`named`) and a hash of its words that is the same in every run. The other
-    arrays have an element for each keyword of each passage, by passage, the weightiest first and
-    titles last: the passage's place, the keyword's, its normalised TF-IDF weight, and whether it is
-    the title of the passage's own document.
+    document's title (`named`) and a hash of its words. The other arrays have an element for each
+    keyword of each passage, by passage, the weightiest first and titles last: the passage's place,
+    the keyword's, its normalised TF-IDF weight, and whether the passage's document is named so.
     """
 
     texts: list[str]
@@ -57,9 +56,7 @@ def extract_keywords(
 
     A passage is given by its document's title and its text, `titles` are those of all documents.
     Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
-    stop word, and all titles. Time and memory are linear in the text: an n-gram is counted only
-    where both of its (n-1)-grams are frequent enough, and of each word of the text there are some
-    20 bytes, besides those in files.
+    stop word, and all titles. Time and memory are linear in the text: some 20 bytes for each word.
     """
     text = _Text(passages, titles, done)
     grams = _Grams(text, settings)
@@ -106,9 +103,8 @@ def _tfidf(
 class _Text:
     """The words of all passages as numbers, in the order of the alphabet, and the titles there.
 
-    `numbers` has all words, `ends` the place after each passage's last. The arrays of titles have
-    an element for each title of each passage: the passage, the title's place in `titles`, how often
-    it stands there (0 where it is only owned), and whether the passage's document has it.
+    The arrays of titles have an element for each title of each passage: the passage, its place in
+    `titles`, how often it stands there (0 where it is only owned), and whether it is owned.
     """
 
     def __init__(
@@ -121,7 +117,7 @@ class _Text:
         vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
         titles: dict[str, int] = defaultdict(lambda: len(titles))
         numbers, ends = array("i"), array("q")
-        at, title, count, owned = array("i"), array("i"), array("i"), array("b")
+        found = array("i")
         for place, (own_title, passage) in enumerate(passages):
             cased = words(passage)
             low = [word.lower() for word in cased]
@@ -130,10 +126,7 @@ class _Text:
             own = known.keywords.get(own_title, [])
             named = known.named_in(cased, low)
             for text in {**named, **dict.fromkeys(own)}:
-                at.append(place)
-                title.append(titles[text])
-                count.append(named.get(text, 0))
-                owned.append(text in own)
+                found.extend((place, titles[text], named.get(text, 0), text in own))
             done(1)
         self.passages = len(ends)
         self.vocabulary = sorted(vocabulary)
@@ -143,10 +136,9 @@ class _Text:
         self.ends = np.frombuffer(ends, np.int64)
         self.word_hashes = hash_texts(self.vocabulary)
         self.titles = list(titles)
-        self.title_passage = np.frombuffer(at, np.int32)
-        self.title = np.frombuffer(title, np.int32)
-        self.title_count = np.frombuffer(count, np.int32)
-        self.title_owned = np.frombuffer(owned, np.int8).astype(bool)
+        columns = np.frombuffer(found, np.int32).reshape(-1, 4).T
+        self.title_passage, self.title, self.title_count = columns[:3]
+        self.title_owned = columns[3].astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
         self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
 
@@ -232,7 +224,6 @@ class _Grams:
     """The n-grams of a text that occur in two passages or more.
 
     They are numbered from the shortest on, those of one length in the order of the alphabet.
-    `number` is how many there are, `frequency` the passages of each, `hashes` those of their words.
     """
 
     def __init__(self, text: _Text, settings: KeywordSettings) -> None:
@@ -309,8 +300,7 @@ def _frequent(
     """Number the n-grams of `size` words that two passages or more have.
 
     `shorter` are those of one word less at each place, -1 for none (the words for a size of one),
-    `passage` is that of each place. Returns the same of this size, with the frequency and the first
-    place of each.
+    `passage` is that of each place. Returns the same of this size, their frequencies, first places.
     """
     grams = np.full(shorter.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
@@ -347,9 +337,9 @@ def _maximal(
     longer: NDArray[np.int32],
     longer_frequency: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
-    """Return which n-grams, at their places, do not occur only within one longer n-gram.
+    """Return which n-grams, at their places, are not all in one longer n-gram.
 
-    "Chi minh" does in "ho chi minh". `longer` are those of one word more at each place of the text.
+    "Chi minh" is in "ho chi minh". `longer` are those of one word more at each place of the text.
     """
     maximal = np.ones(at.size, bool)
     for shift in (0, 1):  # the longer one begins here, or one word before

@@ -35,9 +35,8 @@ def outdated(
     The arrays have an element for each relationship that there should be: the place of the passage
     that it starts from, a hash of what it says, and its weight (0 or more). `stored` are the marks
     that were written with each passage's relationships, None for none; `complete` says which
-    passages still have all of these, since a deleted passage takes those to it along. Marks are
-    base64 of 64-bit numbers, each 40 bits of a hash and ten of a weight. Weights that moved by less
-    than 0.005 times (1 + weight) squared count as the same.
+    passages still have all of these. Marks are base64 of 64-bit numbers, each 40 bits of a hash and
+    ten of a weight. Weights that moved by less than 0.005 times (1 + weight) squared are the same.
     """
     level = np.rint(1000 * weight / (1 + weight)).astype(np.int64)
     code = (identity >> np.uint64(24)).astype(np.int64) << 10 | level
@@ -106,8 +105,8 @@ def strongest_pairs(
     """Return each passage with the `neighbours` others that it shares the weightiest items with.
 
     The arrays have an element for each item of each passage, sorted by passage: the weight of a
-    shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
-    by name. A pair that both chose comes once, from its lower passage.
+    shared item is `weight` of the first passage times `other_weight` of the second. A pair that
+    both chose comes once, from its lower passage.
     """
     by_item = np.argsort(item, kind="stable")
     size = np.bincount(item, minlength=1)
@@ -189,9 +188,8 @@ def write_pairs(
     """Write what changed of the edges that pairs make.
 
     `edge` has their type and the properties for their items and, on passages, for their marks. The
-    pairs in `named` come from a title and are edges from the first to the second; those in `shared`
-    are left out where these join them. `rows` are the passages: node, id, `sharedMarks` and how
-    many edges go out (`shared`).
+    pairs in `named` come from a title; those in `shared` are left out where these join them. `rows`
+    are the passages: node, id, `sharedMarks` and how many edges go out (`shared`).
     """
     shared = shared.select(~np.isin(_unordered(shared, len(rows)), _unordered(named, len(rows))))
     pairs = Pairs.concatenate((named, shared))

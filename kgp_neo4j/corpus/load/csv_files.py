@@ -33,11 +33,8 @@ Record = tuple[int, list[str]]
 def read_values(text: str, where: str) -> SourceDocument:
     """Return a file of separated values: Markdown of its one table, and notes of corrections.
 
-    The separator (comma, semicolon, tab, bar, or none) and the escape of quotes (doubled, or a
-    backslash) are detected from the text. Lines of one cell above the header become the caption,
-    empty lines are dropped, short ones padded; where a line has more fields than there are columns,
-    the rest goes into the last one. Raises InputError for a quote that is never closed, and a file
-    without values.
+    Lines of one cell above the header become the caption, empty lines are dropped, short ones
+    padded. Raises InputError for a quote that is never closed, and a file without values.
     """
     named = _SEP.match(text)
     text = text[named.end() :] if named else text
@@ -78,8 +75,7 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
         elif len(fields) < width:
             ragged.append(f"line {line} is kept with {len(fields)} of {width} fields")
         rows.append((*map(str.strip, fields[:width]), *("",) * (width - len(fields))))
-    if len(ragged) > _MOST_REPORTED:
-        more = len(ragged) - _MOST_REPORTED
+    if (more := len(ragged) - _MOST_REPORTED) > 0:
         ragged[_MOST_REPORTED:] = [f"{more:,} more lines with another number of fields are kept"]
     title = ". ".join(line.rstrip(".") for line in titles)
     return SourceTable(tuple(rows), header_rows(rows), title, number(title)), tuple(ragged)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kgp_neo4j.corpus.load.kept_files import forget_files
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.load.own_indexes import drop_indexes, drop_own_indexes
+from kgp_neo4j.corpus.load.own_indexes import drop_indexes
 from kgp_neo4j.environment.files import absolute, expanded
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
@@ -32,7 +32,8 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     if discard_import(database, corpus) and not database.read("inspect/state", corpus=corpus):
         return Deleted(corpus, 0, 0)
     require_corpus(database, corpus)
-    drop_own_indexes(database, corpus)
+    database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
+    drop_indexes(database, corpus)
     done = _delete_content(database, corpus)
     forget_files(database, corpus)
     return Deleted(corpus, done["documents"], done["passages"])

@@ -4,8 +4,7 @@ import re
 from codecs import lookup
 from contextlib import suppress
 
-from kgp_neo4j.text.shaped import in_reading_order, word_way
-from kgp_neo4j.text.visible import is_visible, seen
+from kgp_neo4j.text.visible import in_reading_order, is_visible, seen, word_way
 from kgp_neo4j.types.errors import InputError
 
 #: The Windows code pages of languages with Latin letters; of others it is that of the West.
@@ -38,10 +37,9 @@ def decoded(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and what was assumed about its encoding.
 
-    That is the one of its byte order mark, else the one `declared`, else UTF-8, else a guess.
-    Invisible characters are left out. Of prose from right to left, lines that stand as they look
-    from the left are turned, where the letters that end words tell. Raises InputError for bytes
-    that are no text.
+    That is the one of its byte order mark, else the one `declared`, else UTF-8, else a guess. Of
+    prose from right to left, lines that stand as they look from the left are turned. Raises
+    InputError for bytes that are no text.
     """
     from bs4.dammit import EncodingDetector
 

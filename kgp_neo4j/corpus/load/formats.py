@@ -41,8 +41,7 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
-    kinds are one document, and mails have the files attached to them. An error of the whole file
-    (damaged, no text) ends it.
+    kinds are one document, and mails have the files attached to them.
     """
     kind = extension(path)
     try:
@@ -99,10 +98,7 @@ def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
 
 
 def _picture(path: Path, data: bytes) -> SourceDocument:
-    """Return the text recognised in a picture; each picture of a .tif file is a page.
-
-    Raises InputError for a picture that is damaged or too large, and for one without a text.
-    """
+    """Return the text recognised in a picture; each picture of a .tif file is a page."""
     from PIL import Image, ImageOps, ImageSequence
 
     from kgp_neo4j.corpus.load.pdf.document import read_pdf

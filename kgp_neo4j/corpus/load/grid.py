@@ -13,11 +13,7 @@ _NORM = re.compile(r"[\W_]+")
 
 
 def column_names(table: SourceTable) -> list[str]:
-    """Return each column's name: its header texts from the top down, joined by " / ".
-
-    A text that is repeated below itself (a merged header) counts once; "" where there is none. In a
-    table without merged cells a group's name is for the empty cells on its right, too.
-    """
+    """Return each column's name: its header texts from the top down, joined by " / "."""
     header = list(table.rows[: table.header_rows])
     if len(header) > 1 and not table.spans:
         header[0] = tuple(_spread(header[0], header[1]))
@@ -35,10 +31,7 @@ def _spread(groups: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def markdown(table: SourceTable, limit: int | None = None) -> str:
-    """Return the table as Markdown, one line a row, at most `limit` data rows.
-
-    Several header rows become one; a table without a header gets empty names, as Markdown requires.
-    """
+    """Return the table as Markdown, under one header row, with at most `limit` data rows."""
     names = column_names(table)
     rows = table.rows[table.header_rows :][:limit]
     return "\n".join([_line(names), "|" + " --- |" * len(names), *map(_line, rows)])
@@ -198,11 +191,7 @@ def picked(
 
 
 def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables with the captions right above or below them in the text.
-
-    A caption is a line that begins with "Table" and a number. Where a caption is between two
-    tables, the document's first and last table show on which side captions are.
-    """
+    """Return the tables with the captions right above or below them in the text."""
     ends = [0, *(table.end for table in tables)]
     starts = [*(table.start for table in tables), len(text)]
     own = [*(table.caption for table in tables), ""]  # is above its table in the text

@@ -14,9 +14,8 @@ from bs4.exceptions import ParserRejectedMarkup
 from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
 from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
-from kgp_neo4j.corpus.load.hidden import PARAGRAPHS, take_out_hidden
 from kgp_neo4j.corpus.load.numbering import PAGE_FORMATS, in_format
-from kgp_neo4j.corpus.load.page_tree import page_tree
+from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -43,11 +42,9 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 def read_page(markup: str, where: str) -> SourceDocument:
     """Return the contents of a page; paragraphs end in an empty line, data tables are Markdown.
 
-    The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
-    first heading of any level. Scripts, styles and what is hidden are left out. A table with fewer
-    than two rows or columns, with an `<h1>` in it, or mostly of other tables, is layout: its cells
-    end in a tab. A data table in a cell of another one follows it. Items of lists have their
-    numbers, fields of forms their values. Raises InputError for a page that cannot be parsed.
+    Scripts, styles and what is hidden are left out. A table with fewer than two rows or columns,
+    with an `<h1>` in it, or mostly of other tables, is layout: its cells end in a tab. A data table
+    in a cell of another one follows it. Raises InputError for a page that cannot be parsed.
     """
     try:
         page = page_tree(markup)

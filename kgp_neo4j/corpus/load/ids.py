@@ -26,11 +26,7 @@ def corpus_scope(name: str) -> str:
 
 
 def id_of(*parts: object) -> str:
-    """Return the id of what these parts tell from all else, such as a document and a place in it.
-
-    A document's are its corpus, source and key; those of a passage have its text, so that the same
-    id always has the same text.
-    """
+    """Return the id of what these parts tell from all else, a passage's text among them."""
     # Each part has its length before it, so that no two lists of parts give the same bytes.
     digest = hashlib.sha256()
     for part in parts:

@@ -52,12 +52,11 @@ def load(
 
     `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
     stay one passage. `language` is what full-text search stems, one of `languages()`; by default it
-    is guessed from the first documents of a new corpus. Loading again changes nothing, and finishes
-    a load that was interrupted. The report lists files and lines that are bad; with `strict`, or
-    where it would list nothing else, the first one raises InputError, and what was committed before
-    stays. Of a folder loaded before, a file that has moved gets its new name; `prune` removes what
-    is gone, or a function says whether to, with the names and whether a folder is empty now (where
-    True removes nothing). Links out of a folder are followed with `follow_links` alone.
+    is guessed for a new corpus. Loading again changes nothing, and finishes a load that was
+    interrupted. The report lists files and lines that are bad; with `strict`, or where it would
+    list nothing else, the first one raises InputError, and what was committed before stays. `prune`
+    removes what is gone from a folder, or a function says whether to (`Prune`). Links out of a
+    folder are followed with `follow_links` alone.
     """
     began = time.monotonic()
     start_reading()
@@ -168,8 +167,7 @@ def language_of(
 ) -> str:
     """Return the corpus's language, and make its full-text index where there is none yet.
 
-    Of a new corpus it is `asked`, else guessed from its first `documents`. Raises
-    ConfigurationError where the corpus has another language than the one asked for.
+    Of a new corpus it is `asked`, else guessed. Raises ConfigurationError where it has another one.
     """
     if stored := database.read("inspect/state", corpus=corpus):
         known: str = stored[0]["language"]

@@ -26,8 +26,7 @@ _LONGEST = 300
 def read_markdown(text: str, where: str) -> SourceDocument:
     """Return a Markdown text with its title, sections and tables, placed in it as GitHub reads it.
 
-    The title is that of the front matter, else the first heading of level one, else a heading with
-    nothing before it. Headings and cells are plain text; code blocks have none.
+    The title is that of the front matter, else the first heading of level one, or before any text.
     """
     from markdown_it import MarkdownIt
 

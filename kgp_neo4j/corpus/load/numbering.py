@@ -1,6 +1,7 @@
 """The numbers that Word and lists of pages set before paragraphs: 1., 2.1, (a), iv."""
 
 import re
+from functools import cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -66,7 +67,7 @@ class Numbers:
             )
             for style in styles.findall("{*}style")
         }
-        self._own: dict[str, tuple[str, dict[int, _Level], dict[int, int]]] = {}
+        self._list = cache(self._read_list)
         self.begin()
 
     def begin(self) -> None:
@@ -119,26 +120,23 @@ class Numbers:
             style = base
         return "", 0, set()
 
-    def _list(self, name: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
+    def _read_list(self, name: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
         """Return what counts the paragraphs of a list, its levels, and where it begins anew."""
-        if name not in self._own:
-            node, seen = self._lists[name], {name}
-            list_ = value_of(node.find("{*}abstractNumId"))
-            while link := self._links.get(list_, ""):  # the list of a style of lists
-                other = self._of_style(link)[0]
-                if other in seen or other not in self._lists:
-                    break
-                seen.add(other)
-                list_ = value_of(self._lists[other].find("{*}abstractNumId"))
-            changes = node.findall("{*}lvlOverride")
-            own = dict(_level(each) for change in changes for each in change.findall("{*}lvl"))
-            starts = {
-                _number(value_of(change, "ilvl"), 0): _number(start, 1)
-                for change in changes
-                if (start := value_of(change.find("{*}startOverride")))
-            }
-            self._own[name] = list_, self._levels.get(list_, {}) | own, starts
-        return self._own[name]
+        node, seen = self._lists[name], {name}
+        list_ = value_of(node.find("{*}abstractNumId"))
+        while link := self._links.get(list_, ""):  # the list of a style of lists
+            other = self._of_style(link)[0]
+            if other in seen or other not in self._lists:
+                break
+            seen.add(other)
+            list_ = value_of(self._lists[other].find("{*}abstractNumId"))
+        changes = node.findall("{*}lvlOverride/{*}lvl")
+        starts = {
+            _number(value_of(change, "ilvl"), 0): _number(start, 1)
+            for change in node.findall("{*}lvlOverride")
+            if (start := value_of(change.find("{*}startOverride")))
+        }
+        return list_, self._levels.get(list_, {}) | dict(map(_level, changes)), starts
 
 
 def _level(node: Element) -> tuple[int, _Level]:

@@ -10,10 +10,7 @@ LARGE = 500
 
 
 def make_own_indexes(database: Database, corpus: str) -> None:
-    """Give the corpus the indexes that it should have; what was cut short before is finished.
-
-    Passages that others load meanwhile are in an index at any time, and in the new one at the end.
-    """
+    """Give the corpus the indexes that it should have; what was cut short before is finished."""
     state = next(iter(database.read("load/own_indexes_state", corpus=corpus, large=LARGE)), None)
     if state is None:
         return
@@ -29,12 +26,6 @@ def make_own_indexes(database: Database, corpus: str) -> None:
     # Again, for what others loaded before the choice.
     database.write_in_batches("load/label_passages", corpus=corpus)
     database.write("load/choose_indexes", **chosen)
-
-
-def drop_own_indexes(database: Database, corpus: str) -> None:
-    """Drop the corpus's own indexes where it has some, before it is deleted."""
-    database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
-    drop_indexes(database, corpus)
 
 
 def make_indexes(database: Database, corpus: str, *, vectors: bool = True) -> None:

@@ -1,9 +1,6 @@
 """Turn records into documents: {title, text}, questions with their contexts, and tables.
 
-The files of HotpotQA, 2WikiMultihopQA and MuSiQue have questions; the paragraphs given with them
-become documents. The keys show which data set it is. A paragraph repeated with many questions is
-one document, and two paragraphs with one title are two. Other records are the rows of a table, and
-rows that hold texts are documents each.
+Records that are no documents are the rows of a table, and rows that hold texts documents each.
 """
 
 import re
@@ -91,7 +88,11 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
     if not where:
         yield InputError("the file holds no record", where=shown(path), hint=_EXPECTED)
     first = records[0][0] if len(records) == 1 else {}
-    lists = [*_lists(first)]
+    lists = [
+        (name, rows)
+        for name, member in _members(first)
+        if isinstance(member, list) and (rows := [each for each in member if type(each) is dict])
+    ]
     is_untold = all(value.keys() <= {"title", *_TEXTS} for value, _ in records)
     if is_told or is_untold or (len(records) == 1 and not lists):
         for value, where in records:
@@ -99,8 +100,8 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
         return
     blocks = Blocks()
     named = {name for name, _ in lists}
-    beside = (f"{name}: {text}" for name, text in _flat(first) if name not in named and text)
-    blocks.add("\n".join(beside))
+    others = ((name, _text(each)) for name, each in _members(first) if name not in named)
+    blocks.add("\n".join(f"{name}: {text}" for name, text in others if text))
     for name, rows in lists or [("", [value for value, _ in records])]:
         blocks.add_table(_table(rows, name, shown(path)))
     yield from texts_of_rows(blocks.document(path.as_posix(), stem(path)))
@@ -165,26 +166,13 @@ def _check(value: Any, name: str, where: str) -> None:
         raise InputError(f'"{name}" is empty', where=where)
 
 
-# --- Tables ---
-
-
-def _lists(value: dict[str, Any], name: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """Yield the lists of objects in an object, at any depth, with their dotted names."""
-    for key, member in value.items():
-        path = f"{name}.{key}" if name else key
-        if isinstance(member, dict):
-            yield from _lists(member, path)
-        elif isinstance(member, list) and any(isinstance(each, dict) for each in member):
-            yield path, [each for each in member if isinstance(each, dict)]
-
-
 def _table(records: Sequence[dict[str, Any]], caption: str, where: str) -> SourceTable:
     """Return records as a table: one row each, one column for each name that any of them has.
 
-    What an object in a record holds is named with a dot ("driver.name"); a list is joined. Raises
-    InputError for more names or cells than a table may have, and for texts that are not Unicode.
+    Raises InputError for more names or cells than a table may have, and for texts that are not
+    Unicode.
     """
-    rows = [dict(_flat(record)) for record in records]
+    rows = [{name: _text(each) for name, each in _members(record)} for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))
     if len(names) > _WIDEST or len(names) * len(rows) > _MOST_CELLS:
         what = f"{len(rows):,} records with {len(names):,} names are too much for one table"
@@ -234,13 +222,14 @@ def _tells(texts: Sequence[str]) -> bool:
     return worded == len(texts) and len(set(texts)) > 0.9 * len(texts)
 
 
-def _flat(value: dict[str, Any], name: str = "") -> Iterator[tuple[str, str]]:
+def _members(value: dict[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds, at any depth, with dotted names."""
     for key, member in value.items():
-        path = f"{name}.{key}" if name else str(key)
+        path = f"{name}.{key}" if name else key
         if isinstance(member, dict):
-            yield from _flat(member, path)
+            yield from _members(member, path)
         else:
-            yield path, _text(member)
+            yield path, member
 
 
 def _text(value: Any) -> str:
@@ -249,7 +238,7 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {text}" for name, text in _flat(value))
+        return "; ".join(f"{name}: {_text(member)}" for name, member in _members(value))
     if isinstance(value, float) and _UNCLEAR.fullmatch(str(value)):
         return f"{value}0"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -61,8 +61,7 @@ def placed_passages(
 ) -> list[PlacedPassage]:
     """Return a document's passages in order; with None as `size` each page is one.
 
-    No passage crosses a page's end. Each has a part of one section, or several whole short ones;
-    what is under a heading that stands before the passage is never joined with what is not.
+    What is under a heading that stands before a passage is never joined with what is not.
     """
     text = document.text
     pages: list[tuple[int, int, int | None]] = [(p.start, p.end, p.number) for p in document.pages]

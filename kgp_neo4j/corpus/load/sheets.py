@@ -181,7 +181,6 @@ def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     """Return a sheet as rows of one length, with one empty row or column in the place of several.
 
     A merged cell's text is in all its places, but a space in a column that is empty otherwise.
-    Raises InputError for a sheet that is too large.
     """
     down = {at for at, row in enumerate(rows) if any(row)}
     across = _filled(rows)
@@ -314,9 +313,7 @@ def shown_value(value: Any, format_: str = "") -> str:
 @lru_cache(maxsize=1000)
 def _parsed(format_: str) -> tuple[str, str, str, int, int] | None:
     """Return what a number format shows before a positive number, its digits as Python formats
-    them, what comes after, the number of decimals, and the factor (100 for shares).
-
-    None where it is plain, and for what is rare: fractions, exponents, thousands left out.
+    them, what comes after, the decimals, and the factor; None where it is plain, or rare.
     """
     # A quoted semicolon ends no section.
     section = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', format_[:_FORMAT], maxsplit=1)[0].strip()

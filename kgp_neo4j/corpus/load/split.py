@@ -1,15 +1,17 @@
 """Split a text into sentences and into passages without losing a character.
 
-Both tile the text: joined, the pieces are the text again. Offsets count characters (code points).
-White space belongs to the piece before it.
+Both tile the text, in characters (code points); white space belongs to the piece before it.
 """
 
 import re
 import sys
 from bisect import bisect_right
 from typing import NamedTuple
+from unicodedata import category, combining
 
-from kgp_neo4j.text.boundaries import ends_sentence, inside_grapheme
+import regex
+
+from kgp_neo4j.text.words import LISTS
 
 #: Part of every document's fingerprint: raise it when the same text is split differently.
 VERSION = 2
@@ -38,6 +40,93 @@ _SPACE = re.compile(r"\s++")
 _GRAPHEME = 200
 #: Characters of a heading at most: a line alone and without a full stop.
 _HEADING_LENGTH = 80
+_LEADING, _NUMBERED, _DOUBTFUL, _OPENERS = (
+    frozenset(LISTS["abbreviations"][kind].split())
+    for kind in ("leading", "numbered", "doubtful", "openers")
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
+_WORD_AFTER = re.compile(r"[\"'“‘«‹(\[{「『（*_`¿¡]*+(?P<word>\w*+)")
+_ACRONYM = re.compile(r"(?:\w\.)+\w")
+#: Letters before a stop that are read; a longer word is no abbreviation.
+_LOOK_BACK = 32
+# Marks of scripts that write no space after them.
+_NEEDS_NO_SPACE = frozenset("。！？｡．。")
+_JOINER = "\u200d"
+_VIRAMA = 9  # the combining class of the sign that joins two Indic consonants
+_GRAPHEMES = regex.compile(r"\X")
+#: Characters before a cut that are read: a row of flags has to be read from its beginning.
+_FLAGS = 200
+
+
+def _ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
+    """Return whether the mark at `stop` ends a sentence, so that the next one begins at `end`.
+
+    `visible_end` is the offset after the mark and its closing quotes, `end` after the white space
+    that follows; `0 < end < len(text)`.
+    """
+    mark = text[stop]
+    if any(character in _NEEDS_NO_SPACE for character in text[stop : min(visible_end, stop + 3)]):
+        return True
+    match = _WORD_AFTER.match(text, end)
+    after = match["word"] if match else ""
+    before = _WORD_BEFORE.findall(text, max(0, stop - _LOOK_BACK), stop)[0]
+    if visible_end == end:
+        return mark in ".!?" and _is_glued(before, after, text, stop, visible_end)
+    # "Yahoo! is", '"Why?" he asked' and "approx. five" continue the sentence.
+    if after[:1].islower():
+        return False
+    if mark != "." or visible_end - stop > 1:
+        return True
+    return _stop_ends(before, after, text, stop)
+
+
+def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:
+    """Decide for a single full stop between `before` and white space."""
+    word = before.lower()
+    if word in _LEADING:
+        return False
+    if word in _NUMBERED:
+        return not after[:1].isdigit()
+    is_initial = len(before) == 1 and before.isupper()  # "J. Smith", but "vitamin C. The"
+    if is_initial or word in _DOUBTFUL or _ACRONYM.fullmatch(before):
+        return after.lower() in _OPENERS
+    if word.isdigit() and len(word) <= 3:
+        start = stop - len(word)
+        return not (start == 0 or text[start - 1] in "\n\r")  # "1. First" numbers an item
+    return True
+
+
+def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
+    """Decide for a mark without a space after it: 2WikiMultihopQA writes "of Elmham.The date"."""
+    if end - stop > 3 or not before or "." in before or "/" in before or "@" in before:
+        return False
+    last = before[-1]
+    if not (last == ")" or last.isdigit() or (len(before) > 1 and last.islower())):
+        return False
+    begins = len(after) > 1 and after[0].isupper() and after[1:].islower()
+    if not begins and not (after in ("A", "I") and text[end : end + 2].endswith(" ")):
+        return False
+    # "Node.Js" and "example.Com" are names, not sentences.
+    follows = text[end + len(after) : end + len(after) + 1]
+    return follows not in (".", "/", "@", "(", "_")
+
+
+def _inside_grapheme(text: str, offset: int) -> bool:
+    """Return whether a cut at `offset` would split what a person sees as one character.
+
+    Graphemes are those of Unicode (UAX 29), with Indic conjuncts and whatever a joiner joins.
+    """
+    if not 0 < offset < len(text):
+        return False
+    before, after = text[offset - 1], text[offset]
+    if before == _JOINER or (combining(before) == _VIRAMA and category(after) == "Lo"):
+        return True
+    if after < "\u0300":
+        return (before, after) == ("\r", "\n")
+    low = max(0, offset - _FLAGS)
+    # Of a part: the whole would be read from its beginning each time.
+    graphemes = _GRAPHEMES.finditer(text[low : offset + 1])
+    return all(low + grapheme.end() != offset for grapheme in graphemes)
 
 
 class _Boundary(NamedTuple):
@@ -49,11 +138,7 @@ class _Boundary(NamedTuple):
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text as (start, end) offsets that tile it.
-
-    Paragraphs, headings and list items end a sentence too. Abbreviations, initials and decimals do
-    not. Runs in linear time; the empty text has no sentence.
-    """
+    """Return the sentences of a text as (start, end) offsets that tile it, in linear time."""
     ends = [b.end for b in _boundaries(text)]
     return list(zip([0, *ends[:-1]], ends, strict=True)) if text else []
 
@@ -62,9 +147,8 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[tuple[int, int]]:
     """Return the (start, end) of passages of whole sentences, at most `size` characters each.
 
     White space at a passage's ends does not count against `size`, unless it is longer than that and
-    than 1,000. A passage ends, in this order, before a heading, at a paragraph, line or sentence
-    end; a sentence longer than `size` is cut at a clause, else a space, else between two characters
-    as a person sees them.
+    than 1,000. A sentence longer than `size` is cut at a clause, else a space, else between two
+    characters as a person sees them.
     """
     if not text:
         return []
@@ -114,12 +198,12 @@ def _cut(text: str, begin: int, limit: int) -> int:
             end
             for match in pattern.finditer(text, low, min(len(text), limit + 1))
             if begin < match.start() + len(match[0].rstrip()) <= limit
-            and not inside_grapheme(text, end := _skip_space(text, match.end()))
+            and not _inside_grapheme(text, end := _skip_space(text, match.end()))
         ]
         if places:
             return places[-1]
     least = max(begin, limit - _GRAPHEME)
-    cut = next((at for at in range(limit, least, -1) if not inside_grapheme(text, at)), limit)
+    cut = next((at for at in range(limit, least, -1) if not _inside_grapheme(text, at)), limit)
     return _skip_space(text, cut)
 
 
@@ -142,12 +226,12 @@ def _boundaries(text: str) -> list[_Boundary]:
             gap, visible_end = match["lines"], match.start()
             while visible_end > line_start and text[visible_end - 1].isspace():
                 visible_end -= 1
-        if end <= line_start or inside_grapheme(text, end):
+        if end <= line_start or _inside_grapheme(text, end):
             continue
-        breaks = _breaks(gap)
+        breaks = sum(2 if end in "\f\u2029" else 1 for end in _NEWLINE.findall(gap))
         strength = _strength(text, breaks, line_start, end)
         is_stop = match["stop"] is not None
-        if strength is None and is_stop and ends_sentence(text, match.start(), visible_end, end):
+        if strength is None and is_stop and _ends_sentence(text, match.start(), visible_end, end):
             strength = _SENTENCE
         if strength is not None:
             if strength >= _PARAGRAPH and _reads_as_heading(text, line_start, visible_end):
@@ -161,11 +245,6 @@ def _boundaries(text: str) -> list[_Boundary]:
             before_line = len(boundaries) - 1 if strength is not None else -1
     boundaries.append(_Boundary(len(text), len(text.rstrip()), _BEFORE_HEADING))
     return boundaries
-
-
-def _breaks(gap: str) -> int:
-    """Return the number of line ends in a run of white space; a form feed counts as two."""
-    return sum(2 if end in "\f\u2029" else 1 for end in _NEWLINE.findall(gap))
 
 
 def _strength(text: str, breaks: int, line_start: int, end: int) -> int | None:

@@ -19,9 +19,8 @@ from kgp_neo4j.types.errors import CorpusError, KgpError
 def temporary_corpus(database: Database, *, echo: Callable[[str], object]) -> Iterator[str]:
     """Yield the name of a corpus that is removed with the block, also after an error or Ctrl-C.
 
-    The home has a file of its name, which this process locks as long as it lives: files that nobody
-    locks are of killed runs, whose corpora are removed first. A corpus that cannot be removed is
-    told by `echo`, and left to a later call.
+    The home has a file of its name, which this process locks as long as it lives: corpora of killed
+    runs are removed first. One that cannot be removed is told by `echo`, and left to a later call.
     """
     server = database.connection
     where = "embedded" if server.embedded else text_hash(f"{server.uri} {server.database}")[:16]

@@ -32,10 +32,9 @@ _SHORT = 1_000
 def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
     """Return the rows that sum up others, each with `sum` or `average`; `notations` of columns.
 
-    A row is one where its label says so and its numbers are the sums or means of those above (of
-    all, from the last such row on, or of those with its other texts) or below the first row. A
-    label that says nothing else is enough in the last place, unless the numbers deny it; no label,
-    where all numbers are sums.
+    A row is one where its label says so and its numbers agree with those above or below it. A label
+    that says nothing else is enough in the last place, unless the numbers deny it; no label, where
+    all numbers are sums.
     """
     sections = section_rows(table)
     data = [at for at in range(table.header_rows, len(table.rows)) if at not in sections]
@@ -66,13 +65,9 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
         if said and texts:
             alike = [row for row in others if texts <= {*map(normal, table.rows[row])}]
             kinds += _kinds(table, values, at, alike)
-        is_bare = all(
-            value is not None or normal(text) in ("", label)
-            for text, value in zip(table.rows[at], values[at], strict=True)
-        )
-        if kinds and (said or (is_bare and len(others) >= _ENOUGH)):
+        if kinds and (said or (not texts and len(others) >= _ENOUGH)):
             found[at] = kinds[0]
-        elif is_bare and is_end and said == "whole" and others:
+        elif not texts and is_end and said == "whole" and others:
             kind = "sum" if _MEANS.isdisjoint(label.split()) else "average"
             if _may_be(values, at, others, kind):
                 found[at] = kind

@@ -31,8 +31,7 @@ class Mention(NamedTuple):
     """A part of a passage that names an entity: `surface == passage[start:end]`, in characters.
 
     `commonness` is how often the surface means this entity, `coherence` how related the entity is
-    to the others of the passage, `score` the mean of the coherence and the link probability
-    (TAGME's rho). All three are from 0 to 1.
+    to the others of the passage, `score` TAGME's rho. All three are from 0 to 1.
     """
 
     start: int
@@ -47,10 +46,9 @@ class Mention(NamedTuple):
 class EntityLinker:
     """Finds the `titles` (document id, title) of a corpus in texts (Ferragina and Scaiella 2010).
 
-    Entities are numbered: documents of the same title are one. `aliases` gives more names by title,
-    and `settings.threshold` prunes mentions by their score. Commonness, link probability and
-    relatedness are counted in the texts that are linked, whatever their order: all go to `read`
-    first, then to `link`.
+    Documents of the same title are one entity. `aliases` gives more names by title, and
+    `settings.threshold` prunes mentions by their score. All texts go to `read` first, which are
+    counted whatever their order, then to `link`.
     """
 
     def __init__(

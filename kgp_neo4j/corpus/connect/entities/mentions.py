@@ -1,17 +1,144 @@
 """What each passage mentions: documents by their titles, and phrases that passages share."""
 
+import unicodedata
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
+from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.words import cut
+from kgp_neo4j.text.words import STOP_WORDS, Words, cut, fold, words
 from kgp_neo4j.types.json_records import parts
+
+#: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
+_LONGEST = 5
+_BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", "von", "for"))
+
+
+class Phrase(NamedTuple):
+    """A phrase: its key for comparison, as written, and its place in characters, none in titles."""
+
+    key: str
+    surface: str
+    start: int | None
+    end: int | None
+
+    @classmethod
+    def at(cls, title: str, text: str, start: int, end: int) -> Self:
+        """Return the phrase at a place of a text, or of its title where the place is negative."""
+        if start >= 0:
+            return cls(_key(text[start:end]), text[start:end], start, end)
+        past = len(title) + 1
+        surface = title[start + past : end + past]
+        return cls(_key(surface), surface, None, None)
+
+
+class Phrases:
+    """The phrases of passages, in their order.
+
+    A phrase is a run of up to five capitalised words and numbers, or a part of one. Scripts without
+    capitals have none. Time and memory are linear: 17 bytes for a phrase of a passage.
+    """
+
+    def __init__(self) -> None:
+        self._sure: set[str] = set()
+        #: Of each phrase of each passage: a hash of its key, whether it is one word, and its place,
+        #: in the title where this is negative.
+        self._hashes, self._single = array("q"), array("b")
+        self._starts, self._ends = array("i"), array("i")
+        self._sizes = array("q")
+
+    def add(self, title: Words, text: Words) -> None:
+        """Read the next passage."""
+        first: dict[str, tuple[int, int]] = {}
+        past = len(title.text) + 1
+        for part, moved in ((title, past), (text, 0)):
+            whole = unicodedata.is_normalized("NFKC", part.text)
+            for key, start, end in _phrases(part, self._sure):
+                # In NFKC "7⅓" is "71" and "3", of which each has both characters.
+                name = key if whole else _key(part.text[start:end])
+                first.setdefault(name, (start - moved, end - moved))
+        self._hashes.extend(map(hash, first))
+        self._single.extend(" " not in key for key in first)
+        self._starts.extend(start for start, _ in first.values())
+        self._ends.extend(end for _, end in first.values())
+        self._sizes.append(len(first))
+
+    def shared(self, most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yield the places in each passage of the phrases that 2 to `most` passages have.
+
+        Each comes once; a single word that occurs only at the beginning of sentences is none.
+        """
+        hashes = np.frombuffer(self._hashes, np.int64)
+        known, first, number, count = np.unique(
+            hashes, return_index=True, return_inverse=True, return_counts=True
+        )
+        sure = np.fromiter(map(hash, self._sure), np.int64, len(self._sure))
+        is_name = np.isin(known, sure) | (np.frombuffer(self._single, np.int8)[first] == 0)
+        wanted = is_name & (count >= 2) & (count <= most)
+        places = np.flatnonzero(wanted[number.reshape(-1)])
+        passage = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
+        starts, ends = (np.frombuffer(at, np.int32)[places] for at in (self._starts, self._ends))
+        sizes = np.bincount(passage[places], minlength=len(self._sizes))
+        rows = zip(starts.data, ends.data, strict=True)
+        return (list(islice(rows, size)) for size in sizes.data)
+
+
+def _key(surface: str) -> str:
+    found = words(surface)
+    return " ".join(found).lower() if surface.isascii() else " ".join(map(fold, found))
+
+
+def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield every phrase of a text with its place, by start, the longest first.
+
+    `sure` collects the numbers, and the single words that have a capital inside a sentence.
+    """
+    for first, last in _runs(text):
+        edges = [_may_end(text, at) for at in range(first, last)]
+        for at in range(first, last):
+            if not edges[at - first]:
+                continue
+            for until in range(min(last, at + _LONGEST), at, -1):
+                if not edges[until - 1 - first]:
+                    continue
+                key = " ".join(text.keys[at:until])
+                if until == at + 1:
+                    if len(key) < 2:
+                        continue
+                    if key not in sure and (key[0].isdigit() or not begins_sentence(text, at)):
+                        sure.add(key)
+                yield key, text.starts[at], text.ends[until - 1]
+
+
+def _may_end(words: Words, at: int) -> bool:
+    raw = words.raw[at]
+    return (raw[0].isupper() or raw[0].isdigit()) and words.keys[at] not in STOP_WORDS
+
+
+def _runs(words: Words) -> Iterator[tuple[int, int]]:
+    """Yield the runs of name words, as [first, last)."""
+    named = [
+        at
+        for at, raw in enumerate(words.raw)
+        if raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN
+    ]
+    first = last = -1
+    for at in named:
+        if first < 0 or at > last + 1 or not continues_name(words, at):
+            if first >= 0:
+                yield first, last + 1
+            first = at if _may_end(words, at) else -1
+        last = at
+    if first >= 0:
+        yield first, last + 1
+
 
 #: A title of more documents than this is too ambiguous to be a mention.
 _MOST_SAME_TITLE = 20
@@ -26,11 +153,7 @@ class Linked:
 
 
 def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
-    """Yield what all passages of a corpus mention, in order.
-
-    They are rows with `text`, `document` (its id) and `title` (the document's); a text leaves its
-    row when it is linked, for the memory.
-    """
+    """Yield what all passages of a corpus mention, in order; a text leaves its row then."""
     phrases = Phrases()
     for passage in passages:
         words = cut(passage["text"])

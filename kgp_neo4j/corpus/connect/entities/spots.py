@@ -62,17 +62,15 @@ class Form:
         """Count occurrences, in a document of this title if `own`."""
         if written & FIRST and len(self.words) == 1 and not written & QUOTED:
             return  # every word has a capital at the beginning of a sentence
-        named = written & NAMED
-        if not named:
+        if not written & NAMED:
             self.lower += times
-        elif written & INSIDE:
+            self.own_lower += times * own
+            return
+        self.own_name += times * own
+        if written & INSIDE:
             self.inside += times
         else:
             self.free += times
-        if own and named:
-            self.own_name += times
-        elif own:
-            self.own_lower += times
 
     def probability(self, written: int) -> float:
         """Return how likely an occurrence is a mention (TAGME's link probability)."""
@@ -215,8 +213,6 @@ def begins_sentence(words: Words, at: int) -> bool:
     if at == 0:
         return True
     gap = words.text[words.ends[at - 1] : words.starts[at]]
-    if gap == " ":
-        return False
     if "\n" in gap:
         return True
     stop = gap.strip(" ([{" + _QUOTES)

@@ -28,11 +28,7 @@ Name = tuple[tuple[str, ...], tuple[str, ...], float]
 
 
 def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
-    """Yield each name of an entity once, with the highest weight first.
-
-    "Paris, Texas" is also named Paris, and "Ed Wood (film)" Ed Wood, with a lower weight; an alias
-    given by the user has nearly the weight of a title.
-    """
+    """Yield each name of an entity once, with the highest weight first."""
     title = html.unescape(title)
     bare = _PARENTHESIS.sub("", title).strip()
     given = [(title, 1.0), *((alias, 0.9) for alias in aliases), (bare, 0.5)]
@@ -75,19 +71,16 @@ def _spellings(text: str) -> Iterator[str]:
 
 def qualifier_words(title: str) -> frozenset[str]:
     """Return the words that distinguish a title from similar ones: "film" of "Ed Wood (film)"."""
-    qualifier = _PARENTHESIS.search(title)
-    text = qualifier[1] if qualifier else ""
-    if not text:
-        parted = _COMMA.match(title)
-        text = parted[2] if parted else ""
+    qualifier, parted = _PARENTHESIS.search(title), _COMMA.match(title)
+    text = (qualifier and qualifier[1]) or (parted and parted[2]) or ""
     return frozenset(fold(w) for w in _cut(text).raw if fold(w) not in STOP_WORDS)
 
 
 def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[str]]:
     """Return the aliases of each title in a file of lines `alias<TAB>title`.
 
-    Empty lines and titles that are not in `titles` are ignored. Raises InputError for a file that
-    cannot be read, for a line of another form, and where none of the titles is known.
+    Titles that are not in `titles` are ignored. Raises InputError for a file that cannot be read,
+    for a line of another form, and where none of the titles is known.
     """
     hint = "Each line is an alias, a tab, and the title of a document, in UTF-8."
     try:

@@ -1,8 +1,4 @@
-"""Ruled lines and gaps of a page, and a table's cells built from them and its lines of text.
-
-Boundaries are gathered first (ruled lines, gaps through the lines of text, lines of text), then
-cells that nothing separates are merged, so that spans are the ones drawn.
-"""
+"""Ruled lines and gaps of a page, and a table's cells built from them and its lines of text."""
 
 import re
 from bisect import bisect_right
@@ -19,8 +15,6 @@ from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, is_leftward, lines_of
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
-
-# --- Ruled lines ---
 
 #: Points within which two ruled lines are one, and within which they meet.
 NEAR = 3.0
@@ -126,8 +120,6 @@ def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
     return False
 
 
-# --- Gaps ---
-
 #: The width of a gap between columns in sizes of the letters.
 _GAP = 0.6
 
@@ -155,8 +147,6 @@ def gutters(lines: Sequence[Line]) -> list[float]:
     least, most = sorted(line[0].x1 for line in pieces)[1], sorted(line[-1].x0 for line in pieces)
     return [x for x in gaps if least <= x <= most[-2]]
 
-
-# --- Tables ---
 
 #: Leader dots from one column to the next.
 _LEADERS = re.compile(
@@ -221,9 +211,6 @@ def table_in(
 def _is_beside(rule: Rule, at: tuple[float, float], along: tuple[float, float]) -> bool:
     is_near = at[0] - NEAR <= rule.at <= at[1] + NEAR
     return is_near and rule.end > along[0] + NEAR and rule.start < along[1] - NEAR
-
-
-# --- Rows ---
 
 
 def _row_bounds(
@@ -301,9 +288,6 @@ def _goes_on(above: dict[int, str], texts: dict[int, str]) -> bool:
     is_lower = texts[0][0].islower() or texts[0][0] in "(&/"
     is_open = is_lower or above.get(0, "").endswith(("-", ",", "&", " of", " and"))
     return 0 in above and is_open and len(texts) == 1
-
-
-# --- Cells ---
 
 
 @dataclass(slots=True)

@@ -20,13 +20,8 @@ from pdfminer.pdftypes import resolve1
 
 from kgp_neo4j.corpus.load.contents import given_title
 from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.corpus.load.pdf import drawing
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.drawing import (
-    TooMuchError,
-    bound_streams,
-    open_shown,
-    words_written,
-)
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
 from kgp_neo4j.environment.extras import is_installed
@@ -45,9 +40,9 @@ _NEIGHBOURS = 4
 def read_pdf(path: Path, data: bytes) -> SourceDocument:
     """Return a PDF file as a document with pages and tables.
 
-    Pages that cannot be read, or are pictures without text that the extra `ocr` recognises, stay in
-    it, empty, and are named in `left_out`. Raises InputError for a file that is empty, no PDF,
-    damaged, encrypted, or without any text.
+    Pages that cannot be read, or are pictures without text, stay in it, empty, and are named in
+    `left_out`. Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without
+    any text.
     """
     where = shown(path)
     if not data:
@@ -222,14 +217,14 @@ def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iter
         count = resolve1(resolve1(pdf.doc.catalog["Pages"])["Count"])
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
-    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, open_shown(pdf):
-        lexicon |= words_written(pdf)
+    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, drawing.open_shown(pdf):
+        lexicon |= drawing.words_written(pdf)
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:
                 yield parts_of(page)
             except Exception as error:  # as above
-                why = "too much on it" if isinstance(error, TooMuchError) else "damaged"
+                why = "too much on it" if isinstance(error, drawing.TooMuchError) else "damaged"
                 left_out.append(f"page {number}: {why}, it could not be read")
                 yield PageParts(number)
             pdf.doc._cached_objs.clear()  # else it keeps all pages' letters in memory
@@ -240,7 +235,7 @@ def _opened(where: str, data: bytes) -> Any:
     """Return a file opened with pdfplumber."""
     import pdfplumber  # takes a while, and only PDF files need it
 
-    bound_streams()
+    drawing.bound_streams()
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     password = os.environ.get(PASSWORD_VARIABLE, "")
     try:
@@ -273,9 +268,8 @@ def _sections(
 ) -> tuple[SourceSection, ...]:
     """Return the sections that the headings among a document's blocks begin.
 
-    The entries of the file's `outline` give the headings and their levels, where most of them are
-    found in the text. Otherwise a heading is a block that is larger than most letters, or bold, and
-    comes before a paragraph or another heading. `titles` are of the whole document.
+    The file's `outline` tells headings and levels, where most of it is found in the text. Otherwise
+    a heading is large or bold, and above a paragraph. `titles` are of the whole document.
     """
     levels = {name: level for level, title in outline if (name := _plain(title))}
     names = [(start, block, _plain(block)) for start, block in marks if isinstance(block, Heading)]

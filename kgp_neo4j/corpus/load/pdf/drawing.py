@@ -132,10 +132,7 @@ def _of_field(note: Any, name: str) -> Any:
 
 
 def _choice(note: Any, letters: list[Word], box: Box, is_radio: bool) -> str:
-    """Return how a check box or a radio button is set: a sign before its label, or yes and no.
-
-    A box without a label beside it has the name that its field is given.
-    """
+    """Return how a check box or a radio button is set: a sign before its label, or yes and no."""
     looks = resolve1(dict_value(note.get("AP", {})).get("N"))
     states = {name for name in looks if name != "Off"} if isinstance(looks, dict) else set()
     own = resolve1(note.get("AS")) or _of_field(note, "V")
@@ -177,10 +174,7 @@ _WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
 
 
 def words_written(pdf: Any, most: int = 2_000) -> set[str]:
-    """Return the words of a file's first pages, also with hyphens, and stems with "*" behind them.
-
-    The parts of words that are broken at a line's end are none.
-    """
+    """Return the words of a file's first pages, hyphens in them, and stems with "*" behind them."""
     words = set[str]()
     with DRAWING, suppress(Exception):  # PDFium cannot read it
         for number in range(min(len(pdf.shown), most)):
@@ -210,11 +204,7 @@ def picture_of(page: Any, scale: float) -> Any:
 
 
 def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]:
-    """Return the words that are seen on a page.
-
-    Where a page shows no difference in colour, a word is invisible, as the ground is, covered, cut
-    off, or in a hidden layer. Invisible text on a picture is that of a scan.
-    """
+    """Return the words that are seen on a page: where it shows two colours, or on a scan."""
     try:
         picture = picture_of(page, 1.0)
     except Exception:  # PDFium cannot show it
@@ -459,9 +449,6 @@ def _texts_of(font: Any, cid: int) -> Iterator[str]:
                 data = stream_value(font.descriptor["FontFile2"]).get_data()
                 font.own = TrueTypeFont("", BytesIO(data)).create_unicode_map().cid2unichr
         yield font.own.get(cid, "")
-
-
-# --- Bounds ---
 
 
 class _Unpacking:

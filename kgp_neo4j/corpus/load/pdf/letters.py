@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import mode
 from typing import NamedTuple, TypeAlias
 
-from kgp_neo4j.text.shaped import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
+from kgp_neo4j.text.visible import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
 
 
 class Box(NamedTuple):
@@ -58,9 +58,6 @@ Placed: TypeAlias = "Box | Word | Line"
 def center(part: Placed) -> float:
     """Return the place half way between left and right."""
     return (part.x0 + part.x1) / 2
-
-
-# --- Words ---
 
 
 @dataclass(slots=True, eq=False)
@@ -159,8 +156,7 @@ class Line:
 def words_of(letters: Sequence[Word]) -> list[Word]:
     """Return the words that a page's letters become, upright ones first.
 
-    Letters printed twice in one place (a shadow, imitated bold) count once. Letters set apart are
-    one word; a word's text may hold `UNKNOWN` for letters without a known meaning.
+    Letters printed twice in one place count once. A word's text may hold `UNKNOWN`.
     """
     by_turn: dict[int, list[Word]] = defaultdict(list)
     seen, before = (set[tuple[str, int, int]]() for _ in range(2))

@@ -36,9 +36,8 @@ def _reading_order(
 ) -> list[Flow]:
     """Return the lines and tables of a page as flows in reading order: a recursive cut along gaps.
 
-    A white gap through at least three lines, with running text on both sides, separates columns; a
-    line or table across it ends them. `known` has the places of such gaps on the pages before,
-    where two lines are enough; those of this page are added.
+    `known` has the places of such gaps on the pages before, where two lines of running text beside
+    them are enough, not three; those of this page are added.
     """
     parts: Flow = sorted([*lines_of(words), *tables], key=_top)
     flows: list[Flow] = [[]]
@@ -159,10 +158,7 @@ _KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
 
 
 def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
-    """Return whether `first-` at a line's end and `second` are one word without the hyphen.
-
-    What the document has elsewhere decides; else two parts that are words, or forms of them, stay.
-    """
+    """Return whether `first-` at a line's end and `second` are one word without the hyphen."""
     one, two = first.casefold(), second.casefold()
     if not second[0].islower() or len(first) < 2 or f"{one}-{two}" in lexicon:
         return False
@@ -174,20 +170,15 @@ def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
 
 
 def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
-    """Return the paragraphs of lines that follow one another in one column.
-
-    A wider space, another size of letters, a bold line, an indented line, a list's mark, or a short
-    line that ends a sentence begins a new one. Code keeps its lines.
-    """
+    """Return the paragraphs of lines that follow one another in one column; code keeps lines."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gaps = sorted(b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top + 1)
     usual = gaps[len(gaps) // 4] if gaps else 0.0
-    groups: list[list[Line]] = [[lines[0]]]
-    for line in lines[1:]:
-        if _begins(groups[-1], line, usual, left, right):
-            groups.append([line])
-        else:
-            groups[-1].append(line)
+    groups: list[list[Line]] = []
+    for line in lines:
+        if not groups or _begins(groups[-1], line, usual, left, right):
+            groups.append([])
+        groups[-1].append(line)
     return [text for group in groups if (text := _text(group, lexicon))]
 
 
@@ -262,7 +253,7 @@ def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line],
     """Return the header lines and footer lines of a page with others beside it, and its number.
 
     A line counts where another page has the same words (numbers aside) at the same height, and
-    where it is only a page number, or ends in one far from the rest. Lines further out count too.
+    where it is or ends in a page number. Lines further out count too.
     """
     header = _repeated(page.top, [line for other in others for line in other.top])
     footer = _repeated(page.bottom, [line for other in others for line in other.bottom])
@@ -390,8 +381,8 @@ def blocks_of(
 ) -> list[Block]:
     """Return the paragraphs and tables of a page in reading order, without header and footer.
 
-    Turned text comes after the upright one, footnotes at the end. The page's words and gaps between
-    columns are added to those of the document, `lexicon` and `gutters`.
+    Turned text comes after the upright one, footnotes at the end. `lexicon` and `gutters` of the
+    document get the words of the page, and the gaps between its columns.
     """
     taken = {word for line in left_out for word in line.words}
     upright = [word for word in parts.words if word not in taken]
@@ -413,8 +404,6 @@ def blocks_of(
         blocks += _with_captions(side)
     return blocks + notes
 
-
-# --- Footnotes ---
 
 _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶¹²³⁴-⁹]{1,3}|[a-z])[.)]?(?:\s|(?<![a-z])[^\W\d_])")
 

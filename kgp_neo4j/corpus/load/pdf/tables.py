@@ -15,8 +15,7 @@ _PAGE = re.compile(r"(?:[.…·]\s*)*(\d{1,4}|[ivxlc]{1,7}|[A-Z]-\d{1,3})")
 def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
     """Return the tables among the lines of one column of text that have no ruled lines.
 
-    At least three lines in sequence must fall into the same columns, and have a caption beside
-    them or numbers in one of the columns. Tables of contents are found too.
+    They have a caption beside them or numbers in a column. Tables of contents are found too.
     """
     if listed := _contents(lines):
         first, last, contents = listed
@@ -56,10 +55,7 @@ def _end_of_columns(lines: Sequence[Line], start: int) -> int:
 
 
 def _contents(lines: Sequence[Line]) -> tuple[int, int, PageTable] | None:
-    """Return the first and the end of the lines of a table of contents, and the table, if any.
-
-    At least five lines have leader dots to page numbers; those between them are parts of entries.
-    """
+    """Return the first and the end of the lines of a table of contents, and the table, if any."""
     rows: list[tuple[str, ...]] = []
     first = last = 0
     for at, line in enumerate(lines):
@@ -87,8 +83,6 @@ def _is_code(words: Sequence[Word]) -> bool:
     return sum(line.mono for line in lines) > 0.6 * len(lines)
 
 
-# --- Ruled tables ---
-
 #: The beginning of a caption between two tables or figures.
 _MARK = re.compile(r"(?:table|figure|fig\.)\s+\w", re.IGNORECASE)
 
@@ -97,7 +91,7 @@ def ruled_tables(words: Sequence[Word], rules: cells.Rules) -> list[PageTable]:
     """Return the tables of a page that have ruled lines, in no order.
 
     Lines of both directions that meet make the cells. Where there are only level lines of one
-    width, one above the other (as printed in books), the gaps in the text between make the columns.
+    width (as printed in books), the gaps in the text between make the columns.
     """
     levels, uprights, drawings = rules
     words = [w for w in words if not any(drawing.holds(w) for drawing in drawings)]
