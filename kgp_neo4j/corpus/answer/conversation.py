@@ -93,5 +93,5 @@ def sources(answer: Answer) -> list[Passage]:
 def _past_turn(turn: Turn) -> Said:
     answer = turn.answer
     short = answer.statements[0].text if answer.statements else answer.text
-    titles = dict.fromkeys(each.title for each in (*turn.sources, *answer.passages))
-    return Said(turn.question, short, tuple(titles)[:_TITLES])
+    titles = [*(each.title for each in turn.sources), *(each.title for each in answer.passages)]
+    return Said(turn.question, short, tuple(dict.fromkeys(titles))[:_TITLES])

@@ -120,15 +120,14 @@ class OfflineReader:
         if self._judge is None or read.kind == "none":
             return False
         words = re.compile(re.escape(said), re.IGNORECASE)
-        places = [
-            (passage.id, *found.span())
+        places: list[tuple[tuple[str, int, int], ...]] = [
+            ((passage.id, *found.span()),)
             for passage in selected
             for found in islice(words.finditer(passage.text), 2)
         ]
         if said.casefold() in ("yes", "no"):
-            places = [*read.spans[:1]]
-        spans = [(place,) for place in places] or [()]
-        rivals = [replace(read, text=said, spans=each) for each in spans]
+            places = [read.spans[:1]]
+        rivals = [replace(read, text=said, spans=spans) for spans in places or [()]]
         layout = Layout(self._judge.tokenizer, question, selected)
         own, *odds = self._judge.judge([layout.of(each) for each in (read, *rivals)])
         return bool(own - max(odds) > _DOUBTED)
