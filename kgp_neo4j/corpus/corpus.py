@@ -68,7 +68,7 @@ class Corpus(Store):
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
         `prune` removes what a folder had when it was loaded before; a function in its place gets
         the names, and whether a folder is empty, and returns whether to. `follow_links` follows
-        those that lead out of a folder.
+        links that lead out of a folder.
         """
         return load(
             self.database,

@@ -255,7 +255,7 @@ class ModelReply:
 class MindMap:
     """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
 
-    `by` `evidence` it is composed without a model. `notices` tell the faults of a model's reply.
+    `by` is `model`, or `evidence` without one. `notices` tell the faults of the model's reply.
     """
 
     question: str

@@ -158,7 +158,7 @@ class ShownQuery:
 class TypeDecision:
     """Whether a question is `structural` (pages, tables), about `content`, or `both`, and why.
 
-    It is so `by` a `classifier`, a `model` or an `option`.
+    `by` is `classifier`, `model` or `option`.
     """
 
     type: str

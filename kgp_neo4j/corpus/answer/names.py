@@ -1,8 +1,8 @@
 """Asks passages for the names of a claim, to see whether it has a wrong one.
 
 A claim with a gap for a name is a question ("The Hesk Bridge was designed by what?"), which the
-offline reader answers from the passages. Another name tells that the claim's is likely wrong, none
-for any of several that they do not say this of them.
+offline reader answers from the passages. Where it finds another name, the claim's is likely wrong;
+where it finds nothing for any of several names, they do not say what the claim says of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
