@@ -66,9 +66,9 @@ class Corpus(Store):
         """Load files, folders and globs; `passage_size` in characters, `language` as "german".
 
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
-        `prune` removes what a folder had when it was loaded before and has no longer; a function in
-        its place gets the names, and whether a folder is empty, and returns whether to. Links that
-        lead out of a folder are followed with `follow_links` alone.
+        `prune` removes what a folder had when it was loaded before; a function in its place gets
+        the names, and whether a folder is empty, and returns whether to. `follow_links` follows
+        links that lead out of a folder.
         """
         return load(
             self.database,
@@ -134,10 +134,9 @@ class Corpus(Store):
     ) -> Answer:
         """Answer a question from pages and tables or from passages, with its evidence.
 
-        The offline reader answers, or the `model` in a `form`, with each sentence checked;
-        `on_text` is called with the pieces of its reply, unchecked, while it is written. `type_`
-        overrides the question type that is assumed. `retriever` and `answerer` replace the built-in
-        ones; the other options are those of `pipeline`.
+        The offline reader answers, or the `model`, with each sentence checked; `on_text` is called
+        with the pieces of its reply, unchecked, while it is written. `type_` overrides the type of
+        question assumed, `retriever` and `answerer` the built-in ones. For options see `pipeline`.
         """
         loaded = self.pipeline(**options)
         chosen = (retriever or loaded.retriever, answerer or loaded.answerer)
@@ -161,11 +160,11 @@ class Corpus(Store):
     def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple["GraphDataScience", "Graph"]]:
         """Project the corpus for Graph Data Science; yields its client and the projected graph.
 
-        The graph has the passages and the edges of these types between them (`SHARES_KEYWORD`,
-        `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
-        of the `with` block. Raises ConfigurationError for another type or without the extra `gds`,
-        CorpusError where there are no passages, and CapabilityError where the server has no Graph
-        Data Science, or not enough memory for it.
+        The graph has the passages and the edges of these types (`SHARES_KEYWORD`..., all when
+        empty), undirected, each with a `weight`; it is dropped at the end of the `with` block.
+        Raises ConfigurationError for another type or without the extra `gds`, CorpusError where
+        there are no passages, and CapabilityError where the server has no Graph Data Science, or
+        not enough memory for it.
         """
         chosen = list(TraversalSettings(edges=tuple(edges)).edges or EDGE_TYPES)
         with needs("gds", "the graph of Graph Data Science"):

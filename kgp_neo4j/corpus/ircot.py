@@ -2,8 +2,7 @@
 
 Trivedi et al. (ACL 2023, section 3): the question retrieves passages; from them the model writes
 the next sentence of its reasoning; that sentence retrieves more; and so on until the model writes
-"the answer is" or the turns are used up. The gathered passages are then answered from with the same
-prompt as every other method's.
+"the answer is" or the turns are used up.
 """
 
 import time
@@ -56,14 +55,12 @@ class Ircot:
         gathered: _Gathered = {}
         self._fetch(question.text, "", gathered)
         thoughts: list[str] = []
-        for turn in range(1, self.turns + 1):
-            if not gathered:
-                break
+        while gathered and len(thoughts) < self.turns:
             sentence = self._think(question.text, gathered, thoughts)
             if not sentence or sentence in thoughts or _ANSWERS.search(sentence):
                 break
-            self._fetch(sentence, f"thought {turn}", gathered)
             thoughts.append(sentence)
+            self._fetch(sentence, f"thought {len(thoughts)}", gathered)
             if len(gathered) >= self.retriever.settings.budget:
                 break
         return Retrieval(

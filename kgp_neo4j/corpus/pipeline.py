@@ -1,8 +1,6 @@
 """One pipeline: a question in, an answer with checked citations out.
 
-A retriever finds passages, an answerer answers from them; both are small protocols, so that any
-object that implements one can be used. `make_pipeline` makes the pipeline of every caller (command
-line, Python API, chat, bridges, benchmarks).
+A retriever finds passages, an answerer answers from them; any objects that do so can be used.
 """
 
 import re
@@ -123,12 +121,10 @@ class MethodOptions(TypedDict, total=False):
 
 
 class PipelineOptions(MethodOptions, total=False):
-    """How passages are retrieved, and who answers from them.
+    """How passages are retrieved, who `rerank`s them (`mdr`, `llm`), and who answers from them.
 
-    With `rerank="llm"` the language model also puts the passages in order before they are read,
-    with `rerank="mdr"` an MDR encoder does. `model` is a language model, or the name of one
-    (`local:FILE.gguf`, or a chat server's), which answers in a `form`. Without it the offline
-    `reader` does: an object, or the folder of one.
+    `model` is a language model, or the name of one (`local:FILE.gguf`, or a chat server's), which
+    answers in a `form`. Without it the offline `reader` does: an object, or the folder of one.
     """
 
     rerank: Rerank
@@ -142,9 +138,8 @@ class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
     A question for why or how is answered with the most relevant sentence, one for an overview shows
-    those. A question in a language
-    that the bundled reader does not know is not read: the sentences are those that share the rarest
-    words with it; `language` is the passages' own. The text is empty where there is no answer.
+    those. One in a language that the bundled reader does not know gets the sentences that share the
+    rarest words with it; `language` is the passages' own.
     """
 
     reader: Reader | str | None = None
@@ -154,26 +149,24 @@ class ReaderAnswerer:
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
-        if self._knows_language(evidence):
-            reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
-            ranked = reading.sentences
-            whole = asks_for_an_overview(evidence.question)
-            account = reading.kind != "none" and asks_for_an_account(evidence.question)
-            if ranked and (whole or account):
-                span = Span(ranked[0].passage, ranked[0].start, ranked[0].end)
-                reading = replace(
-                    reading, text=ranked[0].text, kind="sentence",
-                    confidence=_OVERVIEW if whole else _ACCOUNT,
-                    spans=(span,), stated=False,
-                )  # fmt: skip
-            found = parts(reading, "text", "stated", "sentences")
-            return replace(evidence, reading=reading, **found)
-        nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
-        none = "no sentence has words of the question"
-        which = "these sentences come nearest" if nearest else none
-        notes = (*evidence.notes, f"The offline reader knows English; {which}.")
-        text = nearest[0].text if nearest else ""
-        return replace(evidence, text=text, sentences=nearest, notes=notes)
+        if not self._knows_language(evidence):
+            nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
+            none = "no sentence has words of the question"
+            which = "these sentences come nearest" if nearest else none
+            notes = (*evidence.notes, f"The offline reader knows English; {which}.")
+            text = nearest[0].text if nearest else ""
+            return replace(evidence, text=text, sentences=nearest, notes=notes)
+        reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
+        whole = asks_for_an_overview(evidence.question)
+        account = reading.kind != "none" and asks_for_an_account(evidence.question)
+        if reading.sentences and (whole or account):
+            best = reading.sentences[0]
+            reading = replace(
+                reading, text=best.text, kind="sentence", stated=False,
+                spans=(Span(best.passage, best.start, best.end),),
+                confidence=_OVERVIEW if whole else _ACCOUNT,
+            )  # fmt: skip
+        return replace(evidence, reading=reading, **parts(reading, "text", "stated", "sentences"))
 
     def _knows_language(self, evidence: Answer) -> bool:
         """Return whether the reader, if it is the bundled one, knows question and passages."""
@@ -211,11 +204,10 @@ class ReaderAnswerer:
 class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
-    `form` is `short` (a few words with a reason) or `long` (a paragraph). The `offline` reader says
-    which passages the model is shown, and answers where the model does not, where no passage
-    carries what the model says and its own answer is probable, or where the model says another
-    short answer and it is sure, or finds that one far less likely; what the model said is then
-    `overruled`. What both say and the passages carry is stated.
+    The `offline` reader says which passages the model is shown, and answers where the model does
+    not, where no passage carries what the model says and its own answer is probable, or where the
+    model says another short answer and it is sure, or finds that one far less likely; what the
+    model said is then `overruled`. What both say and the passages carry is stated.
     """
 
     model: LanguageModel
@@ -272,21 +264,16 @@ class ModelAnswerer:
             how = read.probably or "nine in ten"
             notes = (*notes, f"The offline reader reads otherwise: {read.text} ({how}).")
         carried = all(statement.carried for statement in reply.statements)
+        stated = bool(agrees) and (carried or (short and read.stated))
         numbers = {passage.id: n for n, passage in enumerate(passages, 1)}
-        return replace(
-            read,
-            text=marked(reply.statements, numbers),
-            stated=bool(agrees) and (carried or (short and read.stated)),
-            statements=reply.statements,
-            notes=notes,
-        )
+        text = marked(reply.statements, numbers)
+        return replace(read, text=text, stated=stated, statements=reply.statements, notes=notes)
 
 
 class Pipeline:
     """Answer questions over one corpus: from its pages and tables, or from its passages.
 
-    `meter` counts a question's usage of the language model that retriever and answerer share; the
-    model also decides on the type of a question where that is requested.
+    `meter` counts a question's usage of the language model that retriever and answerer share.
     """
 
     def __init__(
@@ -320,13 +307,12 @@ class Pipeline:
         """Answer a question, with all evidence for the answer.
 
         A structural question (KGP, section on structural questions) is answered by queries over
-        pages and tables, with citations down to the cell; one about content from the passages that
-        the retriever finds. `type_` overrides the decision between them; `model` lets the language
-        model decide. `on_text` is called with the pieces of a model's reply, unchecked, while it is
-        written. The text is empty where nothing in the evidence answers. `seconds` is the whole
-        time from the question on, except the loading of models. Raises ConfigurationError for a
-        question that is empty or too long, CorpusError where the corpus does not exist, and
-        ModelError where the model cannot be used.
+        pages and tables, one about content from the passages that the retriever finds; `type_`
+        overrides the decision. `on_text` is called with the pieces of a model's reply, unchecked,
+        while it is written. The text is empty where nothing in the evidence answers. `seconds` is
+        the whole time, except the loading of models. Raises ConfigurationError for a question that
+        is empty or too long, CorpusError where the corpus does not exist, and ModelError where the
+        model cannot be used.
         """
         if not question.strip():
             raise ConfigurationError("the question is empty", hint="Ask something.")
@@ -338,22 +324,22 @@ class Pipeline:
         if asked is None:
             return self._ask(question, type_, on_text)
         answers = list[Answer]()
-        said = list[Said]()
         # Of a difference the second question stands first in its words.
-        for part in asked.questions[:: -1 if asked.differs else 1]:
-            one = self._ask(by_rules(part, said), None, on_text)
-            answers.append(one)
-            said.append(Said(one.question, one.text, tuple(p.title for p in one.passages[:1])))
-        return joined(question, asked, answers[:: -1 if asked.differs else 1])
+        order = -1 if asked.differs else 1
+        for part in asked.questions[::order]:
+            said = [
+                Said(a.question, a.text, tuple(p.title for p in a.passages[:1])) for a in answers
+            ]
+            answers.append(self._ask(by_rules(part, said), None, on_text))
+        return joined(question, asked, answers[::order])
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         """Answer a question without parts, once more where what it cites has changed meanwhile."""
         answer = self._ask_once(question, type_, on_text)
         texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
         there = read_passages(self.database, texts) if texts else {}
-        if texts == {key: each.text for key, each in there.items()}:
-            return answer
-        return self._ask_once(question, type_, on_text)
+        same = texts == {key: each.text for key, each in there.items()}
+        return answer if same else self._ask_once(question, type_, on_text)
 
     def _ask_once(
         self, question: str, type_: QuestionType | None, on_text: OnText | None
@@ -454,8 +440,7 @@ def _decided(answer: Answer, structural: StructuralAnswer) -> Answer:
     """Return the answer as every door shows it: what passages say, or what pages and tables do.
 
     The likelier one wins; over a cell of a table, the table itself where rows are to be reckoned
-    with, or nothing. What has lost is no longer there, so that no door can show it beside; where
-    neither is likely, sentences and the table are.
+    with, or nothing. What has lost is no longer there; where neither is likely, both are.
     """
     own = answer.confidence
     said, likely = (each.tier in ("stated", "probable") for each in (answer, structural))
@@ -478,11 +463,9 @@ def _decided(answer: Answer, structural: StructuralAnswer) -> Answer:
 def _is_in_row(answer: Answer) -> bool:
     """Return whether the reader's words stand in a row of a table."""
     texts = {passage.id: passage.text for passage in answer.passages}
-    for span in answer.reading.spans if answer.reading and not answer.statements else ():
-        text = texts.get(span.passage, "")
-        if text[text.rfind("\n", 0, span.start) + 1 :].startswith("|"):
-            return True
-    return False
+    spans = answer.reading.spans if answer.reading and not answer.statements else ()
+    places = ((texts.get(span.passage, ""), span.start) for span in spans)
+    return any(text.startswith("|", text.rfind("\n", 0, at) + 1) for text, at in places)
 
 
 def make_pipeline(
@@ -495,9 +478,9 @@ def make_pipeline(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Pipeline:
-    """Return the pipeline over a corpus for these options (`PipelineOptions`), nothing loaded.
+    """Return the pipeline for these options (`PipelineOptions`), nothing loaded.
 
-    IRCoT and `rerank="llm"` use the answering model. Raises ConfigurationError for options at odds.
+    Raises ConfigurationError for options at odds.
     """
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
@@ -527,21 +510,20 @@ def make_retriever(
             f"{wanted} with a language model, and none is named",
             hint="Name one (--llm NAME), or choose another --method or --rerank.",
         )
+    if method == "ircot" and rerank != "none":
+        raise ConfigurationError(
+            "IRCoT's passages are in the order of its thoughts",
+            hint="Leave --rerank out, or choose another method.",
+        )
     if method == "ircot" and model is not None:
-        if rerank != "none":
-            raise ConfigurationError(
-                "IRCoT's passages are in the order of its thoughts",
-                hint="Leave --rerank out, or choose another method.",
-            )
         from kgp_neo4j.corpus.ircot import Ircot
 
         settings = options.get("settings")
         return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
-    retriever = PassageRetriever(database, corpus, **options)
     if rerank == "none":
-        return retriever
+        return PassageRetriever(database, corpus, **options)
     from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr, select
 
     if rerank == "llm" and model is not None:
-        return Reranked(retriever, rerank, partial(select, model))
-    return Reranked(retriever, rerank, partial(rank_by_mdr, database, corpus))
+        return Reranked(rerank, partial(select, model), database, corpus, **options)
+    return Reranked(rerank, partial(rank_by_mdr, database, corpus), database, corpus, **options)

@@ -1,14 +1,15 @@
 """Put what a retriever returns in another order: by a language model, or by an MDR encoder.
 
-The model sees all numbered passages together, so that it can tell which of them lead to one
-another, and writes the numbers of those that the question needs: listwise reranking (Sun et al.,
-EMNLP 2023, section 3.2). The encoder says which passages come next after the question and each of
-the first ones: multi-hop dense retrieval (Xiong et al., ICLR 2021, section 3) among the passages.
+The model sees all numbered passages together, and writes the numbers of those that the question
+needs: listwise reranking (Sun et al., EMNLP 2023, section 3.2). The encoder says which passages
+come next after the question and each of the first ones: multi-hop dense retrieval (Xiong et al.,
+ICLR 2021, section 3) among the passages.
 """
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import regex
@@ -18,11 +19,11 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import Passage, Question, Rerank, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
+_Choose = Callable[[str, Sequence[Passage]], Sequence[int]]
 _NONE = "The language model selected no passage; they stay in the order of the retrieval."
 #: Passages that an MDR encoder puts in order, those of them that the next one is expected after,
 #: and the exponent of its rank beside the retriever's; R@5 is about the same for 30 passages, for 3
@@ -31,23 +32,13 @@ _JUDGED, _BEFORE, _SHARE = 20, 2, 0.3
 _NUMBER = regex.compile(r"(?<![\p{L}\p{N}])\d{1,4}(?![\p{L}\p{N}])")
 
 
-@dataclass(frozen=True, slots=True)
-class Reranked:
+class Reranked(PassageRetriever):
     """A retriever whose passages are put in order: `choose`, named `by`, gives the first places."""
 
-    retriever: PassageRetriever
-    by: Rerank
-    choose: Callable[[str, Sequence[Passage]], Sequence[int]]
-
-    @property
-    def name(self) -> str:
-        """Return the name of the retriever below."""
-        return self.retriever.name
-
-    @property
-    def encoder(self) -> Encoder | None:
-        """Return the encoder of the passages, None where there is none."""
-        return self.retriever.encoder
+    def __init__(self, by: Rerank, choose: _Choose, *corpus: Any, **options: Any) -> None:
+        super().__init__(*corpus, **options)
+        self.by = by
+        self.choose = choose
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages that are chosen, in their order, then the others in theirs.
@@ -55,7 +46,7 @@ class Reranked:
         Where none is chosen, the order stays and a note says so. `seconds` includes the choice.
         Raises ModelError where a language model cannot be used at all.
         """
-        retrieval = self.retriever.retrieve(question)
+        retrieval = super().retrieve(question)
         passages, paths = retrieval.passages, retrieval.paths
         if len(passages) < 2:
             return retrieval
@@ -93,13 +84,12 @@ def rank_by_mdr(
     """Return the places of the first passages, ordered by the MDR encoder's ranks too.
 
     A passage's likeness is the greatest to the question with one of the first passages before it;
-    its place is by (1 + rank) * (1 + rank by likeness) ** 0.3. The encoder is the corpus's, whose
-    stored vectors are read, or the bundled one, which encodes the passages.
+    its place is by (1 + rank) * (1 + rank by likeness) ** 0.3. Vectors of this encoder that the
+    corpus has are read.
     """
     stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
     encoder = load_mdr()
-    judged = passages[:_JUDGED]
-    texts = {passage.id: (passage.title, passage.text) for passage in judged}
+    texts = {passage.id: (passage.title, passage.text) for passage in passages[:_JUDGED]}
     vectors: dict[str, Sequence[float]] = {}
     if stored and stored[0]["fingerprint"] == encoder.fingerprint:
         rows = database.read_packed("traverse/mdr_vectors", ids=list(texts))
@@ -112,5 +102,5 @@ def rank_by_mdr(
     likeness = encoder.encode_queries([(question, [text]) for text in first]) @ matrix.T
     np.fill_diagonal(likeness, -1.0)  # no passage comes after itself
     rank = np.argsort(np.argsort(-likeness.max(axis=0), kind="stable"))
-    place = np.log1p(np.arange(len(judged))) + _SHARE * np.log1p(rank)
+    place = np.log1p(np.arange(len(texts))) + _SHARE * np.log1p(rank)
     return [int(at) for at in np.argsort(place, kind="stable")]

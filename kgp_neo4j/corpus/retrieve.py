@@ -43,10 +43,10 @@ _UNCONNECTED = (
 class PassageRetriever:
     """Retrieve passages of one corpus, by the traversal or one of its baselines.
 
-    Encoder and agent are loaded at the first question, or by `open`, and stay loaded; so make one
-    and ask many questions. `agent` is a name or an object; without it, the agent is `learned` where
-    the corpus has all its graphs, `knn` where it has embeddings, and `tfidf` elsewhere. A corpus
-    that is not connected is searched by words, which a note says, unless a graph is asked for.
+    Encoder and agent are loaded at the first question, or by `open`, and stay loaded. `agent` is a
+    name or an object; without it, the agent is `learned` where the corpus has all its graphs, `knn`
+    where it has embeddings, and `tfidf` elsewhere. A corpus that is not connected is searched by
+    words, which a note says, unless a graph is asked for.
     """
 
     def __init__(
@@ -89,21 +89,22 @@ class PassageRetriever:
     def open(self) -> Agent:
         """Load encoder and agent, once, and return the agent.
 
-        Raises CorpusError where the corpus does not exist, is empty, or lacks the graph that the
-        method needs.
+        Raises CorpusError where the corpus does not exist, or lacks the graph that is needed.
         """
         if self._agent is not None and not self._by_words:  # it may be connected since
             return self._agent
-        state = self._database.read("inspect/state", corpus=self.corpus)
-        if not state:
+        states = self._database.read("inspect/state", corpus=self.corpus)
+        if not states:
             raise no_corpus(self.corpus)
-        self._complete = state[0]["complete"]
-        connected: Sequence[str] = state[0]["connected"]
+        state = states[0]
+        self._complete = state["complete"]
+        connected: Sequence[str] = state["connected"]
         agent = self._requested_agent
+        default = self.method == "kgp" and agent is None and self.settings.algorithm == "beam"
         missing = [each for each in self._required_graphs(connected) if each not in connected]
         self._by_words = ""
-        if missing and self.method == "kgp" and agent is None and self.settings.algorithm == "beam":
-            how = "is being connected, or that was cut short" if state[0]["begun"] else _UNMADE
+        if missing and default:
+            how = "is being connected, or that was cut short" if state["begun"] else _UNMADE
             self._by_words = (
                 f"The corpus {how}: passages were found by their words alone; run "
                 f"`kgp-neo4j connect --corpus {self.corpus}` for all."
@@ -115,12 +116,10 @@ class PassageRetriever:
                 hint=f"Run `kgp-neo4j connect --corpus {self.corpus}{edges}`.",
             )
         if "similarity" in connected and self.method != "bm25" and agent != "tfidf":
-            self._encoder = load_encoder(state[0]["encoder"])
+            self._encoder = load_encoder(state["encoder"])
         if agent is None:
-            agent = "knn" if self._encoder else "tfidf"
-            default = self.method == "kgp" and self.settings.algorithm == "beam"
-            if self._encoder and default and set(_ALL) <= set(connected):
-                agent = "learned"
+            best = "learned" if default and set(_ALL) <= set(connected) else "knn"
+            agent = best if self._encoder else "tfidf"
         if isinstance(agent, str):
             if agent == "mdr":  # whose graph has to be of our encoder
                 choose_encoder(self._database, self.corpus, MdrSettings())
@@ -131,18 +130,18 @@ class PassageRetriever:
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.
 
-        `seconds` is the time from question to passages, with their text. A note says where passages
-        may have come since the corpus was connected. Raises ConfigurationError for a question that
-        is too long or not Unicode text.
+        A note says where passages may have come since the corpus was connected. Raises
+        ConfigurationError for a question that is too long or not Unicode text.
         """
         check_question(question.text)
         agent = self.open()
         began = time.perf_counter()
-        paths: list[ReasoningPath] = []
         method = "bm25" if self._by_words else self.method
-        if question.text.strip() and method == "kgp":
+        if not question.text.strip():
+            paths = []
+        elif method == "kgp":
             paths = agent.walk(self._database, self.corpus, question.text, self.settings)
-        elif question.text.strip():
+        else:
             paths = [ReasoningPath((step,)) for step in self._search(question.text, method)]
         passages = read_passages(self._database, [path.last for path in paths])
         # A passage deleted since the search is left out, with the path that leads to it.
@@ -188,10 +187,7 @@ class PassageRetriever:
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:
-    """Return the agent of that name; `knn` and `learned` need the corpus's encoder.
-
-    Raises ConfigurationError for settings that the agent does not take or that it lacks.
-    """
+    """Return the agent of that name; ConfigurationError for settings that do not suit it."""
     if settings.model is not None and name not in _TAKERS:
         raise ConfigurationError(
             f"the agent {name} takes no model",

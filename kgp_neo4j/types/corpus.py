@@ -29,10 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SupportingSentence:
-    """A sentence of a passage that supports an answer, as offsets in the passage's text.
-
-    `text` is the sentence; a row of a table with the names of its columns.
-    """
+    """A sentence that supports an answer, by its offsets; a table's row has its columns' names."""
 
     text: str
     passage: str
@@ -46,13 +43,12 @@ class Reading:
     """What the reader found in passages.
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
-    `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (the evidence has no answer;
-    `text` is empty). `confidence`, from 0 to 1, is calibrated: it is the share of answers of this
-    kind that are right. `spans` are the answer's places; for yes and no, the sentence that decided;
-    for a comparison, the two values, the answer's first. `stated` is true where the confidence is
-    high enough to give the answer, and false where the words are only likely. `sentences` are the
-    sentences most relevant to the question, best first, whatever the answer; `worth` has, for each
-    passage that was read, the log odds of its most relevant one.
+    `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (no answer, no `text`).
+    `confidence`, from 0 to 1, is the share of such answers that are right. `spans` are the answer's
+    places; for yes and no, the sentence that decided; for a comparison, both values, the answer's
+    first. `stated` is true where the confidence is high enough to give the answer. `sentences` are
+    the most relevant to the question, best first; `worth` has, for each passage that was read, the
+    log odds of its most relevant one.
     """
 
     text: str
@@ -68,9 +64,8 @@ class Reading:
 class Statement:
     """One sentence of an answer with the passages that it cites, checked.
 
-    `carried` is true where the cited passages support the sentence, and `support`, from 0 to 1, is
-    how well. `note` is the fault where they do not: no citation, no such passage, words not in the
-    passages. `judged` is false where that cannot be told: it is in another language than they are.
+    `carried` is true where these support the sentence, `support`, from 0 to 1, is how well, and
+    `note` the fault where they do not. `judged` is false where it is in another language than they.
     """
 
     text: str
@@ -79,9 +74,6 @@ class Statement:
     support: float = 0.0
     note: str = ""
     judged: bool = True
-
-
-# --- load ---
 
 
 _LONGEST_TITLE = 300
@@ -96,13 +88,11 @@ def _short_title(title: str) -> str:
 class SourceDocument:
     """One document as it was read, before it is split into passages.
 
-    `source` and `key` together identify the document within its corpus: the file (or data set), and
-    the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
-    the text of a document that has pages; `tables` and `sections` are in the order of the text.
-    `left_out` lists in a few words each what of the file could not be used (a scanned page, a
-    locked sheet), `notes` what was kept and is worth telling (a guessed encoding). `file_hash` is
-    the SHA-256 of a PDF file's bytes. Of a title over 300 characters, also a section's, the
-    beginning is kept, since passages have it.
+    `source` (a file, or data set) and `key` (the record in it) identify the document within its
+    corpus. `whole` asks for one passage. `pages` tile the text; `tables` and `sections` are in its
+    order. `left_out` lists what of the file could not be used (a scanned page, a locked sheet),
+    `notes` what is worth telling (a guessed encoding). `file_hash` is the SHA-256 of a PDF file.
+    Of a title over 300 characters, also a section's, the beginning is kept: passages have it.
     """
 
     title: str
@@ -127,16 +117,13 @@ class SourceDocument:
 class LoadReport:
     """The result of a load; characters are counted before splitting and as stored.
 
-    `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
-    error; `new`, `unchanged` and `replaced` add up to `documents`, and `copies` counts
-    files with the contents of others, which have no document of their own. `errors` lists what was
-    not loaded, each with file, line and reason; `ignored` the other files found in folders, with
-    theirs. `recognised` counts those of the `pages` that are pictures and were read by text
-    recognition. `left_out` lists what of the loaded documents could not be used, such as pages that
-    are only images, `notes` what was kept and is worth telling. `language` is the one that
-    full-text search stems. `gone` names files that a folder had when it was loaded before, whose
-    documents are still there; `pruned` those whose documents were removed, `moved` those with their
-    new names.
+    What was read without error is counted; `new`, `unchanged` and `replaced` add up to `documents`,
+    and `copies` are files with the contents of others, which have no document of their own.
+    `errors` lists what was not loaded, with file, line and reason; `ignored` the other files of
+    folders. `recognised` are those of the `pages` that are pictures, read by text recognition.
+    `left_out` and `notes` are those of the documents, `language` is what full-text search stems.
+    `gone` names files that a folder had when it was loaded before, whose documents are still there;
+    `pruned` those whose documents were removed, `moved` those with their new names.
     """
 
     corpus: str
@@ -166,10 +153,7 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a corpus: its source, length and number of passages.
-
-    `sources` are all files of the same contents, the first of them the `source`.
-    """
+    """A document of a corpus; `sources` are all files of its contents, the `source` the first."""
 
     id: str
     title: str
@@ -198,9 +182,6 @@ class CorpusSummary:
     indexes: Mapping[str, str | None] = field(default_factory=dict)
 
 
-# --- connect ---
-
-
 @dataclass(frozen=True, slots=True)
 class ConnectReport:
     """The result of `connect`: counts after the run, and seconds per step, some of them at once."""
@@ -221,10 +202,7 @@ class ConnectReport:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a server offers: its version and its plugins.
-
-    `procedures` are the names of ours, and `statements` the fingerprint of what they run.
-    """
+    """What a server offers, our procedures by name, and the fingerprint of what they run."""
 
     version: str
     edition: str
@@ -250,8 +228,6 @@ _CONTENT = TypeDecision("content")
 #: Least confidence of a yes or no that is given as probable: half would be right if it were drawn.
 _PROBABLE_YES = 0.75
 
-# --- seed, traverse, evidence, answer ---
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -266,10 +242,9 @@ class Passage:
     """A passage as evidence: its place in its document, its text and its score.
 
     `title` is the document's; where others have the same, `apart` is the end of its source's path
-    that they have not. `section` is the path of the headings above the whole passage
-    ("Methods > Sampling"), empty where there are none. `page` counts from 1, and is None where the
-    document has no pages; `recognised` is true where the page is a picture whose text was
-    recognised. `columns` are the names of the columns of the table that the passage begins within.
+    that they have not. `section` is the path of the headings above all of it ("Methods > Sites").
+    `page` counts from 1, and is None where there are no pages; `recognised` is true where it is a
+    picture. `columns` are the names of those of the table that the passage begins within.
     """
 
     id: str
@@ -330,9 +305,8 @@ class Step:
     """One step of a reasoning path: the passage reached, the edge taken, and the score.
 
     `edge` is the relationship type that led here, `seed` for the first step; `reason` is what the
-    two passages share (a keyword, a similarity). `match` is how well the passage fits the evidence
-    that the agent expected; `inherited` is the part of the score passed on by the step before. An
-    agent that judges passages by all signals at once (the learned one) sets `judged`, from 0 to 1.
+    two passages share. `match` is how well the passage fits the evidence expected, `inherited` the
+    part of the score passed on by the step before. The learned agent sets `judged`, from 0 to 1.
     """
 
     passage: str
@@ -382,9 +356,8 @@ class ReasoningPath:
 class NextEvidence:
     """The evidence that an agent expects next on a path: words, a vector, or both (KGP, Eq. 1).
 
-    `space` names the embeddings that the vector is compared with: `st` (the corpus's sentence
-    encoder) or `mdr` (the encoder of its KNN-MDR graph). `draw` asks for random neighbours: the
-    same draw returns the same ones.
+    `space` is the vector's: `st` (the corpus's sentence encoder) or `mdr`. `draw` asks for random
+    neighbours: the same draw returns the same ones.
     """
 
     text: str = ""
@@ -409,8 +382,7 @@ def _html(result: "Answer | Retrieval") -> str:
 class Retrieval:
     """The passages retrieved for one question, best first, and the paths that led to them.
 
-    `settings` are those of the retrieval, by name; `notes` are warnings for the user, such as
-    passages that are not connected yet.
+    `settings` are those of the retrieval, by name; `notes` are warnings for the user.
     """
 
     question: Question
@@ -438,7 +410,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """One part of a question, as a question, with its answer and the ids of the passages behind it.
+    """One part of a question, as a question, with its answer and the ids of its passages.
 
     `said` is what the whole answer says of it: the text, or that there is none.
     """
@@ -454,16 +426,14 @@ class AnswerPart:
 class Answer:
     """An answer with everything needed to check it.
 
-    `type` is the kind of question assumed: about structure (pages and tables), content, or both;
-    `structural` is the answer from pages and tables, where that is the answer, or where none is
-    likely. `stated` is true where `text` is given without more ado; `tier` says how it is given
-    where it is false. `reading` is what the offline reader found, `statements` are the sentences of
-    a language model's answer with their citations checked, `overruled` those that another answer
-    was given instead of, and `usage` is what the model's calls took. `notes` are warnings for the
-    user: passages left out of a prompt, a reply cut off or refused. `queries` can be run again in
-    Browser; `trace` is the id of the traversal stored in the graph. `settings` are those of the
-    retrieval, by name. `missing` is what the question names and no document mentions; of a question
-    of several `parts` each has its answer.
+    `type` is the kind of question assumed; `structural` is the answer from pages and tables, where
+    that is the answer, or where none is likely. `stated` is true where `text` is given without more
+    ado; else see `tier`. `reading` is what the offline reader found, `statements` are the checked
+    sentences of a language model's answer, `overruled` those that another answer was given instead
+    of, and `usage` is what the model's calls took. `notes` are warnings for the user. `queries` can
+    be run again in Browser; `trace` is the id of the traversal stored in the graph. `settings` are
+    those of the retrieval. `missing` is what the question names and no document mentions; of a
+    question of several `parts` each has its answer.
     """
 
     question: str
@@ -496,8 +466,7 @@ class Answer:
         """Return how the answer is given, by its probability of being right.
 
         A `stated` one stands alone (nine in ten are right), a `probable` one has its percentage
-        beside it; of `evidence` the sentences that say most are shown, or a table; `none` is not in
-        these documents.
+        beside it; of `evidence` the sentences that say most, or a table, are shown.
         """
         structural, reading = self.structural, self.reading
         if self.stated and self.text:
@@ -580,15 +549,13 @@ class Answer:
     @property
     def rests_on(self) -> tuple[str, ...]:
         """Return the ids of the passages that support the answer."""
-        cited: list[str] = []
         if self.from_structure:
             return ()
+        cited = [sentence.passage for sentence in self.sentences[:1] if self.text]
         if self.statements:
             cited = [p for s in self.statements if s.carried for p in s.passages]
         elif self.reading is not None:
             cited = [span.passage for span in self.reading.spans]
-        elif self.sentences and self.text:
-            cited = [self.sentences[0].passage]
         return tuple(dict.fromkeys(cited))
 
     @property

@@ -10,8 +10,7 @@ class Reply:
     """The reply of a language model: its text, why it ended, and its tokens.
 
     `finish` is `stop` (complete), `length` (cut off), `refused` (declined or filtered) or `empty`.
-    Tokens are the server's own count; where it gives none they are estimated, rather too high, and
-    `estimated` is True.
+    Tokens are the server's own count, or `estimated`, rather too high.
     """
 
     text: str
@@ -59,10 +58,9 @@ class LanguageModel(Protocol):
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
 
-        Engines that can keep to `grammar` (GBNF, as llama.cpp has it), or to the JSON `schema`;
-        others pay them no heed. `on_text` is called with each piece of the reply while it is
-        written. Raises ModelError where the model cannot be used at all; a reply that is refused,
-        cut off or empty has that in `finish`.
+        Engines that can keep to `grammar` (GBNF), or to the JSON `schema`. `on_text` is called with
+        each piece of the reply while it is written. Raises ModelError where the model cannot be
+        used at all; a reply that is refused, cut off or empty has that in `finish`.
         """
 
     def count(self, text: str) -> int:

@@ -4,16 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
-# --- load ---
-
 
 @dataclass(frozen=True, slots=True)
 class GraphLoadReport:
     """The result of `load-kg`: counts of what was read, and of what the graph has now.
 
     `triples` were read without error, `duplicates` of them were seen before, `skipped` rows had an
-    empty or missing value; `new` relationships were made. `skipped_rows` and `errors` list what was
-    not loaded, each with file, line and reason.
+    empty or missing value; `new` relationships were made. `skipped_rows` and `errors` have file,
+    line and reason.
     """
 
     graph: str
@@ -42,9 +40,6 @@ class GraphSummary:
     encoder: str | None = None
 
 
-# --- seed, traverse, evidence ---
-
-
 #: What a question says of a mention: that it is there; that it is not; that it was; that somebody
 #: else has it; or it asks for what does not have it.
 Mentioned = Literal["present", "denied", "past", "other", "asked"]
@@ -54,10 +49,10 @@ Mentioned = Literal["present", "denied", "past", "other", "asked"]
 class LinkedEntity:
     """A mention in a question, and the entity of the graph that it was linked to.
 
-    `surface` is the mention as written in the question, `id` and `name` the entity; `score` is a
-    cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `spelling` (all but a letter or
-    two of the name), `embedding` or `model`. `alternatives` are the next best names with their
-    scores. An entity below the threshold has no `id`. Only what is `present` is evidence.
+    `surface` is the mention as written, `id` and `name` the entity (no `id` below the threshold);
+    `score` is a cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `spelling` (all but
+    a letter or two of the name), `embedding` or `model`. `alternatives` are the next best names
+    with their scores. Only what is `present` is evidence.
     """
 
     surface: str
@@ -72,10 +67,7 @@ class LinkedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact of the graph in its stored direction: head, relation, tail by name.
-
-    `id` is the relationship's; `head_id` and `tail_id` are the entities'.
-    """
+    """A fact of the graph in its stored direction, by name; `id` is the relationship's."""
 
     id: str
     head: str
@@ -92,9 +84,8 @@ class EvidenceGraph:
     """One evidence sub-graph (MindMap, section 3.1): a path, or the triples around one entity.
 
     `kind` is `path` or `neighbour`, `entity` the name of the question entity where it begins (its
-    cluster when pruned). The triples of a path are in walking order, and `nodes` are the names
-    along it, each once; those of a neighbourhood are in order of relevance. `score` ranks the
-    sub-graphs of one kind.
+    cluster when pruned). A path's triples are in walking order, and `nodes` are the names along it;
+    a neighbourhood's are in order of relevance. `score` ranks the sub-graphs of one kind.
     """
 
     kind: str
@@ -110,9 +101,8 @@ class RelationPath:
 
     `steps` are relationship types, each with whether it is walked along its direction. `score` is
     the probability that the question asks for it, `ends` counts the entities at its end, `routes`
-    are triples in walking order to the first of them; `reaches` names the question's other entities
-    among them. `restricted` says to which entity of the question the ends are joined, by the
-    triples `facts`.
+    are triples in walking order to the first of them; `reaches` names the question's others among
+    them. The ends are `restricted` to those joined to an entity of the question by `facts`.
     """
 
     entity: str
@@ -160,9 +150,8 @@ class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes.
 
     `merged` maps duplicate names to the one that represents them. `asked` are the relation paths
-    that the question may ask for, most probable first. `against` join what the question denies to
-    what was found, `lacking` is what it asks for by an absence. `left_out` counts the triples
-    pruned.
+    that may be meant, most probable first. `against` join what the question denies to what was
+    found, `lacking` is what it asks for by an absence. `left_out` counts the triples pruned.
     """
 
     entities: tuple[LinkedEntity, ...]
@@ -177,8 +166,6 @@ class ReasoningGraph:
     seconds: float = 0.0
 
 
-# --- answer ---
-
 #: `grounded`: the graph has it; `question`: the question has it; `model`: the model adds it from
 #: its own knowledge; `contradicts`: the graph contradicts it.
 Status = Literal["grounded", "question", "model", "contradicts"]
@@ -186,10 +173,9 @@ Status = Literal["grounded", "question", "model", "contradicts"]
 
 @dataclass(frozen=True, slots=True)
 class MapEdge:
-    """An edge of a mind map, and the result of its check against the evidence.
+    """An edge of a mind map, checked against the evidence.
 
-    `triples` are the ids of the relationships that support it, or that it contradicts; `note` gives
-    the reason for the status in a few words.
+    `triples` are the ids of what supports it, or of what it contradicts; `note` has the reason.
     """
 
     head: str
@@ -239,10 +225,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class GroundedShare:
-    """How much of an answer the evidence supports.
-
-    `share` is grounded / edges; None where there is no edge.
-    """
+    """How much of an answer the evidence supports."""
 
     edges: int = 0
     grounded: int = 0
@@ -250,7 +233,7 @@ class GroundedShare:
 
     @property
     def share(self) -> float | None:
-        """Return the share of edges that the evidence supports."""
+        """Return the share of edges that are grounded, None where there is no edge."""
         return self.grounded / self.edges if self.edges else None
 
 
@@ -272,8 +255,7 @@ class ModelReply:
 class MindMap:
     """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
 
-    `by` is `model` or `evidence` (composed without a model). `notices` are for the user: faults of
-    the model's reply.
+    `by` is `model`, or `evidence` without one. `notices` tell the faults of the model's reply.
     """
 
     question: str

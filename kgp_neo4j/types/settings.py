@@ -18,9 +18,8 @@ class TraversalSettings(Checked):
 
     `edges` are all types when empty. `outward` and `inward` are the shares of its match that a
     passage passes on over an edge that names a title, in its direction and against it; `named` is
-    added to a seed's score where the question names its title. `paper` walks one type of edge to
-    the end of the budget, and uses none of `hops`, `outward`, `inward` and `named`
-    (`traversal_settings` has its other defaults).
+    added to a seed's score where the question names its title. `paper` walks one type of edge, and
+    uses none of `hops`, `outward`, `inward` and `named` (see `traversal_settings`).
     """
 
     budget: int = setting(30, "Distinct passages at most.", bounds=(1, 1000))
@@ -64,8 +63,8 @@ class AgentSettings(Checked):
     """The parts of an agent, beyond its name.
 
     `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
-    name of a server's model (`chat`); `url` is the chat server's address. `temperature` 0 writes
-    the likeliest evidence; above it, `seed` makes runs repeatable (also those of `random`).
+    name of a server's model (`chat`). Above `temperature` 0, and with `random`, `seed` makes runs
+    repeatable.
     """
 
     model: str | None = setting(
@@ -82,10 +81,7 @@ class AgentSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class KeywordSettings(Checked):
-    """Density of the keyword graph.
-
-    The paper's density is that of `keywords`; titles that occur in a passage are added.
-    """
+    """Density of the keyword graph: the paper's `keywords`, to which titles are added."""
 
     keywords: int = setting(30, "Keywords kept for a passage.", bounds=(1, 1000))
     longest: int = setting(4, "Words in the longest keyword.", bounds=(1, 8))
@@ -153,9 +149,9 @@ class LinkSettings(Checked):
 class ExplorationSettings(Checked):
     """Limits of exploration.
 
-    `hops` is the greatest length of a segment between two entities, `paths` the most paths;
-    `expand` is the number of neighbours that are explored further; at most `fan` relationships of
-    one entity are read. The search for paths ends after `seconds`.
+    `hops` is the greatest length of a segment between two entities; `expand` neighbours are
+    explored further; at most `fan` relationships of one entity are read. The search for paths ends
+    after `seconds`.
     """
 
     hops: int = setting(5, "Steps of a path between two entities at most.", bounds=(1, 10))
@@ -167,10 +163,7 @@ class ExplorationSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings(Checked):
-    """How evidence is mined.
-
-    `paths` and `neighbours` switch the two explorations on or off (the paper's ablations).
-    """
+    """How evidence is mined; `paths` and `neighbours` switch the two explorations on or off."""
 
     size: int = setting(40, "Triples of evidence at most.", bounds=(1, 500))
     aggregation: str = setting(

@@ -11,16 +11,14 @@ Tier = Literal["stated", "probable", "evidence", "none"]
 #: Least confidence of an answer that is given as probable.
 PROBABLE = 0.5
 
-# --- load ---
-
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
     """A page `document[start:end]`; the pages of a document tile its text.
 
-    `number` counts from 1, `label` is the number as printed ("iv", "12"; empty where there is
-    none). `header` and `footer` are repeated at the top and bottom of pages and left out of the
-    text. `recognised` is true where the text was read from a picture.
+    `number` counts from 1, `label` is the number as printed ("iv"; empty where there is none).
+    `header` and `footer` are repeated on pages, and left out of the text. `recognised` is true
+    where the text was read from a picture.
     """
 
     number: int
@@ -55,11 +53,10 @@ class Span:
 class SourceTable:
     """A table as a grid of texts; every row has the same number of cells, "" where one is empty.
 
-    The first `header_rows` rows name the columns. A merged cell's text is repeated in each place
-    that it covers, and `spans` lists the merged ones. `caption` is the whole caption, `number` the
-    table's number in it ("2", "A.1"). `start` and `end` are the offsets of the table's Markdown in
-    the document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every
-    row, so that a table continued over a page break is one table; empty where there are no pages.
+    The first `header_rows` rows name the columns. A merged cell's text stands in each place that it
+    covers, and `spans` lists the merged ones. `number` is the table's in its `caption` ("2",
+    "A.1"). `start` and `end` are the offsets of the table's Markdown in the document's text (both 0
+    where it has none). `row_pages` gives the page (from 1) of every row, if there are pages.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -70,9 +67,6 @@ class SourceTable:
     end: int = 0
     spans: tuple[Span, ...] = ()
     row_pages: tuple[int, ...] = ()
-
-
-# --- answer ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +99,10 @@ def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     """
     known = set(documents)
     titles = Counter(title for title, _ in known)
-    ends: dict[tuple[str, str], list[str]] = {}
-    for title, source in known:
-        if titles[title] > 1:
-            parts = source.split("/")
-            ends[title, source] = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
+    parts = {each: each[1].split("/") for each in known if titles[each[0]] > 1}
+    ends = {
+        each: ["/".join(own[-n:]) for n in range(1, len(own) + 1)] for each, own in parts.items()
+    }
     count = Counter((title, end) for (title, _), own in ends.items() for end in own)
     return {
         (title, source): next((end for end in own if count[title, end] == 1), source)
@@ -121,9 +114,8 @@ def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
 class Citation:
     """The place of a part of an answer: document, page, table, and the cell where there is one.
 
-    `page` counts from 1, `label` is the page as printed. `table` is the table's id, `table_name`
-    its usual name ("Table 2"). `row` counts data rows from 1 (0 or less in a header), `column` from
-    1; `column_name` is its header. `text` is the text at that place.
+    `page`, `column` and data rows (`row`, 0 or less in a header) count from 1, `label` is the page
+    as printed, `table` the table's id, `column_name` the header, `text` what stands at that place.
     """
 
     document: str
@@ -145,10 +137,8 @@ class Citation:
         if self.page is not None:
             printed = f" (printed {self.label})" if self.label not in ("", str(self.page)) else ""
             parts.insert(0, f"page {self.page}{printed}")
-        for name, number, title in (
-            ("row", self.row, self.row_name),
-            ("column", self.column, self.column_name),
-        ):
+        for name in ("row", "column"):
+            number, title = getattr(self, name), getattr(self, f"{name}_name")
             if number is not None:
                 where = f"{name} {number}" if number > 0 else "header"
                 parts.append(f"{where} ({title})" if title else where)
@@ -166,9 +156,9 @@ class ShownQuery:
 
 @dataclass(frozen=True, slots=True)
 class TypeDecision:
-    """Whether a question asks about structure (pages, tables), content, or both, and why.
+    """Whether a question is `structural` (pages, tables), about `content`, or `both`, and why.
 
-    `type` is `structural`, `content` or `both`; `by` is `classifier`, `model` or `option`.
+    `by` is `classifier`, `model` or `option`.
     """
 
     type: str
@@ -180,11 +170,11 @@ class TypeDecision:
 class StructuralAnswer:
     """An answer taken from pages and tables, with citations and the queries that gave it.
 
-    `values` are the single answers (the denotation), `text` gives them in a sentence. Where it is
-    uncertain how the question was read, `sure` is false, `doubt` is the reason, `text` claims
-    nothing and `markdown` is the table or page. `found` is false where a page or table asked for
-    does not exist; `text` then lists those that do. `reading` is how the question was read, and
-    `computes` is true where it asks for what only rows together tell: a count, a sum, an extreme.
+    `values` are the single answers, `text` gives them in a sentence. Where the `reading` of the
+    question is uncertain, `sure` is false, `doubt` is the reason, `text` claims nothing and
+    `markdown` is the table or page. `found` is false where a page or table asked for does not
+    exist; `text` lists those that do. `computes` is true where only rows together tell it: a count,
+    a sum, an extreme.
     """
 
     text: str

@@ -42,13 +42,11 @@ _PARTED = regex.compile(
     r"|\d{4}-\d\d?-\d\d?(?!\d))"
 )
 _NEGATES = regex.compile(
-    r"\b(?:not|no|never|neither|nor|without|none|nobody|nothing|cannot|unable|failed|false|denied|"
-    r"refused|unlike)\b|n['’]t\b|[不没沒未无無非]",
-    regex.IGNORECASE,
+    r"(?i)\b(?:not|no|never|neither|nor|without|none|nobody|nothing|cannot|unable|failed|false|"
+    r"denied|refused|unlike)\b|n['’]t\b|[不没沒未无無非]"
 )
 _CLAUSE = regex.compile(
-    r"[,;:—–()!?]|\.\s|\b(?:but|although|though|while|whereas|which|who|and|because|however)\b",
-    regex.IGNORECASE,
+    r"(?i)[,;:—–()!?]|\.\s|\b(?:but|although|though|while|whereas|which|who|and|because|however)\b"
 )
 #: "One" is not compared as a number, because of "one of them".
 _VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {"one": ""}
@@ -80,9 +78,8 @@ class Support:
 class _Text:
     """The names, numbers and words of a text that are compared.
 
-    All names and numbers of a claim must occur in the passages, and enough of its words. Names are
-    whole words, words are stems; `forms` has both of each, since a word at the beginning of a
-    sentence may be either.
+    Names are whole words, words are stems; `forms` has both of each, since a word at the beginning
+    of a sentence may be either.
     """
 
     text: str
@@ -196,16 +193,16 @@ class Evidence:
         if not (is_in_another(claim, known) or (few and is_in_another(self.question, known))):
             return ""
         held = frozenset[str]().union(*self._forms)
-        digits = held | {regex.sub(r"\D", "", number) for number in _DIGITS.findall(known)}
-        if any(regex.sub(r"\D", "", number) not in digits for number in _DIGITS.findall(claim)):
-            return ""
-        wanted = _compared(claim)
-        both = [word for word in words(claim) if word.casefold() in wanted.all & held]
-        return "it is in another language than the passages, which the check cannot judge; " + (
-            f"in both stand {', '.join(dict.fromkeys(both))}"
-            if both
-            else "no name or number stands in both"
+        told, asked = (
+            {regex.sub(r"\D", "", n) for n in _DIGITS.findall(t)} for t in (known, claim)
         )
+        if not asked <= held | told:
+            return ""
+        shared = _compared(claim).all & held
+        both = dict.fromkeys(word for word in words(claim) if word.casefold() in shared)
+        where = f"in both stand {', '.join(both)}" if both else "no name or number stands in both"
+        why = "it is in another language than the passages, which the check cannot judge"
+        return f"{why}; {where}"
 
     def embed(self, texts: Sequence[str]) -> None:
         """Embed texts in one batch, to be compared later."""
@@ -221,11 +218,8 @@ class Evidence:
 
     def _meaning(self, claim: str, places: Sequence[int], encoder: Encoder) -> float:
         """Return the best cosine of a claim with a titled sentence."""
-        texts = [
-            f"{self.passages[at].heading}: {sentence.text}"
-            for at in places
-            for sentence in self._sentences[at]
-        ]
+        titled = [(self.passages[at].heading, self._sentences[at]) for at in places]
+        texts = [f"{title}: {sentence.text}" for title, read in titled for sentence in read]
         self.embed([claim, *texts])
         vector = self._vectors[claim]
         return max((float(self._vectors[text] @ vector) for text in texts), default=0.0)
@@ -264,13 +258,13 @@ def _negation_agrees(wanted: _Text, nearest: Sequence[_Text]) -> bool:
     """Return whether the most similar clause to each of a claim's has a negation if it has."""
     read = [(clause.forms, no) for s in nearest for clause, no in _clauses(s.text) if clause.all]
     for clause, no in _clauses(wanted.text):
-        # Shared words count before shared names.
-        shared = [
-            ((len(clause.words & forms), len(clause.all & forms)), other) for forms, other in read
-        ]
-        most = max((number for number, _ in shared), default=(0, 0))
-        agree = any(other is no for number, other in shared if number == most)
-        if not agree and (most[1] or no):
+        # Shared words count before shared names; of as many, a clause that agrees.
+        shared = (
+            (len(clause.words & forms), len(clause.all & forms), other is no)
+            for forms, other in read
+        )
+        _, most, agrees = max(shared, default=(0, 0, False))
+        if not agrees and (most or no):
             return False
     return True
 
@@ -340,8 +334,6 @@ def _key(word: str) -> str:
     return stem(word)[:_STEM_LETTERS]
 
 
-# --- Claims ---
-
 #: The marks after a claim that the evidence does not support, and after one that is not judged.
 MARK, UNJUDGED = "[not in the evidence]", "[not checked: in another language]"
 #: Other passages that are tried where those that a claim cites do not support it.
@@ -407,12 +399,12 @@ class _Check:
     def sentence(self) -> Statement:
         evidence, cited = self.evidence, self.cited
         own = evidence.support(self.text, cited) if cited else Support(0.0, "it cites nothing")
-        if cited and own.carried:
+        if own.carried:
             return self._carried(self._needed(cited), own.score)
         # Others are added to those cited, then tried alone, and in pairs.
         near = [at for at in evidence.sharing(self.text, _TRIED) if at not in cited]
         added = [(*cited, at) for at in near] if cited else []
-        for places in chain(added, ((at,) for at in near), combinations(near, 2)):
+        for places in chain(added, combinations(near, 1), combinations(near, 2)):
             support = evidence.support(self.text, places)
             if support.carried:
                 return self._carried(self._needed(places), support.score)
@@ -445,12 +437,11 @@ class _Check:
         places = {passage.id: at for at, passage in enumerate(evidence.passages)}
         behind = list(dict.fromkeys(places[p] for reason in supported for p in reason.passages))
         if text in _YES_OR_NO:
-            if not supported or len(supported) < len(reasons):
-                if why and all(reason.carried or not reason.judged for reason in reasons):
-                    return self._told(why, judged=False)
-                note = "yes and no are carried by their reasons, and not all of these are"
-                return self._told(note)
-            return self._told("", min(reason.support for reason in supported), behind)
+            if supported and len(supported) == len(reasons):
+                return self._told("", min(reason.support for reason in supported), behind)
+            if why and all(reason.carried or not reason.judged for reason in reasons):
+                return self._told(why, judged=False)
+            return self._told("yes and no are carried by their reasons, and not all of these are")
         # The passages that it cites, those of its reasons, else those that share most with it.
         near = [] if reasons else evidence.sharing(f"{evidence.question} {self.text}", _TRIED)
         for tried, most in ((self.cited, None), (behind, None), (near, 1)):

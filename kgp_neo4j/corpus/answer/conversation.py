@@ -25,11 +25,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The user's text, the question that it was resolved to, its answer and the sources of that."""
+    """The user's text, the question that it was resolved to, `ask`'s answer, and its sources."""
 
     said: str
     question: str
-    #: That of `ask`: the numbers in its text are places among its own passages.
     answer: Answer
     sources: tuple[Source, ...] = ()
 
@@ -38,9 +37,9 @@ class Conversation:
     """Asks a pipeline the questions of a conversation, each resolved by the turns before it.
 
     The pipeline's language model rewrites follow-up questions (one call) and answers them
-    (another); without one, rules rewrite them. With `trace` the traversal of each turn is stored in
-    the graph. `history` are turns before the first one. `sources` are the passages that support the
-    answers, each once: their numbers, from 1, stay the same for the whole conversation.
+    (another); without one, rules rewrite them. With `trace` each traversal is stored. `history` are
+    turns before the first one. `sources` are the passages that support the answers, each once, with
+    the same numbers, from 1, for the whole conversation.
     """
 
     def __init__(
@@ -61,8 +60,8 @@ class Conversation:
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)
         support = sources(answer)
-        known = self._numbers()
-        self.sources += [passage for passage in support if passage.id not in known]
+        numbers = self._numbers()
+        self.sources += [passage for passage in support if passage.id not in numbers]
         numbers = self._numbers()
         kept = [Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support]
         turn = Turn(text, question, answer, tuple(kept))
@@ -87,14 +86,12 @@ class Conversation:
 def sources(answer: Answer) -> list[Passage]:
     """Return the passages that carried statements cite, else those of the shown sentences."""
     cited = {p for statement in answer.statements if statement.carried for p in statement.passages}
-    if not cited:
-        cited = {sentence.passage for sentence in answer.shown_sentences}
+    cited = cited or {sentence.passage for sentence in answer.shown_sentences}
     return [passage for passage in answer.passages if passage.id in cited]
 
 
 def _past_turn(turn: Turn) -> Said:
     answer = turn.answer
     short = answer.statements[0].text if answer.statements else answer.text
-    first = [source.title for source in turn.sources]
-    titles = [*first, *(passage.title for passage in answer.passages)]
+    titles = [*(each.title for each in turn.sources), *(each.title for each in answer.passages)]
     return Said(turn.question, short, tuple(dict.fromkeys(titles))[:_TITLES])

@@ -41,7 +41,7 @@ _NAME = regex.compile(
     r"\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:of|the|de|von|van)\s+)*\p{Lu}[\p{L}\p{N}'’-]*)*"
 )
 #: A noun that a pronoun behind it may mean.
-_NOUN = regex.compile(r"\b(?:the|an?|this|that|these|those)\s+\p{L}[\p{L}-]*", regex.IGNORECASE)
+_NOUN = regex.compile(r"(?i)\b(?:the|an?|this|that|these|those)\s+\p{L}[\p{L}-]*")
 _YEAR = regex.compile(r"\b\d{3,4}s?\b")
 #: "And the ferry", "What about Hesk", "In 1911": a few words that are no question by themselves.
 _OTHER = regex.compile(
@@ -51,9 +51,8 @@ _OTHER = regex.compile(
 )
 #: "Why", "And who else", "By whom", "Who by".
 _ALONE = regex.compile(
-    rf"(?:(?:and|or|but)\s+)?"
-    rf"((?P<beside>{_BESIDE}|{_ASKING}\s+{_PREPOSITION})|{_ASKING}(?: else)?)",
-    regex.IGNORECASE,
+    rf"(?i)(?:(?:and|or|but)\s+)?"
+    rf"((?P<beside>{_BESIDE}|{_ASKING}\s+{_PREPOSITION})|{_ASKING}(?: else)?)"
 )
 #: What a question begins with before a verb and its subject: "Where" of "Where was Ann born?".
 _BEGINS = regex.compile(
@@ -89,8 +88,8 @@ class Said:
         titles = (" ".join(form) for title in self.titles for form in title_words(title))
         places = {title: self.question.casefold().find(title.casefold()) for title in titles}
         named = [title for title in places if places[title] >= 0]
-        capitals = _names_in(self.question)
-        return sorted(named, key=lambda title: (-len(title), -places[title])) or capitals[::-1]
+        named.sort(key=lambda title: (-len(title), -places[title]))
+        return named or _names_in(self.question)[::-1]
 
     def meant_by(self, kind: str) -> list[str]:
         """Return the names that a pronoun of a kind may mean after this turn, the likeliest first.
@@ -107,10 +106,7 @@ class Said:
 
 
 def by_rules(question: str, history: Sequence[Said]) -> str:
-    """Complete a question from the turns before it: pronouns, and parts that it leaves out.
-
-    A question that is complete, too long to be a follow-up or not English is returned as it is.
-    """
+    """Complete a question from the turns before it: pronouns, and parts that it leaves out."""
     text = " ".join(question.split())
     if not history or len(text) > _LONGEST:
         return question
@@ -175,25 +171,21 @@ def _with_other(last: Said, at: str, other: str) -> str:
         if _YEAR.search(question):
             return str(_YEAR.sub(other, question))
         return f"{question.rstrip(' ?.!')} {at.lower() or 'in'} {other}?"
+    named = [rf"(?i)(?:\b(?:the|an?)\s+)?{regex.escape(name)}" for name in last.names()]
+    patterns = [*named, _NOUN.pattern]
     if at:
-        same = regex.search(
-            rf"(?<=\b{at.lower()}\s)(?:the\s+)?(?:{_NAME.pattern}|\p{{Ll}}+)", question
-        )
-        if not same:
-            return f"{question.rstrip(' ?.!')} {at.lower()} {other}?"
-        return question[: same.start()] + other + question[same.end() :]
-    named = [rf"(?:\b(?:the|an?)\s+)?{regex.escape(name)}" for name in last.names()]
-    for pattern in (*named, _NOUN.pattern):
-        if place := regex.search(pattern, question, regex.IGNORECASE):
+        patterns = [rf"(?<=\b{at.lower()}\s)(?:the\s+)?(?:{_NAME.pattern}|\p{{Ll}}+)"]
+    for pattern in patterns:
+        if place := regex.search(pattern, question):
             return question[: place.start()] + other + question[place.end() :]
-    return f"{question.rstrip(' ?.!')}, of {other}?"
+    return f"{question.rstrip(' ?.!')}{f' {at.lower()}' if at else ', of'} {other}?"
 
 
 def understood(text: str, history: Sequence[Said], model: LanguageModel | None) -> str:
     """Return a question as the turns before it complete it: by a model (one call), or by rules.
 
     The rules are used, too, where its reply is unusable, or has a name or number that is not there.
-    A question too long to follow up is returned as it is. Raises ModelError for an unusable model.
+    Raises ModelError for an unusable model.
     """
     if model is None or not history or len(text) > _LONGEST:
         return by_rules(text, history)
@@ -203,16 +195,11 @@ def understood(text: str, history: Sequence[Said], model: LanguageModel | None) 
     prompt = "\n".join([*lines, f"Last question: {plain(text)}", "", "The last question alone:"])
     reply = model.reply(_TASK, prompt, tokens=128)
     rewritten = plain(without_citations(neutral(reply.text)).strip().split("\n")[0])
-    rewritten = regex.sub(
-        r"^(?:the )?(?:last |rewritten )?question\s*:\s*", "", rewritten, flags=regex.I
-    )
+    rewritten = regex.sub(r"(?i)^(?:the )?(?:last |rewritten )?question\s*:\s*", "", rewritten)
     titles = " ".join(title for turn in history for title in turn.titles)
     known = {word.casefold() for word in words(f"{prompt} {titles}")}
-    new = any(
-        word[0].isupper() or word[0].isdigit()
-        for word in words(rewritten)[1:]
-        if word.casefold() not in known
-    )
-    if reply.finish != "stop" or not rewritten or len(rewritten) > _LONGEST or new:
+    new = [word for word in words(rewritten)[1:] if word.casefold() not in known]
+    invented = any(word[0].isupper() or word[0].isdigit() for word in new)
+    if reply.finish != "stop" or not rewritten or len(rewritten) > _LONGEST or invented:
         return by_rules(text, history)
     return str(rewritten).strip("“”\"' ")

@@ -21,7 +21,7 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.corpus import Answer, Passage, Reading, Statement
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.language import LanguageModel, ReplyOptions
 from kgp_neo4j.types.tables import Tier
 
 _NOTES = {
@@ -65,28 +65,24 @@ def answer_with_model(
     The prompt has those of `shown` (default: all), in that order, with their numbers among all.
     Those that do not fit into the model's context are left out, the ones of the least `worth` (by
     id; default: the last) first, and a note says which. `abstains` lets the model say that the
-    passages do not hold the answer. Without passages it answers from its own knowledge, and no
-    statement is supported. Without an `encoder` the check compares words only; a reader that is
-    given as `ask` is asked for the names of a sentence. Raises ModelError where the model cannot be
-    used.
+    passages do not hold the answer. Without passages it answers from its own knowledge. Without an
+    `encoder` the check compares words only. Raises ModelError where the model cannot be used.
     """
     number = {passage.id: at for at, passage in enumerate(passages, 1)}
     shown = passages if shown is None else shown
-    least = min((worth or {}).values(), default=0.0) - 1
-    best = sorted(shown, key=lambda passage: -(worth or {}).get(passage.id, least))
+    worth = worth or {}
+    least = min(worth.values(), default=0.0) - 1
+    best = sorted(shown, key=lambda passage: -worth.get(passage.id, least))
     blocks = [passage_block(number[passage.id], passage) for passage in best]
     line = {block: shown.index(passage) for block, passage in zip(blocks, best, strict=True)}
-    reply, fitting = reply_with_passages(
-        model,
-        TASK,
-        lambda texts: prompt_for(
-            question, sorted(texts, key=line.__getitem__), form, alone=not blocks, abstains=abstains
-        ),
-        blocks,
-        tokens=TOKENS[form],
-        grammar=grammar_for(form, [number[each.id] for each in shown], abstains=abstains),
-        on_text=on_text,
-    )
+
+    def make(texts: Sequence[str]) -> str:
+        ordered = sorted(texts, key=line.__getitem__)
+        return prompt_for(question, ordered, form, alone=not blocks, abstains=abstains)
+
+    grammar = grammar_for(form, [number[each.id] for each in shown], abstains=abstains)
+    options = ReplyOptions(tokens=TOKENS[form], grammar=grammar, on_text=on_text)
+    reply, fitting = reply_with_passages(model, TASK, make, blocks, **options)
     notes: list[str] = []
     if dropped := sorted(number[passage.id] for passage in best[fitting:]):
         notes.append(
@@ -99,17 +95,13 @@ def answer_with_model(
     known = "\n".join(passage.text for passage in best[:fitting])
     parsed = parse_reply(without_prompt(reply.text), form, known, cut=broken)
     if broken:
-        notes.append(
-            "The model's reply was cut off: what it began last is left out."
-            if parsed.claims
-            else "The model's reply was cut off before it said anything."
-        )
+        rest = ": what it began last is left out" if parsed.claims else " before it said anything"
+        notes.append(f"The model's reply was cut off{rest}.")
     if parsed.left_out:
         notes.append("The model's reply is too long: its end is left out.")
     if parsed.kind != "answer":
-        if not broken:
-            notes.append(_NOTES[parsed.kind])
-        return Prompted(parsed.kind, notes=tuple(notes))
+        told = () if broken else (_NOTES[parsed.kind],)
+        return Prompted(parsed.kind, notes=(*notes, *told))
     statements = check(parsed.claims, Evidence(question, passages, encoder, ask))
     notes += (f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note)
     judged = [s.carried for s in statements if s.judged]
@@ -136,10 +128,9 @@ def passages_to_show(evidence: Answer, reading: Reading | None, most: int | None
 def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) -> bool | None:
     """Return whether the reader reads what a model answers: None where that cannot be said.
 
-    It cannot where the reader does not answer (a question for why or how, or in a language that it
-    does not know), where the reply is in another language than the passages, or where it finds its
-    answer improbable; `tier` is how that would be given. That a model says the same makes it
-    likelier, but not sure.
+    It cannot where the reader does not answer with words of its own, where the reply is in another
+    language than the passages, or where it finds its answer improbable; `tier` is how that would be
+    given.
     """
     if reading is None or reading.kind == "sentence":
         return None

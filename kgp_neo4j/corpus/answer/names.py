@@ -47,10 +47,7 @@ class _Asked(NamedTuple):
 
 
 def wrong_name(claim: str, passages: Sequence[Passage], ask: Ask) -> str:
-    """Return a note where passages have another name in place of a claim's; empty for none.
-
-    It is empty, too, where there is no reader to ask, or no English, which alone it knows.
-    """
+    """Return a note where passages have another name in place of a claim's, in English alone."""
     known = "\n".join(passage.text for passage in passages)
     if ask is None or len(passages) > _TOGETHER:
         return ""

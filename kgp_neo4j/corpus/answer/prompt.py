@@ -2,12 +2,11 @@
 
 The paper puts the passages of the traversal and the question into one prompt and asks for a short
 answer (Wang et al., AAAI 2024, section "LLM-based KG traversal agent" and Table 1; its code says in
-under six words). The baselines share the prompt: "golden" has the passages with the supporting
-facts, "none" has the question alone, and each retriever those that it found.
+under six words). The baselines share the prompt.
 
 Documents are data. Every line of a passage begins with a bar, and all are between two lines with a
-hash of the passages: no text can end its own passage or begin another one, since it would have to
-contain a hash of itself. Numbers in square brackets, the form of citations, get round ones.
+hash of the passages: no text can end its own passage or begin another one. Numbers in square
+brackets, the form of citations, get round ones.
 """
 
 import hashlib
@@ -66,8 +65,7 @@ def prompt_for(
 ) -> str:
     """Return the prompt for an answer from passages, or `alone`: from what the model knows.
 
-    What all prompts have in common comes first, so that an engine need not read it again; with
-    `abstains` they say what to write where the passages do not hold the answer.
+    What all prompts have in common comes first, so that an engine need not read it again.
     """
     if alone:
         instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
@@ -77,19 +75,14 @@ def prompt_for(
 
 
 def grammar_for(form: str, numbers: Sequence[int], *, abstains: bool = True) -> str:
-    """Return the grammar (GBNF) of a short answer from passages of these numbers, if any.
-
-    Of another form it is empty.
-    """
+    """Return the grammar (GBNF) of a short answer from passages of these numbers; else nothing."""
     if form != "short":
         return ""
     # Each number once, and two at most: a small model repeats them without end. A reason is one
     # sentence, in which a stop stands within a word or behind an initial.
-    cited = " | ".join(
-        f'"[{one}]"' + (f" ({' | '.join(rest)})?" if rest else "")
-        for at, one in enumerate(numbers)
-        for rest in [[f'"[{other}]"' for other in numbers[at + 1 :]]]
-    )
+    marks = [f'"[{number}]"' for number in numbers]
+    pairs = [f"{mark} ({' | '.join(marks[at:])})?" for at, mark in enumerate(marks[:-1], 1)]
+    cited = " | ".join([*pairs, *marks[-1:]])
     nothing = f'"{_ABSTAIN}" | ' if abstains else ""
     # A limit in words would be kept to by leaving out the spaces between them.
     words = 'words ::= "Answer: \\"" [^ .\\n"\\[\\]] [^\\n"\\[\\]]{0,79} "\\""\n'
@@ -133,9 +126,8 @@ def without_prompt(reply: str) -> str:
 
 
 def _is_of_prompt(line: str) -> bool:
-    if _BORDER.fullmatch(line):
-        return True
-    return len(line) >= _TOLD and any(told.startswith(line) for told in _INSTRUCTIONS)
+    told = len(line) >= _TOLD and any(each.startswith(line) for each in _INSTRUCTIONS)
+    return told or _BORDER.fullmatch(line) is not None
 
 
 def _harmless(text: str) -> str:

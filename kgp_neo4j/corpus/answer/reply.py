@@ -1,8 +1,4 @@
-"""Parses a model's reply: the short answer, its sentences, and the citations of each.
-
-Replies have many forms: the two lines asked for, one line, a paragraph, Markdown, cut off in the
-middle. Nothing in them is run, followed or used as a template.
-"""
+"""Parses a model's reply, whatever its form: the short answer, its sentences, their citations."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -34,18 +30,16 @@ _DOUBLE = regex.compile(r"\[\s?((?:\[[^\[\]\n]{1,60}\][\s,;]{0,3}){1,20})\]")
 #: What citations leave of "(Passage [1])" and "([1], [2])", and of "Passage [1]" alone.
 _LEFT = regex.compile(r"\s?\((?:passages?)? [ ,]*\)|^passages?$", regex.IGNORECASE)
 _AFTER_STOP = regex.compile(
-    r"(?<![.!?…。！？])([.!?…。！？]++[\"'”’»)]*+)((?:\s*+" + _CITATION.pattern + r")+)",
-    regex.IGNORECASE,
+    r"(?i)(?<![.!?…。！？])([.!?…。！？]++[\"'”’»)]*+)((?:\s*+" + _CITATION.pattern + r")+)"
 )
 #: Where a sentence begins right after the stop of another one.
 _GLUED = regex.compile(r"(?<=[\p{Ll}\d\])][.!?])(?=\p{Lu}\p{Ll})")
 _RANGE = regex.compile(r"(\d{1,4})\s*(?:-|–|—|\.\.|to)\s*\D{0,10}(\d{1,4})", regex.IGNORECASE)
 _NUMBER = regex.compile(r"-?\d+")
 _LABEL = regex.compile(
-    r"^[\s>*_#-]*+(?:\d[.)]\s*)?(?:\*\*|__)?(?:(?P<answer>(?:final\s+|short\s+)?answer|答案|回答)"
+    r"(?i)^[\s>*_#-]*+(?:\d[.)]\s*)?(?:\*\*|__)?(?:(?P<answer>(?:final\s+|short\s+)?answer|答案|回答)"
     r"|(?P<because>because|reasons?|reasoning|explanation|evidence|why))"
-    r"(?:\*\*|__)?\s*(?:[:：]|[-–—]\s|$)(?:\*\*|__)?\s*",
-    regex.IGNORECASE,
+    r"(?:\*\*|__)?\s*(?:[:：]|[-–—]\s|$)(?:\*\*|__)?\s*"
 )
 #: The second of the two lines, where it stands on the first.
 _SECOND = regex.compile(
@@ -53,25 +47,23 @@ _SECOND = regex.compile(
     regex.IGNORECASE | regex.MULTILINE,
 )
 _SO = regex.compile(
-    r"^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?answer\s++is\s*+:?\s*+(.+)$",
-    regex.IGNORECASE,
+    r"(?i)^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?"
+    r"answer\s++is\s*+:?\s*+(.+)$"
 )
 _ABSTAINS = regex.compile(
-    r"^\W*(?:answer\s*[:：]\s*)?(?:(?:unfortunately|based on (?:the|these) [\w ]{1,30}),\s*)?"
+    r"(?i)^\W*(?:answer\s*[:：]\s*)?(?:(?:unfortunately|based on (?:the|these) [\w ]{1,30}),\s*)?"
     r"(?:(?:the answer|this|it) is\s+)?"
     r"(?:not (?:in|stated in|found in|given in) the (?:evidence|passages?|documents?|context|text)"
     r"|not (?:stated|known|given)|unknown|no answer|unanswerable|n/a|i do(?: not|n['’]t) know"
     r"|(?:it )?cannot be (?:determined|answered|inferred)\b[^\n.!?]{0,200}"
     r"|there is (?:no|not enough) (?:information|evidence)\b[^\n.!?]{0,200}"
     r"|(?:the|these) passages? (?:do|does) not "
-    r"(?:hold|contain|state|say|mention|provide|specify|give|tell)\b[^\n.!?]{0,200})\W*$",
-    regex.IGNORECASE,
+    r"(?:hold|contain|state|say|mention|provide|specify|give|tell)\b[^\n.!?]{0,200})\W*$"
 )
 _REFUSES = regex.compile(
-    r"^\W*(?:(?:i['’]?m|i am) (?:very |so )?sorry\b|sorry,|i apologi[sz]e\b|"
+    r"(?i)^\W*(?:(?:i['’]?m|i am) (?:very |so )?sorry\b|sorry,|i apologi[sz]e\b|"
     r"i (?:can(?:no|['’])t|am (?:not able|unable)|won['’]t|must decline)|as an ai\b|"
-    r"i (?:do not|don['’]t) (?:feel comfortable|have (?:the )?(?:ability|information|enough)))",
-    regex.IGNORECASE,
+    r"i (?:do not|don['’]t) (?:feel comfortable|have (?:the )?(?:ability|information|enough)))"
 )
 _LIST_MARK = regex.compile(r"^\s*(?:[-*+•>#]+|\d{1,2}\)|(?P<number>\d{1,2})\.)\s+")
 _EMPHASIS = regex.compile(r"(\*\*|__|\*|(?<!`)`++)(?=\S)(.{1,400}?)(?<=\S)\1")
@@ -80,21 +72,19 @@ _ENDS = regex.compile(r"[.!?…。！？:]['\"”’»)\]]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of a reply, without its citations, and the numbers that it cites."""
+    """A sentence of a reply without its citations; a `short` answer is judged by its words."""
 
     text: str
     cited: tuple[int, ...] = ()
-    #: Whether it is the short answer, which is judged by its words and not as a sentence.
     short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed reply; `kind` is `answer`, `abstains`, `refused` or `empty`."""
+    """A reply: `answer`, `abstains`, `refused` or `empty`; `left_out` counts what is too long."""
 
     kind: str
     claims: tuple[Claim, ...] = ()
-    #: Sentences that were not read of a reply that is too long.
     left_out: int = 0
 
 
@@ -107,9 +97,7 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
     bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)
     # Brackets that Markdown would escape cite all the same.
     bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
-    bare = regex.sub(
-        r"^[^\S\n]*+```\w*+[^\S\n]*+$", "", neutral(bare, known), flags=regex.MULTILINE
-    )
+    bare = regex.sub(r"(?m)^[^\S\n]*+```\w*+[^\S\n]*+$", "", neutral(bare, known))
     # Single spaces keep the expressions below linear.
     bare = regex.sub(r"[^\S\n]+", " ", bare).strip()
     bare = _DOUBLE.sub(r"\1", bare)
@@ -141,7 +129,6 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
     # The first line may be the short answer, or the line after a label on a line of its own.
     due = form == "short"
     for at, line in enumerate(lines):
-        last = at == len(lines) - 1
         label = _LABEL.match(line)
         short = bool(label and label["answer"]) and form == "short"
         # Without Markdown's marks of lists, headings and emphasis.
@@ -155,10 +142,9 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
             said, _ = _cited(rest)
             short = len(said.split()) <= _SHORT_WORDS and "?" not in said
         due = short and not rest
-        so = _SO.match(rest) if form == "short" else None
-        if so:
+        if form == "short" and (so := _SO.match(rest)):
             rest, short = so[1], True
-        unfinished = cut and last
+        unfinished = cut and at == len(lines) - 1
         if short and (not unfinished or _ENDS.search(rest)):
             first, rest = _first(rest)
             claims += _claim(first, short=True)
@@ -179,8 +165,7 @@ def _first(text: str) -> tuple[str, str]:
 
 def _sentences(text: str, *, cut: bool, form: str) -> list[Claim]:
     """Return the sentences of a line; citations after a full stop belong to the sentence before."""
-    text = _AFTER_STOP.sub(r"\2\1 ", text)
-    text = _GLUED.sub(" ", text)
+    text = _GLUED.sub(" ", _AFTER_STOP.sub(r"\2\1 ", text))
     pieces = [text[start:end] for start, end in sentences(text)]
     if cut and pieces and not _ENDS.search(pieces[-1]):
         pieces = pieces[:-1]
@@ -203,9 +188,7 @@ def _claim(text: str, *, short: bool = False) -> list[Claim]:
     bare, cited = _cited(text)
     if short:
         bare = regex.sub(r"[.。]\s*$", "", bare).strip()
-    if not regex.search(r"[\p{L}\p{N}]", bare):
-        return []
-    return [Claim(bare, cited, short)]
+    return [Claim(bare, cited, short)] if regex.search(r"[\p{L}\p{N}]", bare) else []
 
 
 def _cited(text: str) -> tuple[str, tuple[int, ...]]:

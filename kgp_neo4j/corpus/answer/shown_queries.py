@@ -11,25 +11,20 @@ from kgp_neo4j.types.tables import ShownQuery, StructuralAnswer
 
 #: Best paths that are shown, few enough for a readable picture.
 _MOST_PATHS = 4
-#: Settings of a traversal that custom.kgp.retrieve has too.
+#: Settings of a traversal that custom.kgp.retrieve has too, and its maximum of hops.
 _SETTINGS = ("budget", "seeds", "branching", "hops")
-#: Its maximum of hops.
 _MOST_HOPS = 2
 
 
 def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
-    """Return the read-only queries that show an answer's evidence, each with its parameters.
-
-    The queries that computed a structural answer are in `answer.structural`.
-    """
+    """Return the queries that show an answer's evidence; `answer.structural` has its own."""
     queries: list[ShownQuery] = []
     passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_MOST_PATHS]]
     if passages:
         queries.append(shown_query("browser/show", nodes=passages))
         steps = [step for path in answer.paths[:_MOST_PATHS] for step in pairwise(path.steps)]
-        pairs = list(dict.fromkeys((a.passage, b.passage) for a, b in steps))
-        if pairs:
-            queries.append(shown_query("traverse/path_edges", pairs=[list(pair) for pair in pairs]))
+        if pairs := dict.fromkeys((a.passage, b.passage) for a, b in steps):
+            queries.append(shown_query("traverse/path_edges", pairs=list(map(list, pairs))))
         settings = {k: v for k, v in answer.settings.items() if k in _SETTINGS}
         if "hops" in settings:
             settings["hops"] = min(settings["hops"], _MOST_HOPS)

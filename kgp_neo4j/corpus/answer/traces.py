@@ -16,7 +16,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
-from kgp_neo4j.types.json_records import to_json
+from kgp_neo4j.types.json_records import parts, to_json
 
 #: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = (
@@ -34,14 +34,13 @@ _MOST_WORDS, _LONGEST_WORD = 20, 100
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A stored traversal: the answer, and the visits in their order."""
+    """A stored traversal: the answer, the visits in order, and the titles of those `gone` since."""
 
     id: str
     asked_at: str
     answer: Answer
     visits: tuple[Visit, ...]
     titles: Mapping[str, str]
-    #: Titles of passages deleted since, in the answer's notes; only their place is known.
     gone: tuple[str, ...] = ()
 
 
@@ -54,10 +53,8 @@ def with_trace(database: Database, answer: Answer) -> Answer:
 def store(database: Database, answer: Answer) -> str:
     """Store the traversal of an answer in the graph, in one transaction, and return its id.
 
-    A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
-    to each passage visited, with its place in the order, the visits before it, the edge with its
-    reason, and the scores; it is `LED_TO_ANSWER` on the way to what the answer rests on. Retrieval
-    does not read these. Raises CorpusError without such a corpus.
+    From a node `Question` a relationship `VISITED` leads to each passage visited; it is
+    `LED_TO_ANSWER` on the way to what the answer rests on. Raises CorpusError without the corpus.
     """
     all_visits = visits(answer)
     on_way = to_answer(answer, all_visits)
@@ -73,7 +70,7 @@ def store(database: Database, answer: Answer) -> str:
         "settings": to_json(answer.settings),
         "answer": answer.text,
         "seconds": answer.seconds,
-        "details": to_json({name: getattr(answer, name) for name in _DETAILS}),
+        "details": to_json(parts(answer, *_DETAILS)),
         "passages": visited,
         "titles": [titles.get(passage, "") for passage in visited],
     }
@@ -82,7 +79,7 @@ def store(database: Database, answer: Answer) -> str:
             "passage": v.step.passage,
             "type": "LED_TO_ANSWER" if v.order in on_way else "VISITED",
             "properties": {
-                **{name: getattr(v.step, name) for name in _STEP},
+                **parts(v.step, *_STEP),
                 "order": v.order,
                 "step": v.hop,
                 "path": list(v.path),
@@ -156,14 +153,8 @@ def explain(database: Database, trace: str) -> Replay:
         named = ", ".join(map(repr, gone[:_LISTED])) + (", ..." if len(gone) > _LISTED else "")
         left = f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since"
         answer = replace(answer, notes=(*answer.notes, f"{left}: {named}."))
-    return Replay(
-        id=key,
-        asked_at=rows[0]["askedAt"],
-        answer=replace(answer, queries=queries_of(answer)),
-        visits=tuple(all_visits),
-        titles=titles,
-        gone=gone,
-    )
+    answer = replace(answer, queries=queries_of(answer))
+    return Replay(key, rows[0]["askedAt"], answer, tuple(all_visits), titles, gone)
 
 
 def traces(
@@ -179,9 +170,10 @@ def traces(
     Their ids begin with `start`, and their questions and answers have all `words`, in any case.
     Raises ConfigurationError for too many words, or too long ones.
     """
-    if len(words) > _MOST_WORDS or any(len(word) > _LONGEST_WORD for word in words):
+    longest = max(map(len, words), default=0)
+    if len(words) > _MOST_WORDS or longest > _LONGEST_WORD:
         raise ConfigurationError(
-            f"{len(words):,} words are sought, the longest of {max(map(len, words)):,} characters: "
+            f"{len(words):,} words are sought, the longest of {longest:,} characters: "
             f"at most {_MOST_WORDS} of {_LONGEST_WORD} are"
         )
     asked = {"corpus": corpus, "start": start, "words": list(words), "limit": limit}
@@ -202,17 +194,15 @@ def _full_id(database: Database, trace: str) -> str:
     """Return the only id that begins with these characters."""
     start = trace.strip().lower()
     ids = [t.id for t in traces(database, start=start, limit=_LISTED + 1)] if start else []
-    if start in ids:
-        return start
     if not ids:
         raise _no_trace(trace)
-    if len(ids) > 1:
+    if len(ids) > 1 and start not in ids:
         more = len(ids) > _LISTED
         raise TraceError(
             f"{'many' if more else len(ids)} traces begin with {trace!r}",
             hint=f"Give more of the id: {', '.join(ids[:_LISTED])}{', ...' if more else ''}.",
         )
-    return ids[0]
+    return start if start in ids else ids[0]
 
 
 def _no_trace(trace: str) -> TraceError:

@@ -14,8 +14,7 @@ class Visit:
     """One passage visited: its place in the order, and the visits that led to it.
 
     Visits are counted from 1, hop by hop and the best first; `path` has their numbers from the seed
-    to this one. `rank` is the place of the passage among those retrieved, from 1, where a path ends
-    here.
+    to this one. `rank` is the passage's place among those retrieved, from 1, if a path ends here.
     """
 
     order: int
@@ -43,25 +42,15 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
         if passage.id not in ended
     ]
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
-    # A step is identified by the one before it and its own fields; sorted by depth and first path.
-    known: dict[tuple[int | None, Step], int] = {}
-    places: list[tuple[int, int]] = []
-    ends: set[int] = set()
-    for at, path in enumerate((*answer.paths, *without_path)):
-        last: int | None = None
-        for depth, step in enumerate(path.steps):
-            if (last, step) not in known:
-                places.append((depth, at))
-            last = known.setdefault((last, step), len(known))
-        if last is not None:
-            ends.add(last)
-    visited: dict[int, Visit] = {}
-    ordered = sorted(known, key=lambda key: places[known[key]])
-    for order, (before, step) in enumerate(ordered, 1):
-        here = known[before, step]
-        orders = (*visited[before].path, order) if before is not None else (order,)
-        rank = ranks.get(step.passage) if here in ends else None
-        visited[here] = Visit(order, orders, step, rank)
+    paths = [path.steps for path in (*answer.paths, *without_path)]
+    # A visit is identified by all steps to it; the nearest to the seeds come first.
+    deepest = max(map(len, paths), default=0)
+    begun = (steps[:n] for n in range(1, deepest + 1) for steps in paths if n <= len(steps))
+    visited: dict[tuple[Step, ...], Visit] = {}
+    for order, steps in enumerate(dict.fromkeys(begun), 1):
+        before = visited[steps[:-1]].path if len(steps) > 1 else ()
+        rank = ranks.get(steps[-1].passage) if steps in paths else None
+        visited[steps] = Visit(order, (*before, order), steps[-1], rank)
     return tuple(visited.values())
 
 
@@ -75,12 +64,9 @@ def chosen(
     all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
 ) -> tuple[list[Visit], int]:
     """Return whole paths, to `first` and then by rank, of `most` visits; count those left out."""
-    ends = sorted(
-        (visit for visit in all_visits if visit.rank is not None),
-        key=lambda visit: (visit.step.passage not in first, visit.rank),
-    )
+    ends = [visit for visit in all_visits if visit.rank is not None]
     orders: set[int] = set()
-    for visit in ends:
+    for visit in sorted(ends, key=lambda end: (end.step.passage not in first, end.rank)):
         if len(orders.union(visit.path)) <= most:
             orders.update(visit.path)
     shown = [visit for visit in all_visits if visit.order in orders]

@@ -1,6 +1,7 @@
 """Choose the answer from the network's logits of each window, with its confidence."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -15,9 +16,8 @@ from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage
 
-#: Inputs of a choice's confidence: the network's own probability of the answer and of "nothing
-#: here" as log odds, how the answer was found, its length in tens of words, and the log odds of the
-#: second reading, where there is one.
+#: Inputs of a choice's confidence: the log odds of the answer, of "nothing here" and of the second
+#: reading, how the answer was found, and its length in tens of words.
 SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
     "words", "verified", "verified if yes or no",
@@ -41,6 +41,12 @@ _DECIDED = 0.75
 _SHORTEST = 2
 
 
+#: What was read of each window.
+_Windows = Sequence[tuple[Window, Logits]]
+#: (score, passage's index, start, end), the most relevant to the question first.
+_Sentences = tuple[tuple[float, int, int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The answer chosen: `spans` are (passage id, start, end), `signals` tell its confidence."""
@@ -49,8 +55,7 @@ class Choice:
     text: str = ""
     spans: tuple[tuple[str, int, int], ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
-    #: (score, passage's index, start, end), the most relevant to the question first.
-    sentences: tuple[tuple[float, int, int, int], ...] = ()
+    sentences: _Sentences = ()
 
     def verified(self, odds: float) -> Self:
         """Return the choice with the log odds of its second reading."""
@@ -60,27 +65,21 @@ class Choice:
         return replace(self, signals=self.signals | more)
 
 
-def choose(
-    question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
-) -> Choice:
-    """Return the answer, `none` where nothing was read, and the sentences most relevant to it."""
-    sentences = _by_support(question, passages, windows)
-    return replace(_chosen(question, passages, windows, sentences), sentences=tuple(sentences))
-
-
-def _chosen(
-    question: str,
-    passages: Sequence[Passage],
-    windows: Sequence[tuple[Window, Logits]],
-    supporting: Sequence[tuple[float, int, int, int]],
-) -> Choice:
-    """Return the answer alone.
+def choose(question: str, passages: Sequence[Passage], windows: _Windows) -> Choice:
+    """Return the answer, `none` where nothing was read, and the sentences most relevant to it.
 
     The window with the lowest probability of "nothing" gives the kind of the answer. A span is the
     likeliest of all windows. Where that window asks for a comparison, the network reads the two
     values and the options of the question that they belong to, and the values are compared exactly;
     where that is impossible, the answer is the one read without comparing.
     """
+    sentences = _by_support(question, passages, windows)
+    return replace(_chosen(question, passages, windows, sentences), sentences=sentences)
+
+
+def _chosen(
+    question: str, passages: Sequence[Passage], windows: _Windows, supporting: _Sentences
+) -> Choice:
     kinds = [probabilities(logits.kinds) for _, logits in windows]
     scored = [
         (candidate.score * kind[0], candidate)
@@ -93,9 +92,8 @@ def _chosen(
     span, yes, no, nothing = map(float, kinds[fullest])
     if compared := _compared(question, passages, windows, fullest):
         text, values, score = compared
-        places = [_place(passages, value) for value in values]
-        signals = _signals(score, nothing, "operation", text)
-        return Choice("span", text, sum(places, ()), signals)
+        places = sum((_place(passages, value) for value in values), ())
+        return Choice("span", text, places, _signals(score, nothing, "operation", text))
     if max(yes, no) > span:
         kind = "yes" if yes > no else "no"
         signals = _signals(max(yes, no), nothing, "yes or no", kind)
@@ -120,10 +118,7 @@ def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:
 
 
 def _compared(
-    question: str,
-    passages: Sequence[Passage],
-    windows: Sequence[tuple[Window, Logits]],
-    fullest: int,
+    question: str, passages: Sequence[Passage], windows: _Windows, fullest: int
 ) -> tuple[str, tuple[Candidate, ...], float] | None:
     """Return what the operation that a window asks for chose: the option, both values, a score."""
     window, logits = windows[fullest]
@@ -151,12 +146,8 @@ def _compared(
 
 
 def _signals(answer: float, nothing: float, how: str, text: str) -> dict[str, float]:
-    odds = _log_odds(answer)
-    signals = {
-        "answer": odds,
-        "nothing": _log_odds(nothing),
-        "words": min(len(text.split()), _LONGEST) / 10,
-    }
+    odds, length = _log_odds(answer), min(len(text.split()), _LONGEST) / 10
+    signals = {"answer": odds, "nothing": _log_odds(nothing), "words": length}
     return signals | ({how: 1.0, f"answer if {how}": odds} if how else {})
 
 
@@ -179,15 +170,13 @@ def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str
     return ((passage.id, at, at + len(text)),) if at >= 0 else ()
 
 
-def _by_support(
-    question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
-) -> list[tuple[float, int, int, int]]:
+def _by_support(question: str, passages: Sequence[Passage], windows: _Windows) -> _Sentences:
     """Return the sentences by the network's support and the share of the question's words."""
-    pieces: dict[int, list[tuple[int, int, float]]] = {}
+    pieces: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for window, logits in windows:
         for place, support in zip(window.places, logits.pieces[:, _SUPPORT], strict=True):
             if place is not None and not place[1]:
-                pieces.setdefault(place[0], []).append((place[2], place[3], float(support)))
+                pieces[place[0]].append((place[2], place[3], float(support)))
     asked = set(content_words(question))
     ranked = []
     for at, places in pieces.items():
@@ -200,15 +189,15 @@ def _by_support(
             if len(content) >= _SHORTEST:
                 shared = len(asked.intersection(content)) / max(1, len(asked))
                 ranked.append((float(np.mean(supports)) + shared, at, start, end))
-    return sorted(ranked, key=lambda one: (-one[0], *one[1:]))
+    return tuple(sorted(ranked, key=lambda one: (-one[0], *one[1:])))
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """A logistic function of a choice's signals.
 
-    From `stated` on nine in ten answers are right. Below `threshold` there is no answer, where the
-    agent does not say how likely the passages belong to the question.
+    From `stated` on nine in ten answers are right; below `threshold` there is none, unless the
+    agent says how likely the passages belong to the question.
     """
 
     bias: float = 0.0
@@ -237,8 +226,8 @@ class Calibration:
     def is_answer(self, confidence: float, judged: float | None, match: float) -> bool:
         """Return whether there is an answer, and not passages about something else alone.
 
-        `judged` is the agent's probability that the best passage belongs to the question, where it
-        judges them; `match` is the best match of a passage with the question (`Step.match`).
+        `judged` is the agent's probability that the best passage belongs to the question, if it
+        gives one; `match` is the best `Step.match` of a passage.
         """
         if judged is None:
             return confidence >= self.threshold

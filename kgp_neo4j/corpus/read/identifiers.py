@@ -1,8 +1,7 @@
 """What a question names, and the passage that answers has to have too: numbers, dates, names.
 
 "Who watches site 27?" is not answered by what is said of site 26. A number that is counted with
-("more than 30 employees", "24 kg") names nothing, and a bare one only where documents number such
-things.
+("more than 30 employees", "24 kg") names nothing.
 """
 
 import re
@@ -41,9 +40,8 @@ _LABELS = frozenset("number num no nr".split())
 _LABEL = rf"(?:\s+(?:{'|'.join(_LABELS)})\b\.?)?\s*#?\s*"
 _MONTHS = "|".join(MONTHS)
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})|(?:{_MONTHS})\s+\d{{1,2}})\b"
-    r"(?:,?\s+\d{4})?|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{4}\b",
-    re.IGNORECASE,
+    rf"(?i)\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})|(?:{_MONTHS})\s+\d{{1,2}})\b"
+    r"(?:,?\s+\d{4})?|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{4}\b"
 )
 _NAME = re.compile(r"\b[^\W\d_]*[A-Z]\w*(?:['’-]\w+)*(?:\s+[A-Z]\w*(?:['’-]\w+)*)*")
 _FIRST = re.compile(r"(?:^|[.?!:;]\s+|[\"“‘(])\W*\w+(?:['’]\w+)?")
@@ -63,10 +61,9 @@ _MOST_TERMS = 200
 class Identifier:
     """What a question names, as it says it; `query` finds it in the full-text index.
 
-    `has` tells whether a text has it, `others` finds what is of its kind, so that a passage which
-    has another instead is about that one; of dates only where it is headed by another
-    (`in_heading`). In a `series` it is missing only where documents have others. A full name has
-    those who share its last word.
+    `has` tells whether a text has it, `others` finds what is of its kind: a passage which has
+    another instead is about that one; of dates only where it is headed by another (`in_heading`).
+    In a `series` it is missing only where documents have others.
     """
 
     text: str
@@ -93,29 +90,27 @@ class Identifier:
 
     def near(self, passages: Sequence[Passage]) -> str:
         """Return what is spelled nearly so in passages, as they have it; empty for nothing."""
-        found: dict[str, float] = {}
-        # Another date is no misspelling.
-        for passage in passages if not self.in_heading else ():
-            for match in (_NAME if self.named else self.others or _NAME).finditer(_whole(passage)):
-                run = " ".join(match[0].split())
-                pairs = [(self.text if self.named else self.text[-len(run) :], run)]
-                pairs += [(_last(self.text), _last(run))] * self.named
-                alike = (SequenceMatcher(None, a.lower(), b.lower()).ratio() for a, b in pairs)
-                # Nearer by the whole name than by its last word.
-                found[run] = max(
-                    one * weight for one, weight in zip(alike, (1.0, 0.9), strict=False)
-                )
-        best = max(found, key=lambda run: (found[run], run), default="")
-        least = _NEAR_NAME if self.named else _NEAR
-        return best if best and found[best] >= least else ""
+        if self.in_heading:  # another date is no misspelling
+            return ""
+        kind = _NAME if self.named else self.others or _NAME
+        runs = {" ".join(m[0].split()) for each in passages for m in kind.finditer(_whole(each))}
+        likeness, run = max(((self._likeness(run), run) for run in runs), default=(0.0, ""))
+        return run if likeness >= (_NEAR_NAME if self.named else _NEAR) else ""
+
+    def _likeness(self, run: str) -> float:
+        if not self.named:
+            return _alike(self.text[-len(run) :], run)
+        # Nearer by the whole name than by its last word.
+        last = _alike(self.text.rpartition(" ")[2], run.rpartition(" ")[2])
+        return max(_alike(self.text, run), 0.9 * last)
 
 
 def _whole(passage: Passage) -> str:
     return f"{passage.heading}\n{passage.text}"
 
 
-def _last(run: str) -> str:
-    return run.rpartition(" ")[2]
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
 def identifiers_of(question: str, *, names: bool = True) -> list[Identifier]:
@@ -135,10 +130,9 @@ def _numbered(question: str) -> Iterator[Identifier]:
     for match in _CODE.finditer(question):
         text, before = match[0], question[: match.start()]
         ahead = [word.lower() for word in re.findall(r"[\w’'-]+", before)]
-        while ahead and ahead[-1] in _LABELS:
-            ahead.pop()
-        noun = ahead[-1] if ahead and re.search(r"[\w.]\s+#?\Z", before) else ""
-        noun = noun if noun.isalpha() and noun not in STOP_WORDS | _DAYS else ""
+        noun = next((word for word in reversed(ahead) if word not in _LABELS), "")
+        named = noun.isalpha() and noun not in STOP_WORDS | _DAYS
+        noun = noun if named and re.search(r"[\w.]\s+#?\Z", before) else ""
         counted = _COUNTED.fullmatch(text)
         unit = counted["unit"] if counted else None
         behind = re.match(r"\s+([^\W\d_]+)", question[match.end() :])
@@ -205,10 +199,9 @@ def _in_year(year: int, told: re.Pattern[str]) -> Callable[[str], bool]:
     """Return what tells whether a text has the year, alone or in a span, and what is `told`."""
 
     def has(text: str) -> bool:
-        spans = ((a, b if len(b) == 4 else a[:2] + b) for a, b in _YEARS.findall(text))
-        within = str(year) in _ANY_YEAR.findall(text)
-        within = within or any(int(a) <= year <= int(b) for a, b in spans)
-        return within and bool(told.search(text))
+        spans = [(a, b if len(b) == 4 else a[:2] + b) for a, b in _YEARS.findall(text)]
+        spans += [(one, one) for one in _ANY_YEAR.findall(text)]
+        return any(int(a) <= year <= int(b) for a, b in spans) and bool(told.search(text))
 
     return has
 
@@ -237,9 +230,7 @@ def _named(question: str) -> Iterator[Identifier]:
 
 def _has_name(given: str, last: str) -> Callable[[str], bool]:
     """Return what tells whether a text has a name: whole, or without a given name of another."""
-    pattern = re.compile(
-        rf"(?:([^\W\d_]+)\.?\s+)?{re.escape(last.removesuffix('s'))}", re.IGNORECASE
-    )
+    pattern = re.compile(rf"(?i)(?:([^\W\d_]+)\.?\s+)?{re.escape(last.removesuffix('s'))}")
 
     def has(text: str) -> bool:
         before = [match[1] or "" for match in pattern.finditer(text)]
@@ -255,7 +246,7 @@ def _has_name(given: str, last: str) -> Callable[[str], bool]:
 class Identified(NamedTuple):
     """Passages in the order to read, `left` for last; what no document mentions, and what is near.
 
-    Those that are left are about another thing of the same kind, as site 26 beside site 27.
+    Those left are about another thing of the same kind, as site 26 beside site 27.
     """
 
     retrieval: Retrieval
@@ -288,8 +279,8 @@ class Identified(NamedTuple):
 def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) -> Identified:
     """Return what was found, with the passages first that have what the question names.
 
-    Whether anything in the corpus has it is asked of its full-text index, once for all. `names` of
-    people, places and things are looked for, too, which are words with capitals in English.
+    Whether anything in the corpus has it is asked of its full-text index, once for all. `names` are
+    words with capitals in English.
     """
     nothing = replace(found, passages=(), paths=())
     asked = identifiers_of(found.question.text, names=names) if found.passages else []
@@ -313,15 +304,15 @@ def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) 
     first = [id_ for id_ in first if id_ not in left]
     if not set(first) & set(kept[:_FIRST_READ]):
         kept = [*first, *kept]
-    paths = {path.last: path for path in found.paths}
+    paths = {id_: ReasoningPath((Step(id_, "seed", 0.0, reason="words"),)) for id_ in known}
+    paths |= {path.last: path for path in found.paths}
 
     def only(ids: Iterable[str]) -> Retrieval:
-        ordered = list(dict.fromkeys(ids))
-        step = [ReasoningPath((Step(id_, "seed", 0.0, reason="words"),)) for id_ in ordered]
+        ordered = dict.fromkeys(ids)
         return replace(
             found,
             passages=tuple(known[id_] for id_ in ordered),
-            paths=tuple(paths.get(path.last, path) for path in step),
+            paths=tuple(paths[id_] for id_ in ordered),
         )
 
     return Identified(

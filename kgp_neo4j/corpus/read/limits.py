@@ -1,15 +1,14 @@
 """Decide yes or no where a sentence sets a limit and the question gives a value for it.
 
 "Up to 18 kg may be lifted by one person": may 24 kg be lifted? A network of this size hardly
-compares numbers, but it knows whether a sentence is about the question. Nothing is decided where it
-is not, where one speaks of what is needed and the other of what is allowed, or where there are two
-limits of a kind.
+compares numbers, but it knows whether a sentence is about the question. Nothing is decided where
+one speaks of what is needed and the other of what is allowed, or where there are two limits.
 """
 
 import operator
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS
@@ -44,6 +43,8 @@ UNITS = {
     for name, size in zip(units.split()[::2], map(float, units.split()[1::2]), strict=True)
 }
 _WORKING = ("working", "business")
+_NAMED = NUMBERS | ORDINALS
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6}
 _HOLDS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _NEVER = "(?!)"
 #: What limits beside the words that compare: before a number, and after it.
@@ -86,13 +87,12 @@ _UNCLEAR = re.compile(
 _ALLOWED = re.compile(r"\b(?:may|can|could|might|allowed|permitted|must not)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Quantity:
+class _Quantity(NamedTuple):
     """A number in the first measure of its unit's kind, and how it limits."""
 
     value: float
     kind: str
-    limits: tuple[str, ...]
+    limits: list[str]
 
 
 def decide(question: str, passages: Sequence[Passage], choice: Choice) -> Choice | None:
@@ -122,8 +122,8 @@ def decide(question: str, passages: Sequence[Passage], choice: Choice) -> Choice
 
 def _differ(one: str, other: str) -> bool:
     """Return whether one text speaks of what is needed, and the other of what is allowed alone."""
-    needed = [_NEEDED.search(text) is not None for text in (one, other)]
-    return needed == [True, False] and _ALLOWED.search(other) is not None
+    needed = bool(_NEEDED.search(one)) and not _NEEDED.search(other)
+    return needed and _ALLOWED.search(other) is not None
 
 
 def _quantities(text: str) -> Iterator[_Quantity]:
@@ -134,18 +134,17 @@ def _quantities(text: str) -> Iterator[_Quantity]:
         if at == first:
             at += 1
             continue
-        unit, after = words[at : at + 1], at + 1
+        name, after = "".join(words[at : at + 1]), at + 1
         if first and words[first - 1] in "£$€":
-            unit, after = [words[first - 1]], at
+            name, after = words[first - 1], at
             first -= 1
-        elif unit and unit[0] in _WORKING:
+        elif name in _WORKING:
             value *= 7 / 5
-            unit, after = words[at + 1 : at + 2], at + 2
-        elif ":" in words[first] and unit not in (["am"], ["pm"]):
-            unit, after = ["am"], at
-        if not unit or (unit[0] in FUNCTION_WORDS and unit[0] not in UNITS):
+            name, after = "".join(words[at + 1 : at + 2]), at + 2
+        elif ":" in words[first] and name not in ("am", "pm"):
+            name, after = "am", at
+        if not name or (name in FUNCTION_WORDS and name not in UNITS):
             continue
-        name = unit[0]
         if name in MONTHS:
             kind, value = "date", 31 * MONTHS[name] + value
         elif name in ("am", "pm"):
@@ -156,25 +155,23 @@ def _quantities(text: str) -> Iterator[_Quantity]:
             value *= size
         before = " ".join(words[max(0, first - 4) : first])
         behind = " ".join(words[after : after + 3])
-        limits = tuple(
-            op for op, (a, b) in _PATTERNS.items() if a.search(before) or b.match(behind)
-        )
+        limits = [op for op, (a, b) in _PATTERNS.items() if a.search(before) or b.match(behind)]
         yield _Quantity(value, kind, limits)
 
 
 def _number(words: Sequence[str], at: int) -> tuple[float, int]:
     """Return the number that begins at a word, and where its words end: `at` where none does."""
-    word, value = words[at], 0.0
+    word = words[at]
     if word[0].isdigit() and word[-1].isdigit():
         hours, _, minutes = word.replace(",", "").partition(":")
         value = float(hours) + float(minutes or 0) / 60
-    elif word in NUMBERS or word in ORDINALS:
-        value = float(NUMBERS.get(word, ORDINALS.get(word, 0)))
+    elif word in _NAMED:
+        value = float(_NAMED[word])
     else:
         return 0.0, at
     at += 1
-    while at < len(words) and words[at] in ("hundred", "thousand", "million"):
-        value *= {"hundred": 1e2, "thousand": 1e3, "million": 1e6}[words[at]]
+    while at < len(words) and words[at] in _SCALES:
+        value *= _SCALES[words[at]]
         at += 1
     if list(words[at : at + 3]) == ["and", "a", "half"]:
         return value + 0.5, at + 3

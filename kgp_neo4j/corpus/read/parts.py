@@ -1,8 +1,7 @@
 """Answer each part of a question: two in one, and the difference of two dates or numbers.
 
 "Who services the pump and when was the turbine built?" is asked as two questions, "How many years
-after the dam was the turbine built?" as one for each date, which code then subtracts. A question
-that only has two things or two verbs in it ("Who founded and led the club?") stays whole.
+after the dam was the turbine built?" as one for each date, which code then subtracts.
 """
 
 import re
@@ -26,9 +25,8 @@ _SUBJECT = (
     r"(?:the|an?|my|our|your|their|this|that|these|it|they|he|she|i|we|you|there|(?-i:[A-Z]))"
 )
 _JOINTS = re.compile(
-    rf"\?\s+(?:and\s+)?(?={_ASKS}|(?-i:(?=[A-Z])){_AUX}\s+{_SUBJECT})"
-    rf"|\s*[,;]?\s+and\s+(?:also\s+)?(?={_ASKS}|{_AUX}\s+{_SUBJECT})",
-    re.IGNORECASE,
+    rf"(?i)\?\s+(?:and\s+)?(?={_ASKS}|(?-i:(?=[A-Z])){_AUX}\s+{_SUBJECT})"
+    rf"|\s*[,;]?\s+and\s+(?:also\s+)?(?={_ASKS}|{_AUX}\s+{_SUBJECT})"
 )
 _LEAD = re.compile(
     r"(?:please\s+)?(?:(?:can|could) you )?(?:tell me|do you know|i(?:'d like| want) to know)\s+",
@@ -57,9 +55,8 @@ _DIFFERENCES = tuple(
     )
 )
 _NUMBER = re.compile(
-    rf"(?P<sign>[$£€])?\s*(?P<number>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b)"
-    r"\s*(?P<unit>%|[^\W\d_]+)?",
-    re.IGNORECASE,
+    rf"(?i)(?P<sign>[$£€])?\s*(?P<number>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b)"
+    r"\s*(?P<unit>%|[^\W\d_]+)?"
 )
 
 
@@ -73,49 +70,29 @@ class Parts(NamedTuple):
 
 def _when(clause: str, aux: str = "was", verb: str = "") -> str:
     """Return the question for the time of a clause ("the room was opened"), or of a thing."""
-    told = re.fullmatch(r"(.+?) (was|were|is|are|had) (.+)", clause, re.IGNORECASE)
-    if told:
+    if told := re.fullmatch(r"(?i)(.+?) (was|were|is|are|had) (.+)", clause):
         return f"When {told[2]} {told[1]} {told[3]}?"
     return f"When {aux} {clause} {verb}".rstrip() + "?"
 
 
-def _between_dates(found: re.Match[str]) -> Parts:
-    """Return the parts of "how many years after A was B built"."""
-    a, b, aux, verb = found["a"], found["b"], found["aux"], found["verb"]
-    asked = [_when(b, aux, verb), _when(a) if aux == "did" else _when(a, aux, verb)]
-    return Parts(
-        tuple(asked[:: 1 if found["side"].lower() == "after" else -1]), True, found["unit"]
-    )
-
-
-def _compared(found: re.Match[str]) -> Parts:
-    """Return the parts of "how much more does A cost than B"."""
-    verb, of = found["verb"] or "", found["of"] or ""
-    asks = f"How {'many' if of else 'much'}{of} {found['aux']}"
-    asked = [f"{asks} {thing}{verb}?" for thing in (found["a"], found["b"])]
-    return Parts(tuple(asked[:: 1 if found["more"].strip().lower() == "more" else -1]), True)
-
-
-def _longer(found: re.Match[str]) -> Parts:
-    """Return the parts of "how much longer is A than B"."""
-    word = re.sub(r"(?<=[^aeiouls])i$", "y", found["longer"][:-2])
-    word = re.sub(r"([bdgmnpt])\1$", r"\1", word)
-    asked = tuple(f"How {word} {found['aux']} {found[thing]}?" for thing in "ab")
-    return Parts(asked, True)
-
-
 def _differing(found: re.Match[str]) -> Parts:
-    """Return the parts of "what is the difference in height between A and B"."""
-    of = f"the {found['of']} of " if found["of"] else ""
-    return Parts(tuple(f"What is {of}{found[thing]}?" for thing in "ab"), True)
-
-
-def _passing(found: re.Match[str]) -> Parts:
-    """Return the parts of "how many years passed between A and B"."""
-    return Parts((_when(found["b"]), _when(found["a"])), True, found["unit"])
-
-
-_MADE = (_between_dates, _passing, _compared, _longer, _differing)
+    """Return the parts of what one of `_DIFFERENCES` has found."""
+    said = {"aux": "was"} | {name: value or "" for name, value in found.groupdict().items()}
+    a, b, aux, of, verb = (said.get(name, "") for name in ("a", "b", "aux", "of", "verb"))
+    order = 1
+    if "unit" in said:
+        asked = [_when(b, aux, verb), _when(a) if aux == "did" else _when(a, aux, verb)]
+        order = 1 if said.get("side", "after").lower() == "after" else -1
+    elif "more" in said:
+        asked = [f"How {'many' if of else 'much'}{of} {aux} {thing}{verb}?" for thing in (a, b)]
+        order = 1 if said["more"].strip().lower() == "more" else -1
+    elif "longer" in said:
+        word = re.sub(r"(?<=[^aeiouls])i$", "y", said["longer"][:-2])
+        word = re.sub(r"([bdgmnpt])\1$", r"\1", word)
+        asked = [f"How {word} {aux} {thing}?" for thing in (a, b)]
+    else:
+        asked = [f"What is {f'the {of} of ' if of else ''}{thing}?" for thing in (a, b)]
+    return Parts(tuple(asked[::order]), True, said.get("unit", ""))
 
 
 def parts_of(question: str) -> Parts | None:
@@ -125,29 +102,23 @@ def parts_of(question: str) -> Parts | None:
         return None
     text = text[len(lead[0]) :] if (lead := _LEAD.match(text)) else text
     bare = text.rstrip(" ?.!")
-    for made, pattern in zip(_MADE, _DIFFERENCES, strict=True):
+    for pattern in _DIFFERENCES:
         if found := pattern.fullmatch(bare):
-            return made(found)
-    cuts = [0, *(match.end() for match in _JOINTS.finditer(text))]
-    if not 1 < len(cuts) <= _MOST or not _BEGINS.match(text):
+            return _differing(found)
+    parts = [part.rstrip(" ?.!,;") for part in _JOINTS.split(text)]
+    joint, first = _JOINTS.search(text), _BEGINS.match(text)
+    if not (joint and first) or len(parts) > _MOST or len(parts[0].split()) < _SHORTEST:
         return None
-    ends = [match.start() for match in _JOINTS.finditer(text)]
-    parts = [text[a:b].rstrip(" ?.!,;") for a, b in zip(cuts, [*ends, len(text)], strict=True)]
-    whole = text[ends[0]] == "?"
-    first = _BEGINS.match(parts[0])
-    for part in parts:
+    whole = joint[0].startswith("?")
+    for part in parts[1:] if whole else parts:
         begins = _BEGINS.match(part)
-        if whole and part is parts[0]:
-            continue
         if begins is None or (len(part.split()) < _SHORTEST and not _ALONE.fullmatch(part)):
             return None
         # "Is A older and is B ...": yes or no beside yes or no alone.
-        if not whole and bool(begins["asks"]) != bool(first and first["asks"]):
+        if not whole and bool(begins["asks"]) != bool(first["asks"]):
             return None
         if not whole and _WITHIN.search(part, begins.end()):
             return None
-    if len(parts[0].split()) < _SHORTEST:
-        return None
     return Parts(tuple(f"{part[0].upper()}{part[1:]}?" for part in parts))
 
 
@@ -159,9 +130,7 @@ def joined(question: str, asked: Parts, answers: Sequence[Answer]) -> Answer:
     )
     found = [one for one in answers if one.tier in ("stated", "probable")]
     difference = _difference(asked, found) if asked.differs and len(found) == 2 else ""
-    text = "; ".join(part.said for part in parts)
-    if difference:
-        text = difference
+    text = difference or "; ".join(part.said for part in parts)
     sure = [one.reading.confidence if one.reading else 1.0 for one in found]
     confidence = min(sure, default=0.0)
     if asked.differs:
@@ -220,23 +189,15 @@ def _difference(asked: Parts, answers: Sequence[Answer]) -> str:
             return ""
         passed = _passed(dates[1][0][0], dates[0][0][0], asked.unit.rstrip("s").lower())
         return "" if passed is None else f"{passed:,} {asked.unit}"
-    values = [_NUMBER.search(text) for text in texts]
-    if not all(values) or any(len(_NUMBER.findall(text)) > 1 for text in texts):
+    found = [_NUMBER.findall(text) for text in texts]
+    if not all(len(numbers) == 1 for numbers in found):
         return ""
-    one, other = (
-        (found["sign"] or "", _value(found["number"]), found["unit"] or "")
-        for found in values
-        if found
-    )
-    units = {stem(unit.lower()) for _, _, unit in (one, other) if unit}
-    if len(units) > 1 or len({one[0], other[0]}) > 1:
+    signs, numbers, units = zip(*(each[0] for each in found), strict=True)
+    if len(set(signs)) > 1 or len({stem(unit.lower()) for unit in units if unit}) > 1:
         return ""
-    decimals = max(len(str(found["number"]).partition(".")[2]) for found in values if found)
-    return f"{one[0]}{one[1] - other[1]:,.{decimals}f} {one[2] or other[2]}".strip()
-
-
-def _value(number: str) -> float:
-    return float(NUMBERS.get(number.lower(), 0) or number.replace(",", ""))
+    decimals = max(len(number.partition(".")[2]) for number in numbers)
+    values = [float(NUMBERS.get(n.lower(), 0) or n.replace(",", "")) for n in numbers]
+    return f"{signs[0]}{values[0] - values[1]:,.{decimals}f} {units[0] or units[1]}".strip()
 
 
 def _passed(start: tuple[int, int, int], end: tuple[int, int, int], unit: str) -> int | None:

@@ -1,9 +1,9 @@
 """The form in which a passage is read: rows with their columns' names, lines that end a sentence.
 
 A reader trained on prose does not know whose value a cell of Markdown is. So "| Torsa | 1998 |" is
-read as "Vessel: Torsa; Built: 1998.", and a line of a form, which has no full stop, gets one. Every
-character keeps its place in the passage; what was put in and the bars between cells have none, so
-that no answer goes from one cell or line into the next.
+read as "Vessel: Torsa; Built: 1998.", and a line of a form, which has no full stop, gets one. What
+is put in and the bars between cells have no place in the passage: no answer goes from one cell or
+line into the next.
 """
 
 import re

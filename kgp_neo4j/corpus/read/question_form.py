@@ -4,16 +4,15 @@ import regex
 
 #: "How many" and "how old" ask for a few words.
 _ACCOUNT = regex.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|what happened|"
-    r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to)|"
-    r"what (?:is|was) the (?:reason|purpose|cause)\b)|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b",
-    regex.IGNORECASE,
+    r"(?i)^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|"
+    r"what (?:happened|(?:is|was) the (?:reason|purpose|cause)\b)|"
+    r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to))"
+    r"|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b"
 )
 _OVERVIEW = regex.compile(
-    r"\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
+    r"(?i)\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
     r"(?:main|key) points?)\b|^what(?:'s| is| are)\b.*\babout\W*$|"
-    r"^what(?:'s| is| are) in (?:this|these|those|the|all)\b",
-    regex.IGNORECASE,
+    r"^what(?:'s| is| are) in (?:this|these|those|the|all)\b"
 )
 
 

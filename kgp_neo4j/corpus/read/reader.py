@@ -1,8 +1,8 @@
 """The offline reader: a question and passages in, a span, yes, no or nothing out.
 
 Extractive reading (Devlin et al. 2019, section 4.2) by the sentence encoder's own layers, trained
-to read several passages side by side. Only the comparison of two dates, numbers or spans of time
-that the network has read is done by code (`kgp_neo4j.text.values.compare`).
+to read several passages side by side. Only the comparison of two values that the network has read
+is done by code (`kgp_neo4j.text.values.compare`).
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import resources
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +57,7 @@ class OfflineReader:
         """Return the answer found in the passages, given best first; `paths` led to them.
 
         The first passages and those on the paths to them are read. Where they do not answer the
-        question, by the reader and by the agent that found them, the kind is `none`. The same
-        question, passages and paths give the same reading.
+        question, by the reader and by the agent that found them, the kind is `none`.
         """
         selected = passages_to_read(passages, paths)
         choice = self.choose(question, selected)
@@ -69,12 +68,12 @@ class OfflineReader:
         worth = {selected[at].id: score for score, at, _, _ in reversed(choice.sentences)}
         if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
             nothing = 1 - confidence if choice.signals else 1.0  # nothing at all was read
-            supporting = _supporting(selected, choice.sentences)
-            return Reading("", "none", nothing, sentences=supporting, worth=worth)
-        spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
+            shown = _supporting(selected, choice.sentences)
+            return Reading("", "none", nothing, sentences=shown, worth=worth)
+        spans = tuple(starmap(Span, choice.spans))
         stated = confidence >= self._calibration.stated
-        supporting = _supporting(selected, choice.sentences, spans[:1])
-        return Reading(choice.text, choice.kind, confidence, spans, stated, supporting, worth)
+        shown = _supporting(selected, choice.sentences, spans[:1])
+        return Reading(choice.text, choice.kind, confidence, spans, stated, shown, worth)
 
     def choose(self, question: str, passages: Sequence[Passage]) -> Choice:
         """Return the chosen answer, whatever its confidence, with the inputs of that confidence."""
@@ -104,14 +103,10 @@ class OfflineReader:
         self, question: str, passages: Sequence[Passage]
     ) -> tuple[list[tuple[str, float]], float]:
         """Return the likeliest spans with their probabilities, and that of nothing in any."""
-        read = self._read(question, passages)
-        spans = [
-            (span_choice(passages, span).text, span.score)
-            for window, logits in read
-            for span in spans_of(logits, window)
-        ]
-        none = KINDS.index("none")
-        return spans, min(float(probabilities(logits.kinds)[none]) for _, logits in read)
+        read, none = self._read(question, passages), KINDS.index("none")
+        spans = [span for window, logits in read for span in spans_of(logits, window)]
+        nothing = min(float(probabilities(logits.kinds)[none]) for _, logits in read)
+        return [(span_choice(passages, span).text, span.score) for span in spans], nothing
 
     def doubts(
         self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath], said: str
@@ -196,13 +191,9 @@ def passages_to_read(
 ) -> list[Passage]:
     """Return the first passages, each after those on the path to it in the order of the path."""
     known = {passage.id: passage for passage in passages}
-    led = {path.last: path for path in reversed(paths)}
+    led = {path.last: [step.passage for step in path.steps] for path in reversed(paths)}
     first = dict.fromkeys(passage.id for passage in passages[:PASSAGES])
-    order: dict[str, None] = {}
-    for passage in first:
-        steps = led[passage].steps if passage in led else ()
-        order |= dict.fromkeys(step.passage for step in steps if step.passage in known)
-        order[passage] = None
-    between = [passage for passage in order if passage not in first]
+    order = dict.fromkeys(step for passage in first for step in [*led.get(passage, ()), passage])
+    between = [passage for passage in order if passage in known and passage not in first]
     selected = {*first, *between[: 2 * PASSAGES - len(first)]}
     return [known[passage] for passage in order if passage in selected]

@@ -26,8 +26,7 @@ def nearest_sentences(question: str, passages: Sequence[Passage]) -> tuple[Suppo
     """Return at most three sentences that have pieces of the question's words, the best first.
 
     The score, from 0 to 1, is Okapi BM25 (Robertson and Zaragoza 2009) over the sentences of these
-    passages, whose terms are runs of characters, so that other forms of a word count too. A heading
-    is no sentence, and one that shares nothing is left out.
+    passages, whose terms are runs of characters, so that other forms of a word count too.
     """
     places, texts = [], []
     for at, passage in enumerate(passages):

@@ -1,15 +1,15 @@
 """Read an answer once more, marked in its passage, to say how likely it is right.
 
 A second network judges what the reader has chosen (Hu et al., "Read + Verify", AAAI 2019): it sees
-the question, the answer, the part of its passage around it, and the sentences of other passages
-that say most. It also judges cells of tables, beside the names of their columns, where a row shares
-words with the question.
+the question, the answer, the part of its passage around it, and the sentences that say most. It
+also judges cells of tables, with their columns' names, where a row shares words with the question.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from tokenizers import Tokenizer
 
@@ -47,14 +47,12 @@ class Layout:
     def of(self, choice: Choice) -> tuple[list[int], list[int]]:
         """Return the tokens and types of an answer: question and answer, then what it stands in."""
         begin = [*self._asked, *self._ids(choice.text, _ANSWER), self._end]
-        if choice.spans and (row := self._row(*choice.spans[0])):
-            body = row
-        else:
-            body, seen = [], {}
+        body = self._row(*choice.spans[0]) if choice.spans else []
+        if not body:
+            seen: dict[str, tuple[int, int]] = {}
             for id_, start, end in choice.spans[:2]:
-                part, shown = self._around(id_, start, end)
+                part, seen[id_] = self._around(id_, start, end)
                 body += part
-                seen[id_] = shown
             body += self._others(choice, seen, _LONGEST - len(begin) - len(body))
         ids = [*begin, *body][:_LONGEST]
         return ids, [int(at >= len(begin)) for at in range(len(ids))]
@@ -120,11 +118,11 @@ class Layout:
             if cell:
                 parts[at] = [*self._ids(f"{name}:" if name else "", 12), *cell, *stop]
         room = _ROW - len(before) - len(parts[own])
-        for at in [at for at in parts if at != own]:
+        for at in sorted(parts.keys() - {own}):
             room -= len(parts[at])
             if room < 0:
                 room += len(parts.pop(at))
-        return [*before, *(token for part in parts.values() for token in part), self._end]
+        return [*before, *chain.from_iterable(parts.values()), self._end]
 
 
 def _with_ends(text: str) -> str:
@@ -140,13 +138,12 @@ def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:
     asked = set(map(stem, content_words(question)))
     rows: list[tuple[Passage, TableRow, set[str]]] = []
     for passage in passages:
-        if "|" in passage.text:
-            for row in rows_of(passage.text, passage.columns):
-                text = " ".join(passage.text[a:b] for a, b in row.cells)
-                named = set(map(stem, content_words(f"{row.section} {' '.join(row.names)}")))
-                own = asked.intersection(map(stem, content_words(text)))
-                # The names of columns tell tables apart, not rows.
-                rows.append((passage, row, own | (named & asked) if own else set()))
+        for row in rows_of(passage.text, passage.columns):
+            text = " ".join(passage.text[a:b] for a, b in row.cells)
+            named = set(map(stem, content_words(f"{row.section} {' '.join(row.names)}")))
+            own = asked.intersection(map(stem, content_words(text)))
+            # The names of columns tell tables apart, not rows.
+            rows.append((passage, row, own | (named & asked) if own else set()))
     frequency = Counter(word for _, _, shared in rows for word in shared)
 
     def rarity(row: tuple[Passage, TableRow, set[str]]) -> float:

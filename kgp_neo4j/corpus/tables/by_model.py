@@ -1,8 +1,7 @@
 """Structural questions by a language model: it chooses a look-up, or answers from one.
 
-KGP lets a language model decide ("we first apply LLM to classify whether the question is asking
-about the document structure or content", Wang et al., AAAI 2024, section "LLM-based KG traversal
-agent"). Here one reply classifies the question and names the look-up, which alone is run.
+KGP lets a language model decide whether a question asks about structure or content (Wang et al.,
+AAAI 2024, section "LLM-based KG traversal agent"). Here its reply also names the look-up to run.
 """
 
 import re
@@ -22,8 +21,6 @@ from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
-
-# --- Choice ---
 
 #: Documents that the prompt lists, and characters for each with its tables.
 _LISTED, _LINE = 20, 400
@@ -64,9 +61,8 @@ def choose_by_model(
 ) -> tuple[TypeDecision, Context | None]:
     """Return the type of a question and the look-up that a language model chooses for it.
 
-    `write` takes a prompt and returns the reply, a JSON object that is checked against the kinds of
-    look-ups and the existing documents. A reply that cannot be used is requested once more, with
-    its fault; where the second cannot be used either, the `decision` by the words stays.
+    A reply that cannot be used is requested once more, with its fault; where the second cannot be
+    used either, the `decision` by the words stays.
     """
     documents = []
     for document in context.documents[:_LISTED]:
@@ -90,7 +86,7 @@ def choose_by_model(
 
 def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     """Return the contents of a reply; raises ValueError with its fault."""
-    match = re.search(r"\{.*\}", without_reasoning(reply), re.DOTALL)
+    match = re.search(r"(?s)\{.*\}", without_reasoning(reply))
     if match is None:
         raise ValueError("it holds no JSON object")
     choice = msgspec.json.decode(match[0], type=_Choice)
@@ -130,8 +126,6 @@ def _references(context: Context, choice: _Choice) -> References:
     return references
 
 
-# --- Answers ---
-
 #: Characters of pages and tables in a prompt at most, about 4,000 tokens, and lines of them that
 #: may carry one sentence together.
 _MOST_CHARACTERS, _MOST_LINES = 16_000, 8
@@ -149,9 +143,8 @@ def answered_by_model(
 ) -> StructuralAnswer | None:
     """Return the model's answer from the fetched content; None where it gives none.
 
-    It is sure where each of its sentences is carried by what it was given: its names and numbers
-    stand there, and enough of its words. Content that is too long is cut, which both the prompt and
-    the answer state. The citations stay those of the fetched content.
+    It is sure where each of its sentences is carried by what it was given. Content that is too long
+    is cut, which both the prompt and the answer state.
     """
     content = fetched.markdown
     if len(content) > _MOST_CHARACTERS:

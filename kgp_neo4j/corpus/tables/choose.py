@@ -46,8 +46,6 @@ def _left_over(text: str, more: str = "") -> list[str]:
     return [word for word in content(text) if word not in own and not word.startswith("quote")]
 
 
-# --- Comparisons, maxima, counts ---
-
 _DIFFER = r"\b(?:differ\w*|distinguish\w*|compar\w+|contrast\w*|vs\.?|versus)\b"
 _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w+s|fields)\b"
 _MOST = r"most|(?:highest|largest|greatest|maximum)\s+(?:number|count)\s+of"
@@ -76,9 +74,8 @@ def _compared(references: References, text: str) -> LookUp | None:
     common = _has(text, r"\b(?:common|shared?|shares|sharing|both|same|overlap\w*)\b")
     if common and len(tables) > 1 and _has(text, _COLUMNS):
         return LookUp("compare", "columns")
-    if (_has(text, _DIFFER) or (common and not tables)) and len(_left_over(text)) <= 3:
-        return LookUp("compare")
-    return None
+    differ = _has(text, _DIFFER) or (common and not tables)
+    return LookUp("compare") if differ and len(_left_over(text)) <= 3 else None
 
 
 def _noun(word: str) -> str:
@@ -130,8 +127,6 @@ def _counted(references: References, text: str) -> LookUp | None:
     return None
 
 
-# --- Places and lists of tables ---
-
 _WHICH_PAGE = (
     r"\b(?:which|what)\s+(?:(?:is|are)\s+the\s+)?(?:\w+\s+)?pages?\b|\bpage\s+numbers?\b"
     rf"|\b(?:{WHICH}|the)\b(?:\s+\w+){{0,3}}?\s+pages?\b|^\s*pages?\b"
@@ -177,8 +172,6 @@ def _which_tables(references: References, text: str) -> LookUp | None:
         return LookUp("tables", "names", phrase=left and references.rest)
     return None
 
-
-# --- One table or page ---
 
 _CAPTION = r"\b(?:captions?|captioned|title[ds]?|called|labell?ed|names?|named|entitled|heading)\b"
 _HEADINGS = r"\b(?:headings?|sections?|subheadings?|titles?|subsections?|outline)\b"
@@ -228,8 +221,6 @@ def _of_page(references: References, text: str) -> LookUp:
     return LookUp("page" if whole else "question")
 
 
-# --- Phrases and columns ---
-
 _MENTION = (
     r"(?:(?:mention|contain|includ|discuss|cit|us|nam|describ|cover|say|featur|show|explain|list|"
     r"defin|introduc)(?:e?s|ed|ing|e)?|refer\w*\s+to|(?:talk|speak)\w*\s+(?:of|about)|"
@@ -261,9 +252,8 @@ _PHRASES = (
     rf"^(?:is|are|was|were)\s+(?:{_KIND})?(?P<x>[^?]+?)\s*[?.!]*$",
 )
 _NO_PHRASE = re.compile(
-    rf"\b(?:{COUNT}|which|what|pages?)\b|REF"
-    r"|^(?:(?:on|in|at|there|it|the|a|any|first|last|this|that|to|be)\b\s*)*$",
-    re.IGNORECASE,
+    rf"(?i)\b(?:{COUNT}|which|what|pages?)\b|REF"
+    r"|^(?:(?:on|in|at|there|it|the|a|any|first|last|this|that|to|be)\b\s*)*$"
 )
 _ON_PAGES = re.compile(r"\s*\b(?:on|in|at|of|from)\s+PAGEREF\d+(?:\s+and\s+PAGEREF\d+)*")
 _IN_TABLE = re.compile(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b")

@@ -51,8 +51,8 @@ class LookUp:
     """One look-up: its kind, the part of it that is asked for, and its restrictions.
 
     `phrase` is the text to find (mentions) or the words of a caption (tables), `row` and `column`
-    are names; the pages, tables, and the places of rows and columns are in the `References`. With
-    `each` and `pick` a count gives the `page`, `table` or `document` with the `most` or `fewest`.
+    are names. With `each` and `pick` a count gives the `page`, `table` or `document` with the
+    `most` or `fewest`.
     """
 
     kind: str
@@ -70,8 +70,8 @@ class Context:
 
     `pages` and `tables` have an entry for each one named, in the question's order; where no
     document was `named`, one for each document that has it. `missing` lists what does not exist,
-    `notes` how a reference was resolved, `doubt` why a table is ambiguous. `figure` is what the
-    rows of a table say that the question does not name.
+    `notes` how a reference was resolved, `doubt` why a table is ambiguous. `figure` is that over
+    the rows of a table which is not named.
     """
 
     library: Library

@@ -116,9 +116,7 @@ class Library:
         return tables
 
     def rows(self, table: TableOutline, **only: Any) -> list[TableRow]:
-        """Return data rows of a table: all, those of some `numbers`, or at most a `limit` and those
-        below it with some `words`; with all cells, or those of some `columns`.
-        """
+        """Return data rows of a table: all, or `only` what `structure/rows` is asked for."""
         rows = self.read("structure/rows", table=table.id, **only)
         return [TableRow(**row | {"cells": tuple(Cell(*c) for c in row["cells"])}) for row in rows]
 
@@ -152,23 +150,15 @@ def cite_cell(
     table: TableOutline, row: TableRow, column: Column | None = None, text: str = ""
 ) -> Citation:
     """Return the citation of a cell, or of a row."""
-    return cite_table(
-        table,
-        page=row.page,
-        row=row.number,
-        row_name=row.title,
-        column=column.order if column else None,
-        column_name=column.header if column else "",
-        text=text,
-    )
+    more: dict[str, Any] = {}
+    if column is not None:
+        more = {"column": column.order, "column_name": column.header}
+    return cite_table(table, page=row.page, row=row.number, row_name=row.title, text=text, **more)
 
-
-# --- Named documents ---
 
 _TOKEN = re.compile(r"[^\W_]+")
 _NOUN = re.compile(
-    r"\s*(?:document|file|pdf|report|paper|article|transcript|workbook|spreadsheet|csv)s?\b",
-    re.IGNORECASE,
+    r"(?i)\s*(?:document|file|pdf|report|paper|article|transcript|workbook|spreadsheet|csv)s?\b"
 )
 _BEFORE = re.compile(
     r"\b(?:in|of|from|document|file|pdf|does|do|has|is|within)\s+(?:the\s+)?$", re.IGNORECASE
@@ -245,10 +235,7 @@ def _partly(
     telling = [word for word in run if word not in _GENERIC and not word.isdigit()]
     if len(telling) < 2 and not (telling and len(run) > 1 and run[-1] in _GENERIC_HEADS):
         return {}
-    fitting = {
-        id_: document
-        for name, held in names.items()
-        if f" {words} " in f" {name} "
-        for id_, document in held.items()
-    }
+    fitting: dict[str, DocumentOutline] = {}
+    for held in (held for name, held in names.items() if f" {words} " in f" {name} "):
+        fitting |= held
     return fitting if len(fitting) == 1 else {}

@@ -38,26 +38,16 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
     if part not in ("header", "footer", "label", "headings"):
         text = page.text.strip()
         shown = text or "(no text: the page is empty, or an image)"
-        return answer(
-            f"Page {page.number} of {page.document.name}:\n\n{shown}" if several else shown,
-            [text] if text else [],
-            [_cite(page)],
-            reading=f"the text of {where}",
-            markdown=shown,
-        )
+        headed = f"Page {page.number} of {page.document.name}:\n\n{shown}" if several else shown
+        reading = f"the text of {where}"
+        return answer(headed, [text] * bool(text), [_cite(page)], reading=reading, markdown=shown)
     name = "printed page number" if part == "label" else part
     values = page.headings if part == "headings" else [getattr(page, part).strip()]
     values = [*filter(None, values)]
     none = "" if several else f"No {name} can be told on {where}."
-    return answer(
-        f"The {name} on {where}: {'; '.join(values)}" if values else none,
-        values,
-        [_cite(page, value) for value in values or [""]],
-        reading=f"the {name} of {where}",
-    )
-
-
-# --- Mentions ---
+    text = f"The {name} on {where}: {'; '.join(values)}" if values else none
+    citations = [_cite(page, value) for value in values or [""]]
+    return answer(text, values, citations, reading=f"the {name} of {where}")
 
 
 class _Hit(NamedTuple):
@@ -76,14 +66,12 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
         held = _on_named_pages(context, hits)
         pages = joined([f"page {n}" for n in sorted({number for _, number in context.places})])
         other = f"; it is on {_where(context, hits)}" if hits else " nor does any other page"
-        return answer(
-            f"Yes: {pages} mentions “{phrase}”: {held[0].text}"
-            if held
-            else f"No: {pages} does not mention “{phrase}”{other}.",
-            ["yes" if held else "no"],
-            _cites(held or hits),
-            reading=f"whether {pages} has “{phrase}”",
-        )
+        text = f"No: {pages} does not mention “{phrase}”{other}."
+        if held:
+            text = f"Yes: {pages} mentions “{phrase}”: {held[0].text}"
+        values = ["yes" if held else "no"]
+        reading = f"whether {pages} has “{phrase}”"
+        return answer(text, values, _cites(held or hits), reading=reading)
     order = f"{part} " if part in ("first", "last") else ""
     reading = f"the {order}pages whose text has “{phrase}”"
     if not hits:
@@ -91,12 +79,9 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
     if order:
         ends = {hit.page.document: hit for hit in (hits if part == "last" else reversed(hits))}
         hits = sorted(ends.values(), key=lambda hit: hit.page.document.name)
-    return answer(
-        f"“{phrase}” is {order}mentioned on {_where(context, hits)}.",
-        ["yes"] if part == "exists" else [hit.page.number for hit in hits],
-        _cites(hits),
-        reading=reading,
-    )
+    text = f"“{phrase}” is {order}mentioned on {_where(context, hits)}."
+    values = ["yes"] if part == "exists" else [str(hit.page.number) for hit in hits]
+    return answer(text, values, _cites(hits), reading=reading)
 
 
 def count_mentions(context: Context) -> StructuralAnswer:
@@ -108,12 +93,8 @@ def count_mentions(context: Context) -> StructuralAnswer:
     total = sum(hit.times for hit in hits) if times else len(hits)
     size = plural(total, "time") if times else f"on {plural(total, 'page')}"
     where = f" ({_where(context, hits)})" if hits else ""
-    return answer(
-        f"“{phrase}” is mentioned {size}{where}.",
-        [total],
-        _cites(hits),
-        reading=f"count {'how often' if times else 'the pages where'} the text has “{phrase}”",
-    )
+    reading = f"count {'how often' if times else 'the pages where'} the text has “{phrase}”"
+    return answer(f"“{phrase}” is mentioned {size}{where}.", [total], _cites(hits), reading=reading)
 
 
 def _hits(context: Context) -> tuple[str, list[_Hit]]:
@@ -173,8 +154,6 @@ def _excerpt(text: str, match: re.Match[str]) -> str:
     return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
-# --- Comparison ---
-
 #: Rows of a table that are shown beside others, and things compared, at most.
 _ROWS, _MOST = 500, 4
 
@@ -193,8 +172,7 @@ def compare(context: Context) -> StructuralAnswer:
         (f"Page {page.number} of {page.document.name}", page.text.strip(), _cite(page))
         for page in _pages(context, context.pages)
     ]
-    for table in tables:
-        every.append((table.called, context.library.markdown(table, _ROWS), cite_table(table)))
+    every += [(t.called, context.library.markdown(t, _ROWS), cite_table(t)) for t in tables]
     shown = list({each[2]: each for each in every}.values())[:_MOST]
     if len(shown) < 2:
         return nothing("Two pages or tables are needed for a comparison, and one is there.")

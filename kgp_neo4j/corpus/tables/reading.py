@@ -1,8 +1,8 @@
 """Read a structural question once, and answer it by a look-up, a plan over a table, or a model.
 
 KGP answers a question about structure by fetching the page or table that it names (Wang et al.,
-AAAI 2024, "LLM-based KG traversal agent": the content of a page is its passages, that of a table
-its Markdown). Here a question is first read as one of a few look-ups; most need no language model.
+AAAI 2024, "LLM-based KG traversal agent"). Here a question is first read as one of a few look-ups;
+most need no language model.
 """
 
 import re
@@ -39,10 +39,7 @@ _MOST_ANSWERED = 4
 
 
 class Reading:
-    """A question read once, by its words, and by a model where one is asked.
-
-    `decision` says whether it is about structure.
-    """
+    """A question read once, by its words or a model; `decision` says if it is about structure."""
 
     def __init__(self, database: Database, corpus: str, question: str) -> None:
         library = Library(database, corpus)
@@ -63,9 +60,8 @@ class Reading:
     def answer(self, write: Write | None = None) -> StructuralAnswer:
         """Answer from pages and tables, by read-only queries that are shown.
 
-        A model that `write` asks with a prompt answers from fetched pages and tables what no
-        look-up does; without one such questions stay unsure. If the look-up that it chose gives
-        nothing, the words' one answers.
+        A model answers from them what no look-up does; without one such questions stay unsure. If
+        the look-up that it chose gives nothing, the words' one answers.
         """
         context = self._chosen or self._context
         result = _answered(context, write) if write else self.by_words
@@ -137,23 +133,19 @@ def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     if context.figure is not None and context.figure.sure:
         return context.figure
     every = context.library.tables(context.documents)
-    fitting = by_words(context.library, context.references.rest, every, only=True)
-    if len(fitting) == 1:
+    if fitting := by_words(context.library, context.references.rest, every, only=True):
         return _from_tables(context, fitting, write)
     many = plural(len(every), "table")
     return unsure(f"the question names no page or table that could be told ({many} there)")
 
 
 def _figure(context: Context) -> StructuralAnswer | None:
-    """Return the figure over the rows of a table that a question asks for without naming one.
-
-    None where it asks for none, or the words of the question fit no table.
-    """
+    """Return the figure over a table's rows that a question asks for without naming one, if any."""
     references, library = context.references, context.library
     named = references.tables or references.pages or references.quoted
-    if named or context.look_up.kind != "question" or not asks_for_figure(references.rest):
-        return None
-    if sum(document.tables for document in context.documents) > _MOST_TABLES:
+    many = sum(document.tables for document in context.documents) > _MOST_TABLES
+    kind = context.look_up.kind
+    if named or many or kind != "question" or not asks_for_figure(references.rest):
         return None
     fitting = by_words(library, references.rest, library.tables(context.documents))
     found = [
@@ -168,29 +160,24 @@ def _figure(context: Context) -> StructuralAnswer | None:
     return found[0] if found else None
 
 
-# --- What a question is about ---
-
 #: Tables that are searched at most for columns that a question names.
 _MOST_TABLES = 500
 _DETERMINER = r"(?:the|this|that|each|every|which|what|how\s+many|all|any|list)"
 _NOUN = r"(?:pages?|tables?|columns?|rows?|cells?|captions?|footers?|headings?|headers?|footnotes?)"
 #: A structural noun as the head of its phrase: "on the last page", not "the table tennis club".
 _SPOKEN_OF = re.compile(
-    rf"\b(?:on|in|from|of|to|under|at|using|per)\s+{_DETERMINER}\s+"
+    rf"(?i)\b(?:on|in|from|of|to|under|at|using|per)\s+{_DETERMINER}\s+"
     rf"(?:(?!of\b|the\b)[\w'’-]+\s+){{0,3}}?{_NOUN}\b{HEAD}"
-    rf"|\b(?:which|what|how\s+many|list|all|every|each|this)\s+(?:of\s+)?(?:the\s+)?{_NOUN}\b{HEAD}",
-    re.IGNORECASE,
+    rf"|\b(?:which|what|how\s+many|list|all|every|each|this)\s+(?:of\s+)?(?:the\s+)?{_NOUN}\b{HEAD}"
 )
 _RANKING = re.compile(
-    r"\b(?:\w{3,}est|most|least|maximum|minimum|average|mean|total|sum|median|how\s+m\w+|number\s+of|"
-    r"percentage|more|less|top|first|last|difference|value|list|rank\w*|what\s+(?:is|was|are|were)|"
-    r"which)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:\w{3,}est|most|least|maximum|minimum|average|mean|total|sum|median|how\s+m\w+|"
+    r"number\s+of|percentage|more|less|top|first|last|difference|value|list|rank\w*|which|"
+    r"what\s+(?:is|was|are|were))\b"
 )
 _CONTENT = re.compile(
-    r"\b(?:why|explain|reason|purpose|meaning|opinion|think|describe|argue\w*|suggest\w*|"
-    r"summar\w+|who)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:why|explain|reason|purpose|meaning|opinion|think|describe|argue\w*|suggest\w*|"
+    r"summar\w+|who)\b"
 )
 
 
@@ -198,13 +185,13 @@ def _decided(context: Context) -> TypeDecision:
     """Return whether a question is about structure, content or both, by its words; offline."""
     references, look = context.references, context.look_up
     reason = _sign(context)
-    context.figure = _figure(context)
-    if context.figure is not None and context.figure.sure:
+    figure = context.figure = _figure(context)
+    if figure is not None and figure.sure:
         return TypeDecision("structural", reason="asks for a figure over the rows of a table")
-    if context.figure is not None and not reason:
-        return TypeDecision("both", reason="may ask for a figure over the rows of a table")
     if not reason:
-        return TypeDecision("content", reason="no sign of structure")
+        may = figure is not None
+        told = "may ask for a figure over the rows of a table" if may else "no sign of structure"
+        return TypeDecision("both" if may else "content", reason=told)
     free = not references.tables or bool(_CONTENT.search(references.plain))
     both = free and look.kind == "question"
     return TypeDecision("both" if both else "structural", reason=reason)
@@ -216,10 +203,9 @@ def _sign(context: Context) -> str:
     if references.pages:
         return "names a page"
     if references.tables:
-        every = context.library.tables(context.documents)
-        for table in references.tables:
-            if not table.words or by_words(context.library, table.words, every):
-                return "names a table"
+        library, every = context.library, context.library.tables(context.documents)
+        if any(not t.words or by_words(library, t.words, every) for t in references.tables):
+            return "names a table"
     elif look.kind != "question" and (look.part != "times" or references.documents):
         return f"asks for a look-up of {look.kind}"
     if _SPOKEN_OF.search(references.plain):

@@ -23,7 +23,7 @@ _ORDINALS |= {f"{nth}{join}last": -2 for nth in ("second", "next") for join in (
 
 
 def _alternatives(words: dict[str, int]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
 #: A number in digits or words; an ordinal ("3rd", "third", "last", "next-to-last").
@@ -68,14 +68,11 @@ def content(text: str) -> list[str]:
     return [word for word in map(str.casefold, _WORD.findall(text)) if word not in _STOP]
 
 
-# --- Patterns ---
-
 _I = re.IGNORECASE
 _POLITE = re.compile(
-    r"^(?:(?:please|hi|hello|hey)[,!]?\s+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|"
+    r"(?i)^(?:(?:please|hi|hello|hey)[,!]?\s+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|"
     r"i\s+(?:want|need|would\s+like)\s+(?:you\s+)?to\s+)?"
-    r"(?:(?:tell\s+me|know|find\s+out|say)[,:]?\s+(?=wh|how\b|on\b|in\b))?",
-    _I,
+    r"(?:(?:tell\s+me|know|find\s+out|say)[,:]?\s+(?=wh|how\b|on\b|in\b))?"
 )
 _SHORT = re.compile(r"\b(what|who|where|which|how|that)(?:'|’)s\b", _I)
 _QUOTED = re.compile(r"[“„\"«]([^“”„\"«»]+)[”“\"»]|(?<!\w)[‘']([^‘’']+)[’'](?!\w)|`([^`]+)`")
@@ -120,13 +117,12 @@ _TABLE_ORDINAL = re.compile(
 )
 _ADJECTIVE = r"(?:only|single|one|big|large|small|whole|entire|given|same|following|data|main|full)"
 _TABLE_NAMED = re.compile(
-    r"\b(?:the|this|that)\s+table\s+(?:(?:that\s+is\s+|which\s+is\s+)?"
+    r"(?i)\b(?:the|this|that)\s+table\s+(?:(?:that\s+is\s+|which\s+is\s+)?"
     r"(?:about|titled|entitled|called|named|captioned|labell?ed|concerning|regarding|with\s+the\s+"
     r"(?:title|caption|name))|(?:that|which)\s+(?:lists?|shows?|gives?|compares?|describes?)|"
     r"listing|showing|comparing|describing|with|of)\s+(?!contents)"
     r"(?!(?:the\s+)?(?:most|fewest|highest|least)\b)(QUOTE\d+|[^,?]+?)"
-    r"(?=,|\?|$|\s+(?:on|in|from|of|have|has|is|are|does|do|contain|appear|stand|say)\b)",
-    _I,
+    r"(?=,|\?|$|\s+(?:on|in|from|of|have|has|is|are|does|do|contain|appear|stand|say)\b)"
 )
 _NOT_NAMING = (
     r"(?!(?:the|of|in|on|at|by|from|for|is|are|was|a|an|and|or|does|do|did|has|have|with|to|that|"
@@ -135,9 +131,8 @@ _NOT_NAMING = (
     r"numbers?|names?|entr(?:y|ies)|COLREF\d+|ROWREF\d+|PAGEREF\d+|first|last)\b)"
 )
 _TABLE_CALLED = re.compile(
-    rf"\bthe\s+(QUOTE\d+|(?:{_NOT_NAMING}[\w&/'’-]+\s+){{1,6}}?)\s*table\b"
-    rf"(?!s|\s+of\s+contents|\s+name){HEAD}",
-    _I,
+    rf"(?i)\bthe\s+(QUOTE\d+|(?:{_NOT_NAMING}[\w&/'’-]+\s+){{1,6}}?)\s*table\b"
+    rf"(?!s|\s+of\s+contents|\s+name){HEAD}"
 )
 _TABLE_THE = re.compile(
     rf"\b(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)*(?-i:table|TABLE)\b{HEAD}(?!\s+of\s+contents|"
@@ -168,23 +163,19 @@ _AROUND = (
     rf"(?:(?:the|this|that|my)\s+)?(?:{_DOCUMENT_NOUN}\s+)?(?:(?:named|called|titled)\s+)?"
 )
 _STRUCTURE = re.compile(
-    rf"(?:\s*,?\s*\b(?:in|of|from|on|within|according\s+to|based\s+on|per|see)\s+)?"
+    rf"(?i)(?:\s*,?\s*\b(?:in|of|from|on|within|according\s+to|based\s+on|per|see)\s+)?"
     rf"(?:(?:the\s+)?(?:{_PAGE_RANGE.pattern}|{_TABLE_LIST.pattern}|{_TABLE_ORDINAL.pattern}|"
-    rf"{_PAGE_LIST.pattern}|{_PAGE_ORDINAL.pattern}|{_TABLE_THE.pattern}))\s*[:,]?",
-    _I,
+    rf"{_PAGE_LIST.pattern}|{_PAGE_ORDINAL.pattern}|{_TABLE_THE.pattern}))\s*[:,]?"
 )
 #: A document's placeholder, and "the document", with the words that join them to a question.
 _DOCUMENT_NAMED = re.compile(
     rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?", _I
 )
 _THE_DOCUMENT = re.compile(
-    r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
-    rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
-    _I,
+    r"(?i)\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
+    rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))"
 )
 
-
-# --- References ---
 
 #: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
 PageRef = tuple[int | str, ...]
@@ -203,10 +194,9 @@ class TableRef:
 
 @dataclass(slots=True)
 class References:
-    """The references of a question, and `plain`: the question with placeholders for them.
+    """The references of a question in order, and `plain`: the question with placeholders for them.
 
-    `rest` is the question without the names of documents, pages and tables, but otherwise as it was
-    written. `documents` has the named documents in order.
+    `rest` is the question without the names of documents, pages and tables.
     """
 
     question: str
@@ -295,10 +285,8 @@ def _page_range(pages: list[PageRef], match: re.Match[str]) -> str:
 
 
 def _page_list(text: str) -> list[PageRef]:
-    return [
-        (_number_of(part),) if re.fullmatch(_NUMBER, part, _I) else (part,)
-        for part in re.findall(_PAGE, text, _I)
-    ]
+    parts = re.findall(_PAGE, text, _I)
+    return [(_number_of(p) if re.fullmatch(_NUMBER, p, _I) else p,) for p in parts]
 
 
 def _places(places: list[int], mark: str, match: re.Match[str]) -> str:
@@ -309,11 +297,9 @@ def _places(places: list[int], mark: str, match: re.Match[str]) -> str:
 def _ordinals(match: re.Match[str]) -> list[tuple[int, ...]]:
     """Return the places that ordinals name: "the second and third", "the last two" (as one)."""
     many = min(_number_of(match[2]), _MOST) if match[2] else 1
-    places = [_number_of(part) for part in re.findall(ORDINAL, match[1], _I)]
-    return [
-        tuple(range(1, many + 1) if place == 1 else range(place - many + 1, place + 1))
-        for place in places
-    ]
+    places = map(_number_of, re.findall(ORDINAL, match[1], _I))
+    ends = (many if place == 1 else place for place in places)
+    return [tuple(range(end - many + 1, end + 1)) for end in ends]
 
 
 def _tables(references: References, text: str) -> str:

@@ -72,9 +72,6 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         context.missing += missing[:_MOST_NAMED]
 
 
-# --- Tables ---
-
-
 def _table(context: Context, ref: TableRef, scope: Sequence[DocumentOutline]) -> None:
     every = tables = context.library.tables(scope)
     where = ""
@@ -100,10 +97,8 @@ def _table(context: Context, ref: TableRef, scope: Sequence[DocumentOutline]) ->
 
 def _listed(tables: Sequence[TableOutline]) -> str:
     """Return "Table 1 of Fares (page 2), Table 2 of Fares (page 3) and 4 more"."""
-    names = [
-        table.called + (f" (page {table.pages[0]})" if table.pages else "")
-        for table in tables[:_MOST_NAMED]
-    ]
+    first = tables[:_MOST_NAMED]
+    names = [f"{t.called} (page {t.pages[0]})" if t.pages else t.called for t in first]
     more = len(tables) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
@@ -128,16 +123,11 @@ def _chosen(
     if not ref.words:
         return by_words(library, rest, tables, only=True)
     fitting = by_words(library, ref.words, tables)
-    if len(fitting) < 2:
-        return fitting
-    return by_words(library, rest, fitting, only=True) or fitting
+    return (by_words(library, rest, fitting, only=True) if len(fitting) > 1 else []) or fitting
 
 
 def _id(number: str) -> str:
     return re.sub(r"[\s.]+$", "", number.casefold().replace("–", "-").replace("—", "-"))
-
-
-# --- By words ---
 
 
 def by_words(

@@ -52,9 +52,6 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
     return answer(text, values, citations, reading=f"the {part} of {called}", markdown=markdown)
 
 
-# --- Rows, columns and cells ---
-
-
 def _names(table: TableOutline) -> str:
     return ", ".join(column.name for column in table.columns[:_NAMES])
 
@@ -118,12 +115,10 @@ def _column(context: Context, table: TableOutline) -> StructuralAnswer:
     filled = [(row, row.cells[0].text) for row in rows if row.cells and row.cells[0].text]
     texts = [text for _, text in filled]
     more = f" … ({len(rows):,} of {table.rows:,} rows)" if len(texts) > _SHOWN else ""
-    return answer(
-        f"{column.name} in {table.called}: {', '.join(texts[:_SHOWN])}{more}.",
-        texts,
-        [cite_cell(table, row, column, text) for row, text in filled[:_CITED]],
-        reading=f"the values of the column {column.name} of {table.called}",
-    )
+    shown = f"{column.name} in {table.called}: {', '.join(texts[:_SHOWN])}{more}."
+    citations = [cite_cell(table, row, column, text) for row, text in filled[:_CITED]]
+    reading = f"the values of the column {column.name} of {table.called}"
+    return answer(shown, texts, citations, reading=reading)
 
 
 def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
@@ -168,9 +163,6 @@ def _row(row: TableRow, columns: Sequence[Column]) -> str:
     )
 
 
-# --- Lists of tables ---
-
-
 def look_up_list(context: Context) -> StructuralAnswer:
     """Return the tables of the documents or pages: all, those with a column, or about something."""
     look = context.look_up
@@ -194,16 +186,12 @@ def look_up_list(context: Context) -> StructuralAnswer:
     if look.kind == "count":
         values = [len(tables)]
     several = len(context.documents) > 1
-    lines = [
-        f"- {table.called if several else table.name} {_listed(table)}" for table in tables[:_CITED]
-    ]
+    shown = tables[:_CITED]
+    lines = [f"- {table.called if several else table.name} {_listed(table)}" for table in shown]
     lines += [f"… and {len(tables) - _CITED} more"] if len(tables) > _CITED else []
-    return answer(
-        "\n".join([f"{plural(len(tables), 'table')} {where}{':' if lines else '.'}", *lines]),
-        values,
-        [*map(cite_table, tables[:_CITED])],
-        reading=f"{'count ' if look.kind == 'count' else ''}the tables {where}",
-    )
+    text = "\n".join([f"{plural(len(tables), 'table')} {where}{':' if lines else '.'}", *lines])
+    reading = f"{'count ' if look.kind == 'count' else ''}the tables {where}"
+    return answer(text, values, [*map(cite_table, shown)], reading=reading)
 
 
 def _scope(context: Context) -> tuple[list[TableOutline], str]:
@@ -227,9 +215,6 @@ def _on(pages: Sequence[int]) -> str:
     if len(pages) > 2 and pages[-1] - pages[0] == len(pages) - 1:
         return f"pages {pages[0]}-{pages[-1]}"
     return f"{'pages' if len(pages) > 1 else 'page'} {joined(pages)}"
-
-
-# --- Counts ---
 
 
 def count(context: Context) -> StructuralAnswer | None:
@@ -293,13 +278,12 @@ def _most(context: Context) -> StructuralAnswer:
     sizes = [size for size, _, _ in sized]
     best = min(sizes) if look.pick == "fewest" else max(sizes)
     chosen = [(value, place) for size, value, place in sized if size == best]
-    names = joined([
-        f"{'page ' if look.each == 'page' else ''}{value}"
-        + ("" if look.each == "document" else f" of {place.title}")
-        for value, place in chosen[:_NAMES]
-    ])  # fmt: skip
+    names = [value for value, _ in chosen]
+    if look.each != "document":
+        kind = "page " if look.each == "page" else ""
+        names = [f"{kind}{value} of {place.title}" for value, place in chosen]
     return answer(
-        f"{names} ({plural(best, noun)}{' each' if len(chosen) > 1 else ''}).",
+        f"{joined(names[:_NAMES])} ({plural(best, noun)}{' each' if len(chosen) > 1 else ''}).",
         [value for value, _ in chosen],
         [place for _, place in chosen[:_CITED]],
         reading=f"count the {noun}s of each {look.each} {where}, and take the {look.pick}",

@@ -1,7 +1,6 @@
 """Traverse the graph from seeds to the context budget: KGP's Algorithm 1, in a beam or verbatim."""
 
 from abc import abstractmethod
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Protocol
@@ -33,9 +32,8 @@ class NextEvidenceAgent(Agent):
     """An agent that predicts the next evidence of every path of the beam (KGP, Eq. 1).
 
     Neighbours are ranked against it in the database: by words where only `text` is given, by
-    cosine similarity where `vector` is. An agent that reads the passages it has visited (a
-    generating one) sets `reads_passages`; otherwise their text is never fetched. One that writes
-    text sets `writes_text`, for the paper's algorithm compares its words.
+    cosine similarity where `vector` is. An agent that reads the passages it has visited sets
+    `reads_passages`, one that writes text `writes_text`: the paper's algorithm compares its words.
     """
 
     reads_passages = False
@@ -54,10 +52,9 @@ class NextEvidenceAgent(Agent):
 
         The number of distinct passages never exceeds the budget, and no passage is visited twice.
         The paper's queues are processed generation by generation: one call of the database ranks
-        the neighbours of all paths of a generation, a neighbour is assigned to the path that scores
-        it best, and each path visits its best `branching`. Where a generation exceeds the budget,
-        its best passages are visited. Further results of the seed search fill the rest of the
-        budget. With the algorithm `paper`, Algorithm 1 is followed to the letter instead.
+        the neighbours of all paths, a neighbour is assigned to the path that scores it best, and
+        each path visits its best `branching`. Further results of the seed search fill the rest of
+        the budget. With the algorithm `paper`, Algorithm 1 is followed to the letter instead.
         """
         if settings.algorithm == "paper":
             return self._walk_as_the_paper(database, corpus, question, settings)
@@ -94,53 +91,48 @@ class NextEvidenceAgent(Agent):
     ) -> list[ReasoningPath]:
         """Return the paths of Algorithm 1 to the letter, in the order of the visits.
 
-        Seeds come from full text alone, and neighbours over the one edge type of the settings. The
-        earliest path is taken from the queue and visits its best `branching` neighbours that nobody
-        visited, until the budget is spent or the queue is empty; nothing is filled up from the
-        search. What the paper leaves open: passages are counted once each, the budget is never
-        exceeded (line 11 stops one passage later), and words are compared by BM25, the database's
-        full-text score, in the place of TF-IDF. The candidates of all waiting paths come by one
-        call of the database: as many as these may visit together, since the earlier ones may take
-        those that a later one ranks first.
+        The earliest path of the queue visits its best `branching` neighbours that nobody visited,
+        until the budget is spent or the queue is empty. What the paper leaves open: seeds come from
+        full text alone, passages are counted once each, the budget is never exceeded (line 11 stops
+        one passage later), and words are compared by BM25 in the place of TF-IDF. The candidates of
+        all waiting paths come by one call of the database: as many as these may visit together,
+        since the earlier ones may take those that a later one ranks first.
         """
         edge, seeds = settings.edges[0], min(settings.seeds, settings.budget)
         rows = database.read("procedures/seeds", question=question, corpus=corpus, limit=seeds)
-        queue = deque(ReasoningPath((step,)) for step in seed_steps(rows, "words"))
-        visited = {path.last: path for path in queue}
+        waiting = [ReasoningPath((step,)) for step in seed_steps(rows, "words")]
+        visited = {path.last: path for path in waiting}
+        tell_hop(0, waiting)
         hop = 0
-        tell_hop(hop, queue)
-        while queue and len(visited) < settings.budget:
-            waiting = list(queue)
+        while waiting and len(visited) < settings.budget:
             hop += 1
-            candidates: dict[int, list[Row]] = defaultdict(list)
-            for row in database.read(
+            rows = database.read(
                 "traverse/paper_hop",
                 corpus=corpus,
                 edge=edge,
                 frontier=self._expectations(database, question, waiting, paper=True),
                 visited=list(visited),
                 most=settings.branching * len(waiting),
-            ):
-                candidates[row["path"]].append(row)
+            )
+            before = len(visited)
             for at, path in enumerate(waiting):
-                queue.popleft()
-                new = [row for row in candidates[at] if row["passage"] not in visited]
+                own = (row for row in rows if row["path"] == at)
+                new = [row for row in own if row["passage"] not in visited]
                 for row in new[: min(settings.branching, settings.budget - len(visited))]:
                     step = Step(row["passage"], edge, row["match"], reason=row["reason"])
                     visited[step.passage] = path.then(step)
-                    queue.append(visited[step.passage])
-            tell_hop(hop, queue)
+            waiting = list(visited.values())[before:]
+            tell_hop(hop, waiting)
         return list(visited.values())
 
     def _expectations(
         self, database: Database, question: str, paths: Sequence[ReasoningPath], paper: bool = False
     ) -> list[dict[str, Any]]:
         """Return each path's last passage and next evidence: for the paper, text or a vector."""
-        passages: dict[str, Passage] = {}
-        if self.reads_passages:
-            passages = read_passages(database, [s.passage for path in paths for s in path.steps])
-        steps = []
+        ids = [step.passage for path in paths for step in path.steps if self.reads_passages]
+        passages = read_passages(database, ids) if ids else {}
         expected = self.next_evidence(question, paths, passages)
+        steps = []
         for path, evidence in zip(paths, expected, strict=True):
             vector = [] if paper and self.writes_text else list(evidence.vector or ())
             steps.append(

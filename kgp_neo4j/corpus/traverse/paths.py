@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, Row
@@ -49,14 +49,12 @@ def with_edges(
         "traverse/path_edges", pairs=[list(pair) for pair in sorted(pairs)], edges=list(edges)
     )
     known = {(row["source"], row["target"]): (row["edge"], row["reason"]) for row in rows}
-    complete = []
-    for path in paths:
-        steps = [path.steps[0]]
-        for before, step in pairwise(path.steps):
-            edge, reason = known.get((before.passage, step.passage), ("MENTIONS", ""))
-            steps.append(replace(step, edge=edge, reason=reason))
-        complete.append(ReasoningPath(tuple(steps)))
-    return complete
+
+    def told(before: Step, step: Step) -> Step:
+        edge, reason = known.get((before.passage, step.passage), ("MENTIONS", ""))
+        return replace(step, edge=edge, reason=reason)
+
+    return [ReasoningPath((path.steps[0], *starmap(told, pairwise(path.steps)))) for path in paths]
 
 
 def read_passages(
@@ -74,17 +72,10 @@ def passage_of(row: Row) -> Passage:
 
 def tell_hop(hop: int, paths: Iterable[ReasoningPath]) -> None:
     """Tell who waits which passages a hop has reached (0: seeds); StoppedError if nobody does."""
-    tell(
-        "hop",
-        lambda: {
-            "hop": hop,
-            "reached": [
-                {
-                    "passage": path.last,
-                    "before": path.steps[-2].passage if len(path.steps) > 1 else None,
-                    "score": round(path.steps[-1].score, 4),
-                }
-                for path in paths
-            ],
-        },
-    )
+
+    def reached(path: ReasoningPath) -> dict[str, object]:
+        *before, last = path.steps
+        came = before[-1].passage if before else None
+        return {"passage": last.passage, "before": came, "score": round(last.score, 4)}
+
+    tell("hop", lambda: {"hop": hop, "reached": list(map(reached, paths))})

@@ -26,12 +26,11 @@ _NO_RANK = 50.0
 
 
 class QuestionSignals:
-    """The signals of a question from the search, before the first hop.
+    """The signals of a question from the search, of rows of `traverse/question_signals`.
 
-    They are made of the rows of `traverse/question_signals`. `lexical` and `named` score passages
-    by words, the best by 1, and by titles that the question names; `cosines` are those of the
-    passages found by meaning, best first. `order` ranks passages by reciprocal rank fusion of all
-    three.
+    `lexical` and `named` score passages by words, the best by 1, and by titles that the question
+    names; `cosines` are those of the passages found by meaning, best first. `order` ranks passages
+    by reciprocal rank fusion of all three.
     """
 
     def __init__(self, text: str, vector: Sequence[float], rows: Sequence[Row]) -> None:
@@ -94,8 +93,7 @@ class Candidates:
     `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
     the frontier and the kind of its best link, (-1, -1) where there is none. `before` has the
     scores of the previous hop by passage, and is None at the first hop. Links are matrices of shape
-    (frontier, passages), one for each kind, so that numpy takes the maximum over a frontier for all
-    passages at once.
+    (frontier, passages), one for each kind.
     """
 
     def __init__(
@@ -121,8 +119,7 @@ class Candidates:
         }
         cosines = question.cosines or [0.0]
         given = {p: cosines[min(at, len(cosines) - 1)] for p, at in self.unembedded.items()}
-        cosine = [given.get(row["passage"], row["cosine"]) for row in rows]
-        self.cosine = np.array(cosine, np.float32)
+        self.cosine = np.array([given.get(r["passage"], r["cosine"]) for r in rows], np.float32)
         links = np.array(
             [(at, *link) for at, row in enumerate(rows) for link in row["links"]], np.float32
         ).reshape(-1, 4)
@@ -139,9 +136,8 @@ class Candidates:
         self.itself = parents[:, None] == np.arange(size)
         self.links[:, self.itself] = 0.0
         self._compare_words(parents)
-        self.before_parent = np.array(
-            [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
-        )
+        scores = [(before or {}).get(passage, -9.0) for passage in frontier]
+        self.before_parent = np.array(scores or [-9.0], np.float32)
         self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
         features = self._alone() | self._linked() | self._bridged()
         self.features = np.array([features[name] for name in FEATURES], np.float32).T
@@ -162,9 +158,8 @@ class Candidates:
         rare = np.log1p(size / (1.0 + titled.sum(0)))
         self.titled_rare = (titled * rare).sum(1) / max(float(rare.sum()), 1e-6)
         lengths = np.array([len(word) for word in asked] or [0])
-        self.title_share = (titled * lengths).sum(1) / np.array(
-            [max(row["titleLength"], 1) for row in rows]
-        )
+        title_lengths = np.array([max(row["titleLength"], 1) for row in rows])
+        self.title_share = (titled * lengths).sum(1) / title_lengths
         parent_covered = np.pad(covered, ((0, 1), (0, 0)))[parents]
         self.parent_coverage = (parent_covered * weight).sum(1) / total
         #: The share of the question's words that a candidate has and the parent lacks.
@@ -214,15 +209,13 @@ class Candidates:
             "before": np.where(present, self.before_parent[:, None], -12.0).max(1),
             "likely_gain": (present * self.likely[:, None] * self.gain).max(1),
         }
-        return {
-            "links": any_kind.sum(0),
-            "links_rank": np.where(any_kind, rank, _NO_RANK).min(0),
-            **{
-                f"{kind}_{part}": values[at]
-                for part, values in of_kinds.items()
-                for at, kind in enumerate(_KINDS)
-            },
+        each = {
+            f"{kind}_{part}": values[at]
+            for part, values in of_kinds.items()
+            for at, kind in enumerate(_KINDS)
         }
+        every = np.where(any_kind, rank, _NO_RANK).min(0)
+        return {"links": any_kind.sum(0), "links_rank": every, **each}
 
     def _bridged(self) -> dict[str, Sequence[float] | NDArray[Any]]:
         """Return the features of shared entities that the question does not name."""
@@ -251,20 +244,15 @@ class Candidates:
         strength[BRIDGE] *= self.links[BRIDGE]
         kinds, width, size = strength.shape
         flat = strength.reshape(kinds * width, size)
-        best = flat.argmax(0)
-        return [
-            (at % width, at // width) if linked else (-1, -1)
-            for at, linked in zip(best.tolist(), (flat.max(0) > 0).tolist(), strict=True)
-        ]
+        places = zip(flat.argmax(0).tolist(), flat.max(0).tolist(), strict=True)
+        return [(at % width, at // width) if best > 0 else (-1, -1) for at, best in places]
 
 
 def _marked(places: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
     """Return an array of shape (rows, width) that is true at each row's places."""
     marked = np.zeros((len(places), max(width, 1)), bool)
-    marked[
-        np.repeat(np.arange(len(places)), [len(each) for each in places]),
-        np.fromiter(chain.from_iterable(places), np.intp),
-    ] = True
+    rows = np.repeat(np.arange(len(places)), list(map(len, places)))
+    marked[rows, np.fromiter(chain.from_iterable(places), np.intp)] = True
     return marked
 
 

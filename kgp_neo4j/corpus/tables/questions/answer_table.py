@@ -5,24 +5,11 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.outline import (
-    Library,
-    TableOutline,
-    TableRow,
-    cite_cell,
-    cite_table,
-)
+from kgp_neo4j.corpus.tables.outline import Library, TableOutline, TableRow, cite_cell, cite_table
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
-from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.figures import read_figure
-from kgp_neo4j.corpus.tables.questions.plans import (
-    Plan,
-    Rows,
-    columns_of,
-    denotation,
-    in_words,
-)
+from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, columns_of, denotation, in_words
 from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Cell, Grid
 from kgp_neo4j.text.words import stem
@@ -54,32 +41,30 @@ def answer_from_table(
     links = link(question, grid)
     names = f"{table.caption} {table.document.title} {PurePath(table.document.source).stem}"
     figure = read_figure(links, grid, map(stem, normal(names).split()))
-    answer = StructuralAnswer("", doubt="No reading of the question fits this table.", confidence=0)
-    answer = replace(answer, computes=figure is not None and figure.fits)
-    if strict and not answer.computes:
+    fits = figure is not None and figure.fits
+    none = "No reading of the question fits this table."
+    answer = StructuralAnswer("", doubt=none, confidence=0, computes=fits)
+    if strict and not fits:
         return answer
-    if figure and (figure.sure or figure.near):
-        confidence = _SURE if figure.sure else _NEAR
-        answer = _own_total(table, figure.plan, grid, rows) or run(
-            library, table, rows, figure.plan
-        )
-        answer = replace(answer, confidence=confidence, computes=True)
-        if figure.sure and answer.values:
-            if not _is_denied(links, grid, figure.plan, answer.values):
-                return answer
-            answer = replace(answer, confidence=_NEAR)
+    if figure and (figure.near or not figure.why):
+        plan = figure.plan
+        answer = _own_total(table, plan, grid, rows) or run(library, table, rows, plan)
+        denied = not figure.why and answer.values and _denies(links, grid, plan, answer.values)
+        sure = not (figure.why or denied)
+        answer = replace(answer, confidence=_SURE if sure else _NEAR, computes=True)
+        if sure and answer.values:
+            return answer
     elif learned := _learned(links, grid):
-        ranker = load_ranker()
+        threshold = load_ranker().threshold
         best, confidence = learned
         if figure and (strict or best.plan.kind not in ("select", "exists")):
-            confidence = min(confidence, _UNCLEAR if strict else ranker.threshold - 0.01)
-        found = run(library, table, rows, best.plan)
-        computes = found.computes or answer.computes
-        answer = replace(found, confidence=round(confidence, 3), computes=computes)
-        if confidence >= ranker.threshold and answer.values:
+            confidence = min(confidence, _UNCLEAR if strict else threshold - 0.01)
+        answer = run(library, table, rows, best.plan)
+        computes = answer.computes or fits
+        answer = replace(answer, confidence=round(confidence, 3), computes=computes)
+        if confidence >= threshold and answer.values:
             return answer
-    left = f"“{' '.join(figure.unread)}” is not accounted for" if figure and figure.unread else ""
-    why = (figure.doubt if figure else "") or left
+    why = figure.why if figure else ""
     doubt = answer.doubt or (
         f"The question may mean: {answer.reading}; that reading is right with a probability of "
         f"{answer.confidence:.0%} only{f' ({why})' if why else ''}."
@@ -92,18 +77,16 @@ def answer_from_table(
 def _learned(links: Links, grid: Grid) -> tuple[Candidate, float] | None:
     """Return the likeliest of the readings that the ranker knows, with its probability."""
     readings = candidates(links, grid)
-    return load_ranker().judge(example(links, grid, readings), readings) if readings else None
+    return load_ranker().judge(links, grid, readings) if readings else None
 
 
-def _is_denied(links: Links, grid: Grid, plan: Plan, values: Sequence[str]) -> bool:
+def _denies(links: Links, grid: Grid, plan: Plan, values: Sequence[str]) -> bool:
     """Return whether the learned reading, by as many conditions, is sure of another value."""
-    learned = None if plan.group else _learned(links, grid)
-    if learned is None:
+    if plan.group or not (learned := _learned(links, grid)):
         return False
     best, confidence = learned
-    is_other = {*best.result.values} != {*values}
     told = len(best.plan.rows.conditions) >= len(plan.rows.conditions)
-    return told and is_other and confidence >= _OTHERWISE
+    return told and {*best.result.values} != {*values} and confidence >= _OTHERWISE
 
 
 def _own_total(

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations, islice
 
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
 from kgp_neo4j.corpus.tables.questions.plans import (
     CUES,
-    Condition,
     Denotation,
     Pick,
     Plan,
@@ -51,9 +51,6 @@ def candidates(links: Links, grid: Grid) -> list[Candidate]:
     return list(readings.values())
 
 
-# --- Sets of rows ---
-
-
 @dataclass(frozen=True, slots=True)
 class _Base:
     """A set of rows, the links that it is based on, and its number of rows."""
@@ -63,8 +60,8 @@ class _Base:
     count: int
 
 
-def _base(grid: Grid, *conditions: Condition, links: tuple[Link, ...] = ()) -> _Base:
-    rows = Rows(conditions)
+def _base(grid: Grid, links: tuple[Link, ...] = ()) -> _Base:
+    rows = Rows(tuple(link.condition for link in links))
     return _Base(rows, links, len(rows_of(grid, rows)))
 
 
@@ -72,29 +69,21 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     """Yield sets of rows: all, those of one condition, those of two on different words."""
     yield _base(grid)
     linked = [*links.cells, *links.dates, *links.numbers]
-    single = [base for a in linked if (base := _base(grid, a.condition, links=(a,))).count]
+    single = [base for link in linked if (base := _base(grid, (link,))).count]
     single.sort(key=lambda base: _rank(base.links[0], base.count, len(grid.rows)))
     single = single[: _SINGLE + 10]
     yield from single
     ranked = [base.links[0] for base in single]
     if set(links.words) & CUES["not"]:
-        for each in ranked[:6]:
-            if _names_cell(each):
-                without = replace(each, condition=replace(each.condition, op="!="))
-                yield _base(grid, without.condition, links=(without,))
+        for each in filter(_names_cell, ranked[:6]):
+            yield _base(grid, (replace(each, condition=replace(each.condition, op="!=")),))
     # Whether there are such rows can be asked of none too.
     asking = bool(links.words) and links.words[0] in CUES["exists"]
-    pairs = (
-        base
-        for a, b in combinations(ranked[:_SINGLE], 2)
-        if _apart((a, b))
-        and ((base := _base(grid, a.condition, b.condition, links=(a, b))).count or asking)
-    )
-    yield from islice(pairs, _PAIRS)
+    pairs = map(partial(_base, grid), filter(_apart, combinations(ranked[:_SINGLE], 2)))
+    yield from islice((base for base in pairs if base.count or asking), _PAIRS)
     exact = [each for each in ranked[:8] if each.exact]
-    for three in islice(filter(_apart, combinations(exact, 3)), 4):
-        if (base := _base(grid, *(each.condition for each in three), links=three)).count:
-            yield base
+    triples = map(partial(_base, grid), islice(filter(_apart, combinations(exact, 3)), 4))
+    yield from (base for base in triples if base.count)
     # Whole cells of one column that different words of the question name.
     whole = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
     either = (
@@ -103,10 +92,8 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
         if a.condition.column == b.condition.column and a.end <= b.start
     )
     for a, b in islice(either, 4):
-        texts = (*a.condition.texts, *b.condition.texts)
-        wording = f"{a.condition.wording} or {b.condition.wording}"
-        condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
-        yield _base(grid, condition, links=(replace(a, condition=condition), b))
+        base = _base(grid, (replace(a, condition=a.condition.or_(b.condition)),))
+        yield replace(base, links=(*base.links, b))
 
 
 def _apart(links: Sequence[Link]) -> bool:
@@ -131,8 +118,6 @@ def _rank(link: Link, count: int, rows: int) -> float:
     return -points
 
 
-# --- Plans ---
-
 _Found = Iterator[tuple[Plan, tuple[Link, ...]]]
 _ENDS = (True, False)
 
@@ -141,7 +126,7 @@ class _Plans:
     """The plans for a question over a table, each with the links that it is based on.
 
     `every` are the columns, `numeric` those of numbers, `ordered` those of numbers or dates;
-    `filled` are the sets of rows that conditions give, `whole` those without any.
+    `filled` are the sets of rows that conditions give, `whole` is that without any.
     """
 
     def __init__(self, links: Links, grid: Grid) -> None:
@@ -155,11 +140,9 @@ class _Plans:
             len(word) > 4 and word.endswith("est") for word in words
         )
         self.unit = "years" if "long" in words else ""
-        bases = list(_bases(links, grid))
-        self.linked = [base for base in bases if base.links]
+        self.whole, *self.linked = _bases(links, grid)
         self.filled = [base for base in self.linked if base.count]
-        self.whole = [base for base in bases if not base.links]
-        self.bases = [base for base in (*self.whole, *self.filled) if base.count]
+        self.bases = [base for base in (self.whole, *self.filled) if base.count]
 
     def all(self) -> _Found:
         """Yield all plans, the likelier kinds first."""
@@ -193,7 +176,7 @@ class _Plans:
                 yield Plan("count", base.rows), base.links
             if self.words & CUES["exists"]:
                 yield Plan("exists", base.rows), base.links
-        yield from ((Plan("count", base.rows), ()) for base in self.whole)
+        yield Plan("count", self.whole.rows), ()
 
     def _of_columns(self) -> _Found:
         if self.words & {"each", "all", "list", "every", "name"} or not self.filled:
@@ -208,9 +191,7 @@ class _Plans:
         """Yield plans over the first, the last and the most of a set."""
         words, score = self.words, [column.score for column in self.links.columns]
         nths = sorted({1, *(ORDINALS[w] for w in words if ORDINALS.get(w, 99) <= 20)})
-        ends = [
-            high for high, cue in zip(_ENDS, ("last", "first"), strict=True) if words & CUES[cue]
-        ]
+        ends = [cue == "last" for cue in ("last", "first") if words & CUES[cue]]
         if len(nths) > 1 and False not in ends:
             ends.append(False)
         picks = [Pick(0, "order", high, n) for high in ends for n in ((1,) if high else nths)]
@@ -254,10 +235,10 @@ class _Plans:
 
     def _compared(self) -> _Found:
         """Yield plans that compare two things: which is more, and by how much."""
+        orders = [(c, by) for c in self.ordered for by in self._views(c)]
         for base in self.filled:
             if len(base.links) == 2 and len(base.rows.conditions) == 1:
                 key = base.rows.conditions[0].column
-                orders = [(c, by) for c in self.ordered for by in self._views(c)]
                 for c, by in [*orders, (0, "order")]:
                     for high in _ENDS:
                         rows = replace(base.rows, pick=Pick(c, by, high))
@@ -265,13 +246,9 @@ class _Plans:
                 yield Plan("common", base.rows, key), base.links
         if not self.words & CUES["difference"]:
             return
-        single = (
-            base
-            for base in self.filled
-            if len(base.links) == 1 == len(base.rows.conditions)
-            and base.rows.conditions[0].op in ("=", "contains")
-        )
-        for a, b in combinations(islice(single, 9), 2):
+        single = [base for base in self.filled if len(base.links) == 1]
+        named = [base for base in single if base.links[0].condition.op in ("=", "contains")]
+        for a, b in combinations(named[:9], 2):
             one, two = a.links[0], b.links[0]
             apart = one.end <= two.start or two.end <= one.start
             if apart and one.condition.column == two.condition.column and a.count == 1 == b.count:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
@@ -16,8 +16,8 @@ from kgp_neo4j.text.words import fold, same_start, stem
 class Link:
     """A condition that words `start`..`end` of the question support.
 
-    `exact` is true where the whole cell is named; `share` is the part of the (shortest) cell's
-    words that the question has; `agrees` is how well a comparison fits the words around its number.
+    `exact` is true where the whole cell is named; `share` is that of the (shortest) cell's words
+    which is; `agrees` is how well a comparison fits the words around its number.
     """
 
     condition: Condition
@@ -73,8 +73,6 @@ def link(question: str, grid: Grid) -> Links:
     return links
 
 
-# --- Numbers and dates ---
-
 #: Numbers of a question that are linked, at most.
 _MOST_NUMBERS = 4
 _COMPARED = {
@@ -87,8 +85,7 @@ def _link_numbers(links: Links, grid: Grid) -> None:
     """Link numbers to columns of numbers and years, with each possible comparison."""
     words = links.words
     for at, word in enumerate(words):
-        value = _number(words, at)
-        if value is not None:
+        if (value := _number(words, at)) is not None:
             links.number_places[at] = value
         if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
             wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
@@ -112,12 +109,9 @@ def _number(words: Sequence[str], at: int) -> float | None:
     """Return the number that a word denotes; an ordinal only where it is a rank: "in third"."""
     word = words[at]
     if word in ORDINALS:
-        before = words[at - 1] if at else ""
-        ranked = before in ("in", "ranked", "placed", "place", "the", "number")
+        ranked = at and words[at - 1] in ("in", "ranked", "placed", "place", "the", "number")
         return float(ORDINALS[word]) if ranked else None
-    if word in NUMBERS:
-        return float(NUMBERS[word])
-    digits = word.replace(",", "")
+    digits = str(NUMBERS.get(word, word.replace(",", "")))
     return float(digits) if digits.replace(".", "", 1).isdecimal() else None
 
 
@@ -125,13 +119,11 @@ def _comparisons(words: Sequence[str], at: int) -> list[tuple[str, float]]:
     """Return the possible comparisons for the number at a place, and how well each fits."""
     before = " ".join(words[max(0, at - 4) : at])
     after = " ".join(words[at + 1 : at + 3])
-    everywhere = " ".join(words)
     comparisons = [("=", 0.0)]
     for op, (ahead, behind) in _COMPARED.items():
-        if ahead.search(before) or behind.match(after):
-            comparisons.append((op, 1.0))
-        elif ahead.search(everywhere):
-            comparisons.append((op, 0.0))
+        near = ahead.search(before) or behind.match(after)
+        if near or ahead.search(" ".join(words)):
+            comparisons.append((op, 1.0 if near else 0.0))
     return comparisons
 
 
@@ -144,11 +136,10 @@ def _link_dates(links: Links, grid: Grid) -> None:
         size, date, wording = date_at(words, at)
         decade = wording.startswith("the ")
         comparisons = [("=", 0.5)] if decade else _comparisons(words, at) if size else []
-        for order in dated:
+        for order, (op, agrees) in product(dated, comparisons):
             header = links.columns[order - 1].score > 0
-            for op, agrees in comparisons:
-                condition = Condition(order, op, "date", (), None, date, wording)
-                links.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
+            condition = Condition(order, op, "date", (), None, date, wording)
+            links.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
         at += size or 1
 
 
@@ -169,8 +160,6 @@ def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
         return 1, word[:2] if word[2:4] == "00" else word[:3], f"the {word[:4]}s"
     return 0, "", ""
 
-
-# --- Cells ---
 
 #: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
@@ -197,15 +186,9 @@ def _cells(question: Sequence[str], grid: Grid) -> Iterator[Link]:
     place = [at for at, parts in enumerate(pieces) for _ in parts]
     spans = _spans(words, grid)
     for span in spans:
-        longer = (
-            other.column == span.column
-            and other.start <= span.start
-            and span.end <= other.end
-            and other is not span
-            and other.exact >= span.exact
-            for other in spans
-        )
-        if any(longer):
+        own = [other for other in spans if other.column == span.column and other is not span]
+        around = [other for other in own if other.start <= span.start and span.end <= other.end]
+        if any(other.exact >= span.exact for other in around):
             continue
         texts = grid.folded[span.column - 1]
         wording = " ".join(words[span.start : span.end])
@@ -293,8 +276,6 @@ def _missing(links: Links, grid: Grid) -> Iterator[Link]:
                 condition = Condition(order, value_op, "value", (), 0.0, None, f"{word} {wording}")
                 yield Link(condition, start, start + 1, False, 0.5, near, True)
 
-
-# --- Columns ---
 
 _ASKING = frozenset("what which whose name list many much".split())
 

@@ -6,7 +6,9 @@ narrow down what is asked. So what is `sure` here needs no learned ranker.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows
@@ -84,25 +86,18 @@ _PRICES = frozenset(map(stem, ("price", "cost", "fee", "fare", "rate", "charge",
 _IDS = frozenset("id no nr number num key index code position rank".split())
 
 
-@dataclass(slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A plan for a figure, and how well it accounts for the question.
 
-    `unread` are the words that are not accounted for, `doubt` says what else is not clear, `near`
-    that all but one word that may be left open is. `fits` where words of the question are those of
-    the table.
+    `why` says what is not clear, and is empty where there is but one way to read the question;
+    `near` is true where that is one word which may be left open, `fits` where words of the question
+    are those of the table.
     """
 
     plan: Plan
-    unread: tuple[str, ...]
-    doubt: str
+    why: str
     near: bool
     fits: bool
-
-    @property
-    def sure(self) -> bool:
-        """Return whether there is but one way to read the question."""
-        return not (self.unread or self.doubt)
 
 
 def asks_for_figure(question: str) -> bool:
@@ -112,18 +107,16 @@ def asks_for_figure(question: str) -> bool:
 
 
 def read_figure(links: Links, grid: Grid, names: Iterable[str]) -> Figure | None:
-    """Return the figure that a question asks for; `names` are the stems of what a table is called.
-
-    None where it asks for none, or for nothing that the table has.
-    """
+    """Return the figure that a question asks for, if any; `names` are stems of a table's names."""
     reader = _Reader(links, grid, frozenset(names))
     plan = reader.read() if grid.rows else None
     if plan is None:
         return None
     left, told = sorted(reader.left), bool(plan.rows != Rows() or plan.group)
-    unread = tuple(links.words[at] for at in left)
+    unread = f"“{' '.join(links.words[at] for at in left)}” is not accounted for" if left else ""
     near = told and len(left) == 1 and left[0] in reader.open and not reader.doubt
-    return Figure(plan, unread, reader.doubt, near, told or bool(plan.column) or reader.is_named)
+    fits = told or bool(plan.column) or reader.is_named
+    return Figure(plan, reader.doubt or unread, near, fits)
 
 
 class _Reader:
@@ -157,17 +150,12 @@ class _Reader:
     def _is_quantity(self, column: int) -> bool:
         each = self.grid.columns[column - 1]
         is_id = not each.norm or not _IDS.isdisjoint(each.norm.split()[-1:])
-        is_value = each.type in ("number", "currency", "percentage")
-        return (
-            is_value and not (is_id or self.grid.counted[column - 1]) and column not in self.dates
-        )
+        is_value = each.type in ("number", "currency", "percentage") and column not in self.dates
+        return is_value and not (is_id or self.grid.counted[column - 1])
 
     def _is_key(self, column: int) -> bool:
         share = self.grid.distinct[column - 1] / len(self.grid.rows)
-        is_first = self.texts[:1] == [column]
-        return share >= (_FIRST_KEY if is_first else _KEY)
-
-    # --- Words ---
+        return share >= (_FIRST_KEY if self.texts[:1] == [column] else _KEY)
 
     def _take(self, match: re.Match[str] | None) -> bool:
         """Account for the words of a match; return whether there is one."""
@@ -190,10 +178,6 @@ class _Reader:
             at += 1
         return at
 
-    def _next(self, match: re.Match[str]) -> int:
-        """Return the place of the word right behind a match."""
-        return sum(start < match.end() for start in self.starts)
-
     def _before(self, at: int) -> str:
         return self.text[: self.starts[at]].rstrip()
 
@@ -213,8 +197,7 @@ class _Reader:
     def _column(self, at: int) -> tuple[int, int, bool]:
         """Return the column that the words from a place on name, their number, and if it is all."""
         found = []
-        for column in self.every:
-            header = self.grid.stems[column - 1]
+        for column, header in enumerate(self.grid.stems, 1):
             size = 0
             while size < len(header) and at + size in self.left:
                 if stem(self.words[at + size]) not in header:
@@ -233,12 +216,12 @@ class _Reader:
             return None
         column, size, _ = self._column(at)
         part = self.words[at].removesuffix("s")
-        if part in _PARTS and not (column and column not in self.dates):
+        if part in _PARTS and column in (0, *self.dates):
             if date := self._date_column():
                 self._account([at])
                 return date, "day" if part == "date" else part
             return None
-        if not column or (column not in self.texts and column not in self.dates):
+        if column not in (*self.texts, *self.dates):
             return None
         self._account(range(at, at + size))
         return column, ""
@@ -249,8 +232,6 @@ class _Reader:
         if len(self.dates) > 1 and len(named) != 1:
             self.doubt = "there are several columns of dates"
         return next(iter(named or self.dates), 0)
-
-    # --- The whole ---
 
     def read(self) -> Plan | None:
         """Return the plan for the figure that is asked for, None where none is."""
@@ -278,9 +259,9 @@ class _Reader:
         kind = next((kind for kind in ("average", "count", "sum") if kind in cues), "")
         column, is_rows = 0, kind == "count" or "often" in cues
         if kind == "count":
-            noun = self._at(cues["count"].end())
-            behind = " ".join(self.words[self._next(cues["count"]) :][:1])
-            if behind not in _AUXILIARY:
+            behind = self.text[cues["count"].end() :].split()[:1]
+            if _AUXILIARY.isdisjoint(behind):
+                noun = self._at(cues["count"].end())
                 kind, column = self._counted(noun, distinct="distinct" in cues)
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
@@ -298,13 +279,11 @@ class _Reader:
         if kind in ("average", "sum") and not column:
             column = self._reckoned()
         # What all rows have does not narrow them down.
-        is_more = kind != "distinct" and bool(self.conditions or group or column)
-        for each in (
-            self.texts + self.dates + self.quantities * (kind != "count") if is_more else ()
-        ):
-            if all(cell.norm for cell in self.grid.cells[each - 1]):
-                self._account(self._mentioned(each))
-        rows = Rows(tuple(each for held in self.conditions.values() for each in held))
+        if kind != "distinct" and (self.conditions or group or column):
+            for each in self.texts + self.dates + self.quantities * (kind != "count"):
+                if all(cell.norm for cell in self.grid.cells[each - 1]):
+                    self._account(self._mentioned(each))
+        rows = Rows(tuple(chain.from_iterable(self.conditions.values())))
         is_own = bool(group) and not part and self._is_key(group)
         if end and is_rows and kind not in ("sum", "average"):
             kind, column = "count", 0
@@ -381,8 +360,6 @@ class _Reader:
         self._account(self._mentioned(column))
         return column
 
-    # --- Conditions ---
-
     def _add(self, condition: Condition, places: Iterable[int]) -> None:
         """Add a condition; further texts of a column are other ones that may stand there."""
         self._account(places)
@@ -391,9 +368,7 @@ class _Reader:
             if (other.by, other.op) == (condition.by, condition.op) and condition.op == "=":
                 if condition.by == "date":
                     self.doubt = "two dates are named"
-                wording = f"{other.wording} or {condition.wording}"
-                texts = (*other.texts, *condition.texts)
-                held[at] = replace(other, texts=texts, wording=wording)
+                held[at] = other.or_(condition)
                 return
         held.append(condition)
 

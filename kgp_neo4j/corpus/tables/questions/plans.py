@@ -6,7 +6,7 @@ from calendar import month_name
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 
@@ -45,7 +45,6 @@ class Condition:
 
     `by` is the value compared: `text` (normal form; `contains` looks for a padded piece of it),
     `value` (number), `date` (ISO, as far as it is known) or `month` (of any year, in `texts`).
-    `wording` is that of the question.
     """
 
     column: int
@@ -55,6 +54,11 @@ class Condition:
     value: float | None = None
     date: str | None = None
     wording: str = ""
+
+    def or_(self, other: Self) -> Self:
+        """Return the condition that a cell has a text of this one or of the other."""
+        wording = f"{self.wording} or {other.wording}"
+        return replace(self, texts=(*self.texts, *other.texts), wording=wording)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +286,6 @@ def cues_of(plan: Plan) -> list[str]:
     return [name for name in cues if name in CUES]
 
 
-# --- In words ---
-
 _OPS = {
     "=": "is", "!=": "is not", ">": "is more than", ">=": "is at least", "<": "is less than",
     "<=": "is at most", "contains": "contains",
@@ -313,14 +315,9 @@ def _name(grid: Grid, column: int) -> str:
     return " ".join(grid.columns[column - 1].name.split()) if column else "the row's number"
 
 
-def condition_words(conditions: Sequence[Condition], grid: Grid) -> str:
-    """Return conditions in words, such as ` where Nation is 'Ukraine'`; nothing for none."""
-    text = " and ".join(_condition(c, grid) for c in conditions)
-    return f" where {text}" if text else ""
-
-
 def _rows(rows: Rows, grid: Grid) -> str:
-    text = condition_words(rows.conditions, grid)
+    text = " and ".join(_condition(each, grid) for each in rows.conditions)
+    text = f" where {text}" if text else ""
     if rows.like:
         text = f" of other rows with the same {_name(grid, rows.like)} as{text or ' any'}"
     if rows.pick is not None:
@@ -336,11 +333,10 @@ def _rows(rows: Rows, grid: Grid) -> str:
 
 
 def _condition(condition: Condition, grid: Grid) -> str:
+    what = condition.wording
     if condition.by == "text":
         texts = [text.strip() for text in condition.texts]
         what = " or ".join(f"'{text}'" if text else "empty" for text in texts[:3])
     elif condition.by == "value":
         what = shown(condition.value or 0.0)
-    else:
-        what = condition.wording or (condition.date or "")
     return f"{_name(grid, condition.column)} {_OPS[condition.op]} {what}"

@@ -1,21 +1,270 @@
 """The learned ranker: the likeliest reading of a question, and its confidence.
 
 A small network scores each plan by the question's words, the plan's form, the headers of its
-columns and how all of them fit (`features`); boosted trees tell how often its best answer is right.
+columns and how it fits the question's words, the table, and its own result; boosted trees tell how
+often its best answer is right.
 """
 
 import json
+import math
+import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
+from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
-from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
+from kgp_neo4j.corpus.tables.questions.cell_links import Links
+from kgp_neo4j.corpus.tables.questions.plans import CUES, Denotation, Plan, columns_of, cues_of
+from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.models.trees import Trees
+from kgp_neo4j.text.values import typed
+
+#: Words that ask for the most or the latest, and for the least or the earliest.
+_UP = frozenset(
+    "most highest largest biggest greatest longest tallest maximum max best more higher larger "
+    "longer greater bigger taller heaviest better leading widest deepest top last latest newest "
+    "recent final later end ended".split()
+)
+_DOWN = frozenset(
+    "least lowest smallest fewest shortest minimum min worst less lower smaller fewer shorter "
+    "youngest lightest bottom sooner younger narrowest first earliest oldest initial earlier "
+    "start began".split()
+)
+#: "span" is no kind of plan any more, but an input of the trained ranker.
+_KINDS = (
+    "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
+    "exists",
+)  # fmt: skip
+FEATURES = (
+    *_KINDS,
+    "exact", "share", "agrees", "words linked", "numbers", "like",
+    "covered", "uncovered", "uncovered names", "uncovered numbers", "cues",
+    "direction", "shift agrees", "nth",
+    "picked header", "picked best", "picked rank", "picked near", "picked last", "picked asked",
+    "header", "given whole", "given best", "given rank", "given place", "given leftmost text",
+    "given used", "given picked", "given counted", "given number", "given date", "given distinct",
+    "who text", "where text", "when date", "many number",
+    "values", "one value", "value number", "value zero", "value one", "value log", "value long",
+    "value in question", "value is row count",
+    "rows", "all rows", "one row", "rows log", "total row", "table rows", "table columns",
+    "yes no question", "how many", "plural asked", "one asked",
+)  # fmt: skip
+
+
+class _Question:
+    """What is the same for all candidates of a question."""
+
+    def __init__(self, links: Links, grid: Grid) -> None:
+        self.links, self.grid, self.words = links, grid, set(links.words)
+        words, wording = links.words, " ".join(links.words)
+        scores = [column.score for column in links.columns]
+        self.best = max(scores, default=0.0)
+        ranked = sorted(range(len(scores)), key=lambda at: -scores[at])
+        self.rank = {at + 1: min(rank, 6) for rank, at in enumerate(ranked)}
+        self.text = next((c.order for c in grid.columns if c.type == "text"), 1)
+        self.who = bool(self.words & {"who", "whose", "whom"})
+        self.when = bool(re.search(r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b", wording))
+        many = r"\bhow many\b|^(?:what (?:is|was) the )?.{0,6}number of"
+        self.many = bool(re.search(many, wording))
+        self.verb = bool(words) and words[0] in CUES["exists"]
+        #: The words that name something, and how surely each names a cell.
+        self.content = {at for at, word in enumerate(words) if word not in STOP}
+        self.names: dict[int, float] = {}
+        for link in links.cells:
+            for at in self.content & set(range(link.start, link.end)):
+                sure = link.share * (1 + link.exact) / 2
+                self.names[at] = max(self.names.get(at, 0.0), sure)
+        self.cues = {k: {at for at, w in enumerate(words) if w in v} for k, v in CUES.items()}
+        superlatives = {at for at, word in enumerate(words) if len(word) > 4 and word[-3:] == "est"}
+        self.ends = superlatives | self.cues["high"] | self.cues["low"]
+        asking = ("what", "which", "many", "whose", "name")
+        self.asked = next((at for at, word in enumerate(words) if word in asking), -1)
+        after = words[self.asked + 1 : self.asked + 3] if self.asked >= 0 else []
+        self.plural = any(len(w) > 3 and w[-1] == "s" and w[-2] != "s" for w in after)
+        self.padded = f" {normal(links.text)} "
+        first, totals = grid.cells[0] if grid.cells else (), ("total", "average", "sum")
+        self.totals = {at for at, cell in enumerate(first) if cell.norm.startswith(totals)}
+
+    def features(self, candidate: Candidate) -> dict[str, float]:
+        """Return a candidate's features, by the names in `FEATURES`."""
+        plan, links = candidate.plan, candidate.links
+        return {
+            plan.kind: 1.0,
+            # How well the conditions fit the words that they are linked to.
+            "exact": min((link.exact for link in links), default=True),
+            "share": min((link.share for link in links), default=1.0),
+            "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
+            "words linked": sum(link.end - link.start for link in links),
+            "numbers": sum(link.condition.by == "value" for link in links),
+            "table rows": math.log1p(len(self.grid.rows)),
+            "table columns": len(self.grid.columns),
+            "yes no question": self.verb,
+            "how many": self.many,
+            "like": bool(plan.rows.like),
+            **self._covered(candidate),
+            **self._picked(plan),
+            **(self._given(plan) if plan.column else {}),
+            **self._result(candidate.result),
+        }
+
+    def _covered(self, candidate: Candidate) -> dict[str, float]:
+        """Return how much of the question a candidate accounts for."""
+        cues: set[int] = set().union(*(self.cues[name] for name in cues_of(candidate.plan)))
+        covered = {at for link in candidate.links for at in range(link.start, link.end)} | cues
+        for column in columns_of(candidate.plan):
+            covered.update(self.links.columns[column - 1].places)
+        left = self.content - covered
+        return {
+            "cues": min(len(cues), 6),
+            "covered": len(covered & self.content) / max(len(self.content), 1),
+            "uncovered": len(left),
+            "uncovered names": sum(self.names.get(at, 0.0) for at in left),
+            "uncovered numbers": sum(at in self.links.number_places for at in left),
+        }
+
+    def _picked(self, plan: Plan) -> dict[str, float]:
+        """Return how well the end that is picked, and the column of the pick, fit."""
+        pick, shift = plan.rows.pick, plan.rows.shift
+        features: dict[str, float] = {}
+        if shift:
+            ahead, behind = bool(self.cues["next"]), bool(self.cues["previous"])
+            features["shift agrees"] = ahead - behind if shift > 0 else behind - ahead
+        if pick is not None:
+            features["nth"] = pick.nth
+        elif plan.kind not in ("max", "min", "common", "sum", "average", "difference"):
+            return features
+        if pick is not None or plan.kind in ("max", "min", "common"):
+            up, down = bool(self.words & _UP), bool(self.words & _DOWN)
+            high = pick.highest if pick is not None else plan.kind != "min"
+            features["direction"] = up - down if high else down - up
+        column = plan.column if pick is None else pick.column
+        if not column:
+            return features
+        linked = self.links.columns[column - 1]
+        near = [place - at for at in self.ends for place in linked.places if place >= at]
+        return features | {
+            "picked header": linked.score,
+            "picked best": linked.score == self.best > 0,
+            "picked near": 1.0 / (1 + min(near)) if near else 0.0,
+            "picked rank": self.rank[column],
+            "picked last": column == len(self.grid.columns),
+            "picked asked": linked.after_what,
+        }
+
+    def _given(self, plan: Plan) -> dict[str, float]:
+        """Return how well the column whose cells are given fits the question."""
+        grid, at, pick = self.grid, plan.column - 1, plan.rows.pick
+        linked = self.links.columns[at]
+        text = grid.columns[at].type == "text"
+        features: dict[str, float] = {
+            "header": linked.score,
+            "given number": grid.valued[at],
+            "given date": grid.dated[at],
+            "given distinct": grid.distinct[at] / max(len(grid.rows), 1),
+            "given counted": grid.counted[at],
+            "who text": self.who * _sign(text),
+            "where text": ("where" in self.words) * _sign(text),
+            "when date": self.when * _sign(grid.dated[at] > 0.5),
+            "many number": self.many * _sign(grid.valued[at] > 0.5),
+        }
+        if plan.kind in ("select", "common", "distinct"):
+            features |= {
+                "given whole": linked.whole * min(linked.words, 3),
+                "given best": linked.score == self.best > 0,
+                "given rank": self.rank[plan.column],
+                "given leftmost text": plan.column == self.text,
+                "given used": any(c.column == plan.column for c in plan.rows.conditions),
+                "given picked": pick is not None and pick.column == plan.column,
+            }
+        if self.asked >= 0 and (ahead := [p for p in linked.places if p > self.asked]):
+            features["given place"] = 1.0 / (min(ahead) - self.asked)
+        return features
+
+    def _result(self, result: Denotation) -> dict[str, float]:
+        """Return features of how likely such values are as an answer."""
+        values, rows = result.values, result.rows
+        features: dict[str, float] = {
+            "values": min(len(values), 20),
+            "one value": len(values) == 1,
+            "value in question": sum(f" {normal(v)} " in self.padded for v in values) / len(values),
+            "value long": min(max(map(len, values)), 100) / 20,
+            "rows": min(len(rows), 30),
+            "all rows": len(rows) == len(self.grid.rows),
+            "one row": len(rows) == 1,
+            "rows log": math.log1p(len(rows)),
+            "total row": not self.totals.isdisjoint(rows),
+            "plural asked": self.plural * _sign(len(values) > 1),
+            "one asked": ("only" in self.words) * _sign(len(rows) == 1),
+        }
+        if (number := typed(values[0]).number) is not None:
+            features |= {
+                "value number": 1.0,
+                "value zero": number == 0,
+                "value one": number == 1,
+                "value is row count": number == len(self.grid.rows),
+                "value log": math.log1p(min(abs(number), 1e12)),
+            }
+        return features
+
+
+def _sign(fits: bool) -> float:
+    return 1.0 if fits else -1.0
+
+
+def _headers(grid: Grid, plan: Plan) -> tuple[tuple[str, ...], ...]:
+    """Return the stems of the headers, and the types, of the columns that matter to a plan."""
+    pick, conditions = plan.rows.pick, plan.rows.conditions
+    key = pick.column if pick is not None else plan.rows.like
+    asked = conditions[0].column if conditions else 0
+    return tuple(
+        (*grid.stems[c - 1], f"<{grid.columns[c - 1].type}>") if c else ("<none>",)
+        for c in (plan.column, key, asked)
+    )
+
+
+def _signature(candidate: Candidate) -> str:
+    """Return the form of a plan without columns and values, which phrases can be related to."""
+    plan, rows = candidate.plan, candidate.plan.rows
+    parts = [plan.kind]
+    for condition in rows.conditions:
+        text = condition.by == "text"
+        op = condition.op if not text or condition.op == "!=" else "is"
+        if len(condition.texts) > 1 and len(candidate.links) > 1:
+            op = "or"
+        parts.append(f"{condition.by[0]}{op}")
+    if rows.like:
+        parts.append("like")
+    if rows.pick is not None:
+        by = "order" if rows.pick.by == "order" else "key"
+        parts.append(f"{by}{'+' if rows.pick.highest else '-'}{'n' if rows.pick.nth > 1 else ''}")
+    if rows.shift:
+        parts.append(f"shift{rows.shift}")
+    return " ".join(parts)
+
+
+def _grams(links: Links) -> list[str]:
+    """Return the words and phrases of a question, as spelt and with links as placeholders."""
+    cells = {at for each in links.cells for at in range(each.start, each.end) if each.exact}
+    heads = {at for each in links.columns if each.score >= 0.5 for at in each.places}
+    dates = {at for each in links.dates for at in range(each.start, each.end)}
+    named = dict.fromkeys(heads, "<c>") | dict.fromkeys(cells, "<e>")
+    marks = {at: mark for at, mark in named.items() if links.words[at] not in STOP}
+    marks |= dict.fromkeys((*links.number_places, *dates), "<n>")
+    masked = [marks.get(at, word) for at, word in enumerate(links.words)]
+    short = [m for at, m in enumerate(masked) if not at or m != masked[at - 1] or m[0] != "<"]
+    grams = [f"u:{word}" for word in links.words]
+    grams += [f"b:{a} {b}" for a, b in pairwise(["^", *short, "$"])]
+    grams += [f"t:{a} {b} {c}" for a, b, c in zip(short, short[1:], short[2:], strict=False)]
+    grams.append("s:" + " ".join(links.words[:2]))
+    return list(dict.fromkeys(grams))
+
 
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
@@ -40,21 +289,30 @@ class Ranker:
         #: Slope and shift that make a probability of the trees' log odds.
         self.calibration: tuple[float, float] = tuple(card["calibration"])
 
-    def scores(self, example: Example) -> NDArray[np.float64]:
-        """Return a score for each candidate; their softmax is the network's probability of each."""
+    def _scores(
+        self,
+        grams: Iterable[str],
+        signatures: Iterable[str],
+        features: NDArray[np.float32],
+        named: Sequence[Sequence[Sequence[str]]],
+    ) -> NDArray[np.float64]:
+        """Return a score for each candidate; their softmax is the network's probability of each.
+
+        `grams` are the question's words and phrases; `named` are the header words of the columns
+        that a candidate gives, picks by, and filters.
+        """
         w = self.weights
-        known = [self.grams[g] for g in example.grams if g in self.grams]
+        known = [self.grams[g] for g in grams if g in self.grams]
         question = w["grams"][known].sum(axis=0) * (1.5 / max(len(known), 1) ** 0.5)
-        shapes = [self.signatures.get(s, 0) for s in example.signatures]
+        shapes = [self.signatures.get(s, 0) for s in signatures]
         shape = w["signatures"][shapes]
         fit = (shape @ (w["turn.weight"] @ question))[:, None]
-        headers = np.stack(
-            [[self._header(words) for words in part] for part in zip(*example.headers, strict=True)]
-        )
+        parts = zip(*named, strict=True)
+        headers = np.stack([[self._header(words) for words in part] for part in parts])
         asked = (w["ask.weight"] @ question + w["ask.bias"]).reshape(headers.shape[0], -1)
         fits = (headers * asked[:, None, :]).sum(axis=2).T
         bias = w["bias"][shapes]
-        rows = (example.features - w["mean"]) / w["scale"]
+        rows = (features - w["mean"]) / w["scale"]
         flat = headers.transpose(1, 0, 2).reshape(len(shapes), -1)
         extra = np.concatenate([fit, fits, bias], axis=1)
         first = (
@@ -69,11 +327,13 @@ class Ranker:
         last = np.maximum(second, 0) @ w["last.weight"].T + w["last.bias"]
         return np.asarray((last + fit + fits.sum(axis=1, keepdims=True) + bias)[:, 0])
 
-    def _header(self, words: tuple[str, ...]) -> NDArray[Any]:
+    def _header(self, words: Sequence[str]) -> NDArray[Any]:
         known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
         return np.asarray(self.weights["headers"][known].sum(axis=0))
 
-    def judge(self, example: Example, readings: list[Candidate]) -> tuple[Candidate, float]:
+    def judge(
+        self, links: Links, grid: Grid, readings: Sequence[Candidate]
+    ) -> tuple[Candidate, float]:
         """Return the plan whose answer has the highest probability, summed over the plans that give
         it, and the probability that this answer is right.
         """
@@ -81,17 +341,21 @@ class Ranker:
         answers = [tuple(sorted(v.casefold() for v in each.result.values)) for each in readings]
         number = {answer: at for at, answer in enumerate(dict.fromkeys(answers))}
         groups = np.array([number[answer] for answer in answers])
-        scores = self.scores(example)
+        named = map(_Question(links, grid).features, readings)
+        rows = [[row.get(name, 0.0) for name in FEATURES] for row in named]
+        features, grams = np.array(rows, dtype=np.float32), _grams(links)
+        headers = [_headers(grid, each.plan) for each in readings]
+        scores = self._scores(grams, map(_signature, readings), features, headers)
         belief = np.exp(scores - scores.max())
         belief /= belief.sum()
         shares = np.bincount(groups, weights=belief)
         top = int(shares.argmax())
         best = int(np.where(groups == top, scores, -np.inf).argmax())
         margin = shares[top] - np.delete(shares, top).max(initial=0.0)
-        words = [g for g in example.grams if g.startswith("u:")]
+        words = [gram for gram in grams if gram.startswith("u:")]
         unknown = sum(word not in self.grams for word in words)
         sure = (shares[top], margin, scores[best], belief[best])
-        row = [*sure, len(groups), len(shares), len(words), unknown, *example.features[best]]
+        row = [*sure, len(groups), len(shares), len(words), unknown, *features[best]]
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
         slope, shift = self.calibration
         return readings[best], float(1.0 / (1.0 + np.exp(-slope * score - shift)))

@@ -1,8 +1,7 @@
 """Agents that generate the next evidence, to rank neighbours by it (KGP, Eq. 1).
 
-Their prompts, the same in training and in use, have the question and the evidence so far, and ask
-for the next evidence. Where the evidence is too long for the model, its oldest sentences are left
-out; the question is not cut.
+Their prompts, the same in training and in use, have the question and the evidence so far, without
+its oldest sentences where it is too long.
 """
 
 import logging
@@ -10,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from operator import itemgetter
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
@@ -36,8 +36,7 @@ _TASK = (
 class GeneratingAgent(TfidfAgent):
     """Generates the next evidence for all paths of the beam in one batch.
 
-    The text is only compared with passages; nothing in it is executed or followed. Without an
-    encoder (a corpus without embeddings), neighbours are ranked by its words.
+    The text is only compared with passages: without an encoder, by its words.
     """
 
     reads_passages = True
@@ -88,13 +87,9 @@ class LlamaAgent(GeneratingAgent):
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
-        prompts = [
-            fitted(alpaca_prompt, question, texts, self._model.length, self._model.limit)
-            for texts in evidence
-        ]
-        return self._model.generate(
-            prompts, temperature=self._settings.temperature, seed=self._settings.seed
-        )
+        model, settings = self._model, self._settings
+        prompts = [fitted(alpaca_prompt, question, e, model.length, model.limit) for e in evidence]
+        return model.generate(prompts, temperature=settings.temperature, seed=settings.seed)
 
 
 def readable(text: str) -> str:
@@ -102,8 +97,6 @@ def readable(text: str) -> str:
     # Models that were not tuned to this task may continue with an instruction of their own.
     return " ".join(without_reasoning(text).split("###")[0].split())
 
-
-# --- The agent of a chat server ---
 
 #: About 4,000 tokens: half of what any model reads today.
 _CHARACTERS = 16_000
@@ -113,8 +106,8 @@ _log = logging.getLogger("kgp_neo4j")
 class ChatAgent(GeneratingAgent):
     """Generates with the model named, else the configured one (`open_language_model`).
 
-    A few paths of a beam are requested at once. Where a reply is refused or empty, the question is
-    used in its place, with a warning; raises ModelError where the server cannot be used.
+    Where a reply is refused or empty, the question is used in its place, with a warning; raises
+    ModelError where the server cannot be used.
     """
 
     name = "chat"
@@ -133,14 +126,10 @@ class ChatAgent(GeneratingAgent):
         """Return the model's reply for each list of evidence; empty where it gave none."""
         prompts = [fitted(chat_prompt, question, e, len, _CHARACTERS) for e in evidence]
         written = [readable(reply.text) for reply in replies(self._model, _TASK, prompts)]
-        lost = sum(not text for text in written)
-        if lost:
+        if lost := sum(not text for text in written):
             _log.warning(
-                "Warning: the model %s gave no evidence for %d of %d paths (an empty or refused "
-                "reply); the question stands in for it.",
-                self._model.name,
-                lost,
-                len(written),
+                f"Warning: the model {self._model.name} gave no evidence for {lost} of "
+                f"{len(written)} paths (an empty or refused reply); the question stands in for it."
             )
         return written
 
@@ -159,10 +148,8 @@ def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
     No line of the question or the evidence can be mistaken for a heading, as each begins with a
     label or a number.
     """
-    return (
-        f"### Instruction:\n{_TASK}\n\n### Input:\n{chat_prompt(question, evidence)}\n\n"
-        "### Response:\n"
-    )
+    asked = chat_prompt(question, evidence)
+    return f"### Instruction:\n{_TASK}\n\n### Input:\n{asked}\n\n### Response:\n"
 
 
 def chat_prompt(question: str, evidence: Sequence[str]) -> str:
@@ -187,11 +174,8 @@ def fitted(
         for start, end in sentences(passage)
     ]
     for first in range(1, len(units) + 1):
-        left = (
-            " ".join(sentence for _, sentence in group)
-            for _, group in groupby(units[first:], key=lambda unit: unit[0])
-        )
-        text = prompt(question, list(left))
+        groups = groupby(units[first:], key=itemgetter(0))
+        text = prompt(question, [" ".join(sentence for _, sentence in own) for _, own in groups])
         if length(text) <= limit:
             return text
     raise ModelError(

@@ -7,12 +7,7 @@ from dataclasses import replace
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
-from kgp_neo4j.corpus.traverse.signals import (
-    NAMED_BY,
-    NAMES,
-    Candidates,
-    QuestionSignals,
-)
+from kgp_neo4j.corpus.traverse.signals import NAMED_BY, NAMES, Candidates, QuestionSignals
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder
@@ -36,8 +31,7 @@ _LEXICAL_SHARE = 0.3
 class LearnedAgent(KnnAgent):
     """Scores the passages of each hop by all signals at once, with boosted trees.
 
-    It is trained on supporting facts (`kgp-neo4j train scorer`; see its model card). Where a
-    traversal asks it for the next evidence, it returns the question as the agent knn does. Raises
+    It is trained on supporting facts (`kgp-neo4j train scorer`; see its model card). Raises
     ModelError where the folder `model` has no scorer.
     """
 
@@ -54,9 +48,8 @@ class LearnedAgent(KnnAgent):
 
         Each hop starts from the best passages of the previous one (the first from the seeds),
         scores them again together with their neighbours, and replaces the ranking; so a passage
-        that only a later hop can explain may still rank first. The budget counts distinct passages.
-        A hop is one call of the database, and no text is fetched. Raises ConfigurationError for the
-        paper's algorithm, which compares candidates with the next evidence alone.
+        that only a later hop can explain may still rank first. A hop is one call of the database.
+        Raises ConfigurationError for the paper's algorithm.
         """
         if settings.algorithm == "paper":
             raise ConfigurationError(
@@ -99,11 +92,7 @@ class LearnedAgent(KnnAgent):
 def search(
     database: Database, corpus: str, question: str, encode: Callable[[], Sequence[float]]
 ) -> QuestionSignals:
-    """Return the signals of a question, from a search by words and one by vector.
-
-    The search by words runs in the database while `encode` makes the question's vector and the
-    search by vector runs.
-    """
+    """Return the signals of a question; it is sought by words while `encode` makes its vector."""
 
     def rows(question: str, vector: Sequence[float]) -> list[Row]:
         return database.read_packed(
@@ -151,13 +140,9 @@ def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0, judged: f
     lists: dict[str, Mapping[str, float]] = {
         "words": signals.lexical_rank, "meaning": signals.cosine_rank, "title": signals.named,
     }  # fmt: skip
-    return Step(
-        passage,
-        "seed",
-        match=cosine + _LEXICAL_SHARE * signals.lexical.get(passage, 0.0),
-        reason=" + ".join(name for name, ranks in lists.items() if passage in ranks),
-        judged=judged,
-    )
+    reason = " + ".join(name for name, ranks in lists.items() if passage in ranks)
+    match = cosine + _LEXICAL_SHARE * signals.lexical.get(passage, 0.0)
+    return Step(passage, "seed", match, reason=reason, judged=judged)
 
 
 def _path(
@@ -170,8 +155,7 @@ def _path(
 ) -> ReasoningPath:
     """Return the path to a passage: over its best link, if the passage there is scored higher.
 
-    Otherwise its path of the previous hop, or itself as a seed. A passage that was reached over a
-    link only keeps that link.
+    Otherwise its path of the previous hop, or itself as a seed.
     """
     place, kind = origin
     parent = frontier[place] if place >= 0 else None
