@@ -97,7 +97,7 @@ def holds_both_ways(encoder: Encoder, names: Sequence[str]) -> list[bool]:
     """Return for each relation whether it holds from either end, as "married to" does."""
     if encoder.name != DEFAULT_ENCODER:
         return [False] * len(names)
-    weights = _weights()
+    weights = trained("asked_end")
     odds = embed(encoder, [readable(name) for name in names]) @ weights["both"]
     return [bool(value > 0) for value in odds + weights["both_bias"][0]]
 
@@ -132,7 +132,7 @@ def _along(encoder: Encoder, asked: _Said, own: _Said) -> float:
     if stem_of(asked.word) == stem_of(own.word) and (voices or is_same):
         chance = _SAME if voices > 0 or (is_same and not voices) else 1 - _SAME
     elif encoder.name == DEFAULT_ENCODER:
-        weights = _weights()
+        weights = trained("asked_end")
         roles = embed(encoder, [saying(asked.text), saying(own.text)]) - weights["mean"]
         roles = roles @ weights["matrix"].T
         chance = float(1 / (1 + np.exp(-(roles[0] @ roles[1] + weights["bias"][0]))))
@@ -150,8 +150,9 @@ def saying(text: str) -> str:
 
 
 @cache
-def _weights() -> Mapping[str, NDArray[np.float32]]:
-    file = resources.files("kgp_neo4j.mindmap.explore") / "asked_end.safetensors"
+def trained(name: str) -> Mapping[str, NDArray[np.float32]]:
+    """Return the trained weights of a module here, by their names."""
+    file = resources.files("kgp_neo4j.mindmap.explore") / f"{name}.safetensors"
     return {name: values.astype(np.float32) for name, values in load(file.read_bytes()).items()}
 
 
@@ -270,7 +271,7 @@ def _of_relation(encoder: Encoder, name: str, asked: _Said) -> list[tuple[float,
     elif has:
         chance = float(_is_past(word))
     elif encoder.name == DEFAULT_ENCODER:
-        weights = _weights()
+        weights = trained("asked_end")
         odds = embed(encoder, [saying(said)])[0] @ weights["verb"] + weights["verb_bias"][0]
         # A name in the plural is rare, and a question that has the word as a verb tells.
         is_used = not asked.noun and stem_of(asked.word) == stem_of(word)

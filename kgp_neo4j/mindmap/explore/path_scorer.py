@@ -8,15 +8,12 @@ graph serves another. Runs with numpy alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load
 
-from kgp_neo4j.mindmap.explore.asked_end import stem_of, stems_of
-from kgp_neo4j.mindmap.link.name_forms import spans
+from kgp_neo4j.mindmap.explore.asked_end import stem_of, stems_of, trained
+from kgp_neo4j.mindmap.link.name_forms import Place, spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
@@ -83,20 +80,20 @@ class QuestionWords:
 def read_question(
     encoder: Encoder,
     question: str,
-    places: Sequence[tuple[int, int]],
+    mention: Place,
     names: Sequence[str],
-    others: Sequence[tuple[int, int]] = (),
+    others: Sequence[Place],
 ) -> QuestionWords:
     """Compare the words of a question with a graph's relations.
 
-    `places` are the first and last characters of the entity's mentions, `others` those of other
-    entities, which are left out; `names` are the relations in words.
+    `mention` is where the entity stands, `others` where others do, which are left out; `names` are
+    the relations in words.
     """
     words: list[str] = []
     runs: list[int] = []
     for number, run in enumerate(spans(question)):
         for word, begin, end in run:
-            if any(begin < b and a < end for a, b in places):
+            if begin < mention[1] and mention[0] < end:
                 if not words or words[-1]:
                     words.append("")
                     runs.append(number)
@@ -179,12 +176,6 @@ def _word_features(
     return np.concatenate([beside, np.broadcast_to(same, (count, *same.shape))], axis=2)
 
 
-@cache
-def _weights() -> Mapping[str, NDArray[np.float32]]:
-    file = resources.files("kgp_neo4j.mindmap.explore") / "path_scorer.safetensors"
-    return load(file.read_bytes())
-
-
 def path_scores(
     words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
 ) -> NDArray[np.float32]:
@@ -192,7 +183,7 @@ def path_scores(
 
     By two convolutions over words, read at their most, mean and entity.
     """
-    w = _weights()
+    w = trained("path_scorer")
     forms = _path_forms(paths)
     size = len(words.place)
     beside = _word_features(words, paths, place)

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import regex
 
@@ -55,6 +56,10 @@ _FILLER_WORDS = frozenset(
 )
 
 
+#: The first and the last character of what stands in a question.
+Place: TypeAlias = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A run of words of a question: its text, its words in lower case, and its places.
@@ -65,7 +70,7 @@ class Phrase:
 
     text: str
     words: tuple[str, ...]
-    places: tuple[tuple[int, int], ...]
+    places: tuple[Place, ...]
     whole: bool = False
 
     @property
