@@ -3,7 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
 import regex
 
 from kgp_neo4j.environment.question import check_question
@@ -343,20 +345,9 @@ def _terms(text: str) -> str:
 
 # --- Names from a model ---
 
-_PROMPT = """Name the entities in the last question: the things that one would look up in a \
-knowledge graph, each in a few words, as a list of JSON strings and nothing else.
-
-Question: Doctor, I have been coughing for weeks and I can't sleep. Could it be asthma?
-Entities: ["cough", "insomnia", "asthma"]
-
-Question: My legs are swollen and painful since I began to take amlodipine.
-Entities: ["leg swelling", "leg pain", "amlodipine"]
-
-Question: 我最近总是头疼，还有点发烧，需要做什么检查？
-Entities: ["头痛", "发热"]
-
-Question: {question}
-Entities:"""
+_PROMPTS = msgspec.toml.decode(
+    Path(__file__).with_name("prompts.toml").read_bytes(), type=dict[str, str]
+)
 _LIST = regex.compile(r"\[[^\[\]]*\]")
 _BULLET = regex.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 #: A model that names more, or longer ones, has not done what it was asked.
@@ -370,7 +361,7 @@ def _extracted(question: str, write: Write) -> list[str]:
     They are those of the last list in brackets in its reply, or of lines with bullets. Any other
     reply has none, so that the caller can match names instead.
     """
-    reply = write(_PROMPT.format(question=" ".join(question.split())))
+    reply = write(_PROMPTS["entities"].format(question=" ".join(question.split())))
     for text in reversed(_LIST.findall(reply)):
         try:
             values = json.loads(text)

@@ -3,8 +3,10 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
 import regex
 
 from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
@@ -41,20 +43,11 @@ _MOST_WHOLE = 80
 #: Characters of a question that are read.
 _MOST_CHARACTERS = 4_000
 
-_FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(
-    "am any can could i'd i'll i'm i've it's just may might must really should so some that's too "
-    "very we've what's will would you're".split()
+_WORDS = msgspec.toml.decode(
+    Path(__file__).with_name("words.toml").read_bytes(), type=dict[str, str]
 )
-#: Words of telling and asking ("feel", "lately", "please"), which name nothing.
-_FILLER_WORDS = frozenset(
-    "experiencing experience experienced having feeling feel feels felt noticed notice noticing "
-    "lately recently suffering suffer think thinking seem seems diagnosed doctor hi hello "
-    "please tell wrong problem reason cause causing caused need know going much lot always "
-    "constantly constant few weeks days months while past now even more quite since keep keeps "
-    "get gets getting got take help thank thanks patient today yesterday sometimes often still "
-    "possible all".split()
-)
-
+_FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(_WORDS["function"].split())
+_FILLER_WORDS = frozenset(_WORDS["filler"].split())
 
 #: The first and the last character of what stands in a question.
 Place: TypeAlias = tuple[int, int]
