@@ -102,18 +102,14 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     if every[0].document:
         every = [asked for asked in every if path.with_name(asked.document).is_file()]
         if not every:
-            raise InputError(
-                "none of the documents that the questions name is there",
-                where=str(path.parent),
-                hint="Put the PDFs beside the questions, under the names of their addresses.",
-            )
+            problem = "none of the documents that the questions name is there"
+            hint = "Put the PDFs beside the questions, under the names of their addresses."
+            raise InputError(problem, where=str(path.parent), hint=hint)
     drawn = tuple(draw(every, sample, seed))
     if not any(asked.contexts or asked.document for asked in drawn):
-        raise InputError(
-            "the questions have no contexts to make a corpus of",
-            where=str(path),
-            hint="Give a folder with corpus.jsonl.gz beside the questions.",
-        )
+        problem = "the questions have no contexts to make a corpus of"
+        hint = "Give a folder with corpus.jsonl.gz beside the questions."
+        raise InputError(problem, where=str(path), hint=hint)
     stem = path.name.split(".")[0]
 
     def prepare(database: Database, corpus: str, document: str) -> None:

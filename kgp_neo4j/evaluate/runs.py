@@ -146,19 +146,13 @@ def read_run(
         try:
             key = str(msgspec.convert(row, _Line).id)
         except msgspec.ValidationError as error:
-            raise InputError(
-                f"not a line of a run ({error})",
-                where=where,
-                hint='Give {"id": ..., "retrieved": [{"title": ..., "text": ...}], "answer": ...}.',
-            ) from error
+            hint = 'Give {"id": ..., "retrieved": [{"title": ..., "text": ...}], "answer": ...}.'
+            raise InputError(f"not a line of a run ({error})", where=where, hint=hint) from error
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
         if key not in known:
-            raise InputError(
-                f"the id {key!r} is of no question here",
-                where=where,
-                hint="Score the run against the questions that it was made from.",
-            )
+            hint = "Score the run against the questions that it was made from."
+            raise InputError(f"the id {key!r} is of no question here", where=where, hint=hint)
         rows[key] = row
     return Run(
         {q.id: measured(q, rows.get(q.id, {})) for q in questions},

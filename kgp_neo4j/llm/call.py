@@ -56,10 +56,8 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     if not sign or kind.lower() not in ("openai", "local"):
         kind, name = "openai", given
     if not name.strip():
-        raise ConfigurationError(
-            f"the language model {given!r} has no name",
-            hint="Give openai:NAME, local:FILE.gguf, or none.",
-        )
+        hint = "Give openai:NAME, local:FILE.gguf, or none."
+        raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
     name = name.strip()
     if kind.lower() == "openai":
         model = ChatModel(name, settings, own_key="none" if was_found else "")

@@ -105,11 +105,8 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     is_adapter = (folder / "adapter_config.json").is_file()
     # peft would fall back to a pickle.
     if is_adapter and not (folder / "adapter_model.safetensors").is_file():
-        raise ModelError(
-            "there is no adapter_model.safetensors",
-            where=str(folder),
-            hint="Give the folder of a LoRA adapter, as `kgp-neo4j train` makes it.",
-        )
+        hint = "Give the folder of a LoRA adapter, as `kgp-neo4j train` makes it."
+        raise ModelError("there is no adapter_model.safetensors", where=str(folder), hint=hint)
     kind: Any = AutoPeftModelForCausalLM if is_adapter else AutoModelForCausalLM
     # The base of an adapter may be a model of the hub.
     is_here = folder.is_dir() and not is_adapter
@@ -131,9 +128,7 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.eos_token_id is None or tokenizer.pad_token_id is None:
-        raise ModelError(
-            "the checkpoint's tokenizer has no token that ends a text",
-            where=name,
-            hint="Give a checkpoint whose tokenizer has an eos_token.",
-        )
+        problem = "the checkpoint's tokenizer has no token that ends a text"
+        hint = "Give a checkpoint whose tokenizer has an eos_token."
+        raise ModelError(problem, where=name, hint=hint)
     return model.to(device), tokenizer, device

@@ -190,8 +190,6 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     try:
         return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
     except Exception as error:  # the engine raises errors of any type for damaged files
-        raise EncoderError(
-            f"the encoder {name!r} could not be loaded ({first_line(error)})",
-            where=str(network),
-            hint="Delete the file: it is made again.",
-        ) from error
+        problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
+        hint = "Delete the file: it is made again."
+        raise EncoderError(problem, where=str(network), hint=hint) from error

@@ -103,10 +103,8 @@ def train_scorer(
     counts = {corpus: len(asked) for corpus, asked in by_corpus.items()}
     every = [question for asked in by_corpus.values() for question in asked]
     if not every:
-        raise ConfigurationError(
-            "no question has its supporting facts in the corpus",
-            hint="Give the questions that belong to the corpus: --set CORPUS=FILE.",
-        )
+        hint = "Give the questions that belong to the corpus: --set CORPUS=FILE."
+        raise ConfigurationError("no question has its supporting facts in the corpus", hint=hint)
     hops = [_grown(database, every, seed) for _ in range(2)]
     reached = {
         corpus: float(np.mean([question.reached() for question in asked])) if asked else 0.0
@@ -153,10 +151,8 @@ def _read(database: Database, corpus: str, file: Path) -> tuple[str, list[_Asked
     """Return a set's encoder, its questions with their seeds, and how many lack a fact."""
     state = database.read("inspect/corpus", corpus=corpus)
     if not state or not {"entities", "keywords", "similarity"} <= set(state[0]["connected"]):
-        raise CorpusError(
-            f"the corpus {corpus!r} is not there, or not wholly connected",
-            hint=f"Run `kgp-neo4j connect --corpus {corpus}` first.",
-        )
+        hint = f"Run `kgp-neo4j connect --corpus {corpus}` first."
+        raise CorpusError(f"the corpus {corpus!r} is not there, or not wholly connected", hint=hint)
     by_text: dict[tuple[str, str], set[str]] = {}
     by_title: dict[str, set[str]] = {}
     for row in database.read("connect/entity_passages", corpus=corpus):

@@ -53,10 +53,8 @@ def parse_type(text: str) -> tuple[str, Ends]:
     relation, equals, ends = text.rpartition("=")
     head, colon, tail = ends.partition(":")
     if not (relation.strip() and equals and colon):
-        raise ConfigurationError(
-            f"{text!r} says no types",
-            hint="Write relation=HeadType:TailType, such as has_symptom=Disease:Symptom.",
-        )
+        hint = "Write relation=HeadType:TailType, such as has_symptom=Disease:Symptom."
+        raise ConfigurationError(f"{text!r} says no types", hint=hint)
     return relation.strip(), (head.strip(), tail.strip())
 
 
