@@ -18,6 +18,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.json_records import parts
 
 _Asked = TypeVar("_Asked", bound=Question)
 #: From a question to a line of the run without its id.
@@ -87,10 +88,8 @@ def retrieve_questions(
 
     def retrieved(question: Question) -> dict[str, Any]:
         retrieval = retriever.retrieve(question)
-        passages = [
-            {"title": p.title, "text": p.text, "score": round(p.score, 6)}
-            for p in retrieval.passages
-        ]
+        found = retrieval.passages
+        passages = [parts(p, "title", "text") | {"score": round(p.score, 6)} for p in found]
         return {"retrieved": passages, "seconds": round(retrieval.seconds, 6)}
 
     part = out.with_name(out.name + ".part")

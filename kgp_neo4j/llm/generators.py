@@ -43,6 +43,7 @@ class Generator:
         # A checkpoint's own options are reset: transformers warns of them without sampling.
         unused = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
         options = drawn if temperature > 0 else {"do_sample": False, "num_beams": 1, **unused}
+        options |= {"max_new_tokens": _OUTPUT_TOKENS, "pad_token_id": self._tokenizer.pad_token_id}
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
@@ -55,12 +56,7 @@ class Generator:
                 inputs = self._tokenizer(
                     batch, return_tensors="pt", padding=True, return_token_type_ids=False
                 ).to(self._device)
-                outputs = self._model.generate(
-                    **inputs,
-                    **options,
-                    max_new_tokens=_OUTPUT_TOKENS,
-                    pad_token_id=self._tokenizer.pad_token_id,
-                )
+                outputs = self._model.generate(**inputs, **options)
                 outputs = outputs[:, inputs["input_ids"].shape[1] :]
                 texts = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
                 written |= zip(batch, texts, strict=True)

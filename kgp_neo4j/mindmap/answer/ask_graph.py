@@ -104,11 +104,8 @@ def ask_graph(
     drawn = {i for edge in answer.edges for i in edge.triples}
     triples = [t for t in reasoning.triples if t.id in drawn] or reasoning.triples
     ids = dict.fromkeys(i for t in triples for i in (t.head_id, t.tail_id))
-    return replace(
-        answer,
-        browser=browser_link(database.connection, list(ids)[:_BROWSER_LIMIT]),
-        seconds=time.perf_counter() - began,
-    )
+    browser = browser_link(database.connection, list(ids)[:_BROWSER_LIMIT])
+    return replace(answer, browser=browser, seconds=time.perf_counter() - began)
 
 
 def answer_from(
@@ -161,23 +158,16 @@ def _from_model(
     edges = checker.check(reply.edges)
     share = checker.grounded_share(edges)
     problem = _problem(reply, share)
-    reply = replace(reply, edges=edges, problem=problem)
+    composed = replace(composed, reply=replace(reply, edges=edges, problem=problem))
     if problem:
         chinese = is_han(composed.question)
         wrong = [edge for edge in edges if edge.status == "contradicts"][:3]
         told = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong)
         notice = said("composed", chinese, said(problem, chinese))
         notice += said("contradicted", chinese, told) if wrong else ""
-        return replace(composed, reply=reply, notices=(*composed.notices, notice))
-    return replace(
-        composed,
-        text=reply.answer,
-        by="model",
-        edges=edges,
-        inference=reply.inference,
-        carried=share,
-        reply=reply,
-    )
+        return replace(composed, notices=(*composed.notices, notice))
+    answer = replace(composed, by="model", text=reply.answer, inference=reply.inference)
+    return replace(answer, edges=edges, carried=share)
 
 
 def _problem(reply: ModelReply, share: GroundedShare) -> str:

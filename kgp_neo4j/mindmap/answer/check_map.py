@@ -11,7 +11,7 @@ The rules are the same for every graph:
 - Anything else is the model's own: an edge that the graph lacks is not a contradiction.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -128,12 +128,9 @@ class Checker:
 
     def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
         """Return how much of a mind map is grounded, without edges that restate the question."""
-        claims = [edge for edge in edges if edge.status != "question"]
-        return GroundedShare(
-            edges=len(claims),
-            grounded=sum(edge.status == "grounded" for edge in claims),
-            contradicted=sum(edge.status == "contradicts" for edge in claims),
-        )
+        counts = Counter(edge.status for edge in edges)
+        claims = len(edges) - counts["question"]
+        return GroundedShare(claims, counts["grounded"], counts["contradicts"])
 
 
 def _triples_text(triples: Sequence[Triple]) -> str:

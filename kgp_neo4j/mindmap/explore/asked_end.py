@@ -230,20 +230,15 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
         )
         or (here < at and words[at - 1] in _BE and _is_past(word))
     )
-    behind = [
-        w for w, _ in takewhile(lambda p: p[0] in _PREPOSITIONS, zip(after, range(2), strict=False))
-    ]
+    behind = list(takewhile(_PREPOSITIONS.__contains__, after[:2]))
     behind = [w for w in behind if w != "by"] if passive else behind
     text = " ".join((word, *behind))
     return _Said(word, -1 if passive else 1, text, here < at, noun=False)
 
 
 def _noun(word: str, first: bool) -> _Said:
-    return _Said(word, _voice(word), f"is the {word} of", first, noun=True)
-
-
-def _voice(noun: str) -> int:
-    return 1 if _DOES.search(noun) else -1 if _IS_DONE.search(noun) else 0
+    voice = 1 if _DOES.search(word) else -1 if _IS_DONE.search(word) else 0
+    return _Said(word, voice, f"is the {word} of", first, noun=True)
 
 
 def _is_past(word: str) -> bool:

@@ -180,10 +180,8 @@ class Gathered:
         for relation, types in by_relation.items():
             if problem := problem_of("type", types[0]) or problem_of("type", types[1]):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
-        ends = {
-            relation: by_relation.get(relation) or _inferred_types(relation)
-            for relation in self._stored["relation"].values()
-        }
+        names = self._stored["relation"].values()
+        ends = {name: by_relation.get(name) or _inferred_types(name) for name in names}
         for head, relation, tail in self.triples:
             for key, type_ in zip((head, tail), ends[relation], strict=True):
                 if type_:
