@@ -1,6 +1,7 @@
 """`train scorer`: the learned agent's trees, from questions with known supporting facts."""
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,22 +30,7 @@ _Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 _TRAVERSAL = TraversalSettings()
 _TREES, _FOLDS = 300, 5
 #: LightGBM's, beside the seed.
-_PARAMETERS = {
-    "objective": "lambdarank",
-    # The order beyond the first ten matters little: a reader gets five passages.
-    "lambdarank_truncation_level": 10,
-    "num_leaves": 15,
-    "learning_rate": 0.06,
-    "min_data_in_leaf": 30,
-    "lambda_l2": 5.0,
-    "feature_fraction": 0.5,
-    "bagging_fraction": 0.8,
-    "bagging_freq": 1,
-    "use_missing": False,
-    "deterministic": True,
-    "force_row_wise": True,
-    "verbose": -1,
-}
+_PARAMETERS = tomllib.loads(Path(__file__).with_name("scorer.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

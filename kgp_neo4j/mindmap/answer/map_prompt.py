@@ -4,18 +4,15 @@ System instruction, question, evidence graphs, graph-of-thought instruction and 
 concatenated, not filled into a template: braces in a question or a name stay as they are.
 """
 
+import tomllib
 from pathlib import Path
-
-import msgspec
 
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import ReasoningGraph
 
 #: What the prompts are made of, and the one that describes evidence graphs.
-PROMPTS = msgspec.toml.decode(
-    Path(__file__).with_name("prompts.toml").read_bytes(), type=dict[str, str]
-)
+PROMPTS: dict[str, str] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 #: The form of a reply as a grammar (GBNF), for engines that keep to one.
 FORM = PROMPTS["form"]
 

@@ -1,11 +1,11 @@
 """Links a question to the entities of a knowledge graph that it names."""
 
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import regex
 
 from kgp_neo4j.environment.question import check_question
@@ -345,9 +345,7 @@ def _terms(text: str) -> str:
 
 # --- Names from a model ---
 
-_PROMPTS = msgspec.toml.decode(
-    Path(__file__).with_name("prompts.toml").read_bytes(), type=dict[str, str]
-)
+_PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 _LIST = regex.compile(r"\[[^\[\]]*\]")
 _BULLET = regex.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 #: A model that names more, or longer ones, has not done what it was asked.

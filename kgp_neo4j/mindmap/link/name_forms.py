@@ -1,12 +1,12 @@
 """Splits a question into phrases that may name entities, and a name into its forms."""
 
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
 import regex
 
 from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
@@ -43,9 +43,7 @@ _MOST_WHOLE = 80
 #: Characters of a question that are read.
 _MOST_CHARACTERS = 4_000
 
-_WORDS = msgspec.toml.decode(
-    Path(__file__).with_name("words.toml").read_bytes(), type=dict[str, str]
-)
+_WORDS: dict[str, str] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 _FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(_WORDS["function"].split())
 _FILLER_WORDS = frozenset(_WORDS["filler"].split())
 
