@@ -32,9 +32,6 @@ _TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON
 _BROWSER_LIMIT = 60
 
 
-# --- Questions ---
-
-
 def as_question(turns: Sequence[str]) -> str:
     """Join the turns of a dialogue into one question, a line each; drop empty and repeated ones."""
     return "\n".join(dict.fromkeys(turn.strip() for turn in turns if turn.strip()))
@@ -60,9 +57,6 @@ def is_of_asker(turn: Mapping[str, Any]) -> bool:
     """Return whether a turn's `role` or `speaker` is the one who asks; a turn without one is."""
     role = str(turn.get("role", turn.get("speaker", "user"))).strip().lower()
     return role not in _ANSWERING_ROLES
-
-
-# --- The answer ---
 
 
 def ask_graph(

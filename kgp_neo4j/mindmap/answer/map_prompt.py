@@ -6,15 +6,16 @@ concatenated, not filled into a template: braces in a question or a name stay as
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import ReasoningGraph
 
 #: What the prompts are made of, and the one that describes evidence graphs.
-PROMPTS: dict[str, str] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
+PROMPTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 #: The form of a reply as a grammar (GBNF), for engines that keep to one.
-FORM = PROMPTS["form"]
+FORM: str = PROMPTS["form"]
 
 
 def five_parts(question: str, reasoning: ReasoningGraph) -> str:
@@ -34,15 +35,9 @@ def five_parts(question: str, reasoning: ReasoningGraph) -> str:
 
 def said_of_mentions(reasoning: ReasoningGraph) -> list[str]:
     """Return what the question says of its entities, and what lacks them, for a model."""
-    told = {
-        "denied": "absent",
-        "past": "past",
-        "other": "of somebody else",
-        "asked": "asked for by absence",
-    }
     lines = [
         f"Taken as {text} in the question: {plain(', '.join(names))}."
-        for status, text in told.items()
+        for status, text in PROMPTS["mentions"].items()
         if (names := [e.name for e in reasoning.entities if e.id and e.status == status])
     ]
     if lacking := reasoning.lacking:

@@ -134,9 +134,6 @@ def read_question(
     )
 
 
-# --- The network ---
-
-
 def _path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
     """Return the form of each path, (paths, 10): its length, directions, and how it turns back.
 
