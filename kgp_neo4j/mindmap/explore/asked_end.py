@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.link.name_forms import Place
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, stem
@@ -65,7 +66,7 @@ class _Said:
     open: bool = False
 
 
-def tokens(question: str, mention: tuple[int, int], others: Sequence[tuple[int, int]]) -> list[str]:
+def tokens(question: str, mention: Place, others: Sequence[Place]) -> list[str]:
     """Return the words of a question with "x" for its entity and "y" for each other one."""
     for begin, end in sorted({mention, *others}, reverse=True):
         name = " x" if (begin, end) == mention else " y"

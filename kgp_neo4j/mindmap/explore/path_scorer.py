@@ -78,11 +78,7 @@ class QuestionWords:
 
 
 def read_question(
-    encoder: Encoder,
-    question: str,
-    mention: Place,
-    names: Sequence[str],
-    others: Sequence[Place],
+    encoder: Encoder, question: str, mention: Place, names: Sequence[str], others: Sequence[Place]
 ) -> QuestionWords:
     """Compare the words of a question with a graph's relations.
 
