@@ -1,7 +1,6 @@
 """Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer.
 
-A row is a way to find passages; the offline reader or a language model answers from them. `golden`
-reads the supporting facts themselves, `none` asks the model without passages.
+A row is a way to find passages; the offline reader or a language model answers from them.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence

@@ -31,9 +31,8 @@ _THREADS = 4
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     """Return the model that the settings name, with their cache; None for `none` or no name.
 
-    `auto` is the first one `available`, and None where there is none.
-
-    Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
+    `auto` is the first one `available`, if any is. Raises ConfigurationError for invalid settings,
+    ModelError for a model that cannot be loaded.
     """
     return _open(*_resolved(settings))
 

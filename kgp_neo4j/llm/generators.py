@@ -1,7 +1,4 @@
-"""Generates text with causal checkpoints, with LoRA adapters.
-
-Only safetensors weights are read, and no code of a checkpoint is run.
-"""
+"""Generates text with causal checkpoints and LoRA adapters, of which no code is run."""
 
 import warnings
 from collections.abc import Sequence

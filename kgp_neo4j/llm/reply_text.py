@@ -59,11 +59,7 @@ def without_reasoning(text: str, *, done: bool = True) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a high estimate of a text's tokens for any tokenizer.
-
-    Counts a token for each four letters of a word, each digit and each sign, and up to four for a
-    character outside of ASCII: more than byte-pair tokenizers produce for prose.
-    """
+    """Return a high estimate of a text's tokens: more than byte-pair tokenizers make of prose."""
     words = sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
     others = "".join(_OTHER.findall(text))
     wide = sum(character >= _WIDE for character in others)

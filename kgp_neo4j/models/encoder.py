@@ -131,8 +131,7 @@ def _kept(file: Path) -> KeptValues[bytes]:
 def choose_network(encoder: Encoder, sample: Passages) -> Encoder:
     """Return the encoder, or its network in bytes where a sample shows it quicker and as good.
 
-    That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow. The default
-    encoder alone has such a network.
+    That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow.
     """
     if encoder.name != DEFAULT_ENCODER or not isinstance(encoder._transform, LightTransformer):
         return encoder

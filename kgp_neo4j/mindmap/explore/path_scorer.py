@@ -172,10 +172,7 @@ def _word_features(
 def path_scores(
     words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
 ) -> NDArray[np.float32]:
-    """Return a score for each path: their softmax is the probability that it is meant.
-
-    By two convolutions over words, read at their most, mean and entity.
-    """
+    """Return a score for each path: their softmax is the probability that it is meant."""
     w = trained("path_scorer")
     forms = _path_forms(paths)
     size = len(words.place)

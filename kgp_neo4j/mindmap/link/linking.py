@@ -68,8 +68,7 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
-    Each has what the question says of it (`status`).
-    Raises ConfigurationError for a question that is too long or not Unicode.
+    Each has its `status`. Raises ConfigurationError for a question too long or not Unicode.
     """
     check_question(question)
     linker = _Linker(graph, settings or LinkSettings())
