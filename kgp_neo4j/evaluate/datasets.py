@@ -35,8 +35,8 @@ class Dataset:
     questions: tuple[GoldQuestion, ...]
     corpus: str
     made_of: str
-    budget: int
     prepare: Callable[[Database, str, str], object]
+    budget: int = TraversalSettings().budget
 
     def corpus_of(self, document: str) -> str:
         """Return the name of the corpus that questions which name this document are asked over."""
@@ -69,8 +69,8 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
             tuple(draw(read_gold(path), sample, seed)),
             "evaluate-demo",
             "the demo's documents",
-            SETTINGS.budget,
             lambda database, corpus, _: prepare(database, corpus),
+            SETTINGS.budget,
         )
     if path.is_file():
         return _from_contexts(path, sample, seed)
@@ -92,7 +92,6 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         drawn,
         f"evaluate-{path.resolve().name}",
         "one corpus for all questions",
-        TraversalSettings().budget,
         lambda database, corpus, _: _load(database, corpus, file, _size(drawn)),
     )
 
@@ -102,18 +101,14 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     if every[0].document:
         every = [asked for asked in every if path.with_name(asked.document).is_file()]
         if not every:
-            raise InputError(
-                "none of the documents that the questions name is there",
-                where=str(path.parent),
-                hint="Put the PDFs beside the questions, under the names of their addresses.",
-            )
+            problem = "none of the documents that the questions name is there"
+            hint = "Put the PDFs beside the questions, under the names of their addresses."
+            raise InputError(problem, where=str(path.parent), hint=hint)
     drawn = tuple(draw(every, sample, seed))
     if not any(asked.contexts or asked.document for asked in drawn):
-        raise InputError(
-            "the questions have no contexts to make a corpus of",
-            where=str(path),
-            hint="Give a folder with corpus.jsonl.gz beside the questions.",
-        )
+        problem = "the questions have no contexts to make a corpus of"
+        hint = "Give a folder with corpus.jsonl.gz beside the questions."
+        raise InputError(problem, where=str(path), hint=hint)
     stem = path.name.split(".")[0]
 
     def prepare(database: Database, corpus: str, document: str) -> None:
@@ -125,14 +120,8 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     # Of other files and other questions the corpus has another name.
     ids = [asked.id for asked in drawn if not asked.document]
     mark = text_hash("\n".join((str(path.resolve()), *ids)))[:8]
-    return Dataset(
-        f"{path.resolve().parent.name} {stem}",
-        drawn,
-        f"evaluate-{stem}-{mark}",
-        _described(drawn),
-        TraversalSettings().budget,
-        prepare,
-    )
+    name = f"{path.resolve().parent.name} {stem}"
+    return Dataset(name, drawn, f"evaluate-{stem}-{mark}", _described(drawn), prepare)
 
 
 def _described(drawn: Sequence[GoldQuestion]) -> str:

@@ -1,7 +1,6 @@
 """Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer.
 
-A row is a way to find passages; the offline reader or a language model answers from them. `golden`
-reads the supporting facts themselves, `none` asks the model without passages.
+A row is a way to find passages; the offline reader or a language model answers from them.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -10,6 +9,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.ids import text_hash
@@ -45,24 +46,11 @@ class Method:
 
 #: The row that answers questions about pages and tables from passages too.
 _NO_STRUCTURE = "no-structure"
-#: The rows by name, in the order of the table (KGP, Table 1 and 2).
-METHODS: dict[str, Method] = {
-    "none": Method("no passages: what the language model knows", "", needs="model"),
-    "bm25": Method("full-text search", "bm25"),
-    "knn": Method("nearest neighbours of the question's vector", "dense"),
-    "hybrid": Method("both, fused by rank", "hybrid"),
-    "ircot": Method("reasoning and retrieval in turns (IRCoT, 2023)", "ircot", needs="model"),
-    "kgp-random": Method("traversal that draws its neighbours", agent="random"),
-    "kgp-tfidf": Method("traversal by shared words", agent="tfidf"),
-    "kgp-knn": Method("traversal by the question's vector", agent="knn"),
-    "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr"),
-    "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
-    "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
-    "kgp": Method("traversal by the learned agent, our default", agent="learned"),
-    _NO_STRUCTURE: Method("the same without page and table nodes", agent="learned"),
-    "golden": Method("the supporting facts themselves", ""),
-}
-
+#: The rows by name, over documents and over a graph.
+ROWS = msgspec.toml.decode(
+    Path(__file__).with_name("methods.toml").read_bytes(), type=dict[str, dict[str, Method]]
+)
+METHODS = ROWS["documents"]
 #: The rows of the paper's tables: the methods and Struct-EM (Table 1), the agents (Table 2).
 TABLES: dict[str, tuple[str, ...]] = {
     "1": tuple(name for name in METHODS if name != _NO_STRUCTURE),

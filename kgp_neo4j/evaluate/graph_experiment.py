@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.evaluate.experiment import Method
+from kgp_neo4j.evaluate.experiment import ROWS
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
 from kgp_neo4j.evaluate.report import Result
@@ -35,16 +35,7 @@ from kgp_neo4j.types.settings import MiningSettings
 
 #: The row that the others are compared with.
 OURS = "mindmap"
-#: The rows by name, in the order of the tables.
-GRAPH_METHODS: dict[str, Method] = {
-    OURS: Method("paths between entities and their neighbours, our default"),
-    "mindmap-paper": Method("the same, the evidence described by the model", needs="model"),
-    "mindmap-no-paths": Method("without path-based evidence"),
-    "mindmap-no-neighbours": Method("without neighbour-based evidence"),
-    "mindmap-plain": Method("MindMap's evidence in a plain prompt", needs="model"),
-    "kg-retriever": Method("the shortest path between each two entities"),
-    "model-alone": Method("no evidence: what the language model knows", needs="model"),
-}
+GRAPH_METHODS = ROWS["graph"]
 #: The rows that answer by MindMap's prompt and check.
 _OWN_PROMPT = {name for name in GRAPH_METHODS if name.startswith(OURS)} - {"mindmap-plain"}
 _PAPER = (OURS, "mindmap-paper", "kg-retriever", "model-alone")

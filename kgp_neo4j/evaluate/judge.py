@@ -38,10 +38,8 @@ def judge_run(model: LanguageModel, questions: Sequence[GoldQuestion], run: Run,
 
     def prompts(question: GoldQuestion) -> list[str]:
         answer, true = run.answers.get(question.id, ""), " / ".join(question.answers or ())
-        return [
-            _TASK.format(question=question.text, first=first, second=second)
-            for first, second in ((true, answer), (answer, true))
-        ]
+        orders = (true, answer), (answer, true)
+        return [_TASK.format(question=question.text, first=a, second=b) for a, b in orders]
 
     def judged(question: GoldQuestion) -> dict[str, Any]:
         answer = run.answers.get(question.id, "")

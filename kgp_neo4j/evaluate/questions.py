@@ -178,11 +178,8 @@ def _articles(path: Path) -> dict[str, str]:
     """Return the HTML of the articles beside a file of questions, by title in lower case."""
     file = path.with_name(_ARTICLES)
     if not file.is_file():
-        raise InputError(
-            "the articles that the passages link to are not there",
-            where=shown(file),
-            hint=f"Put {_ARTICLES} beside the questions.",
-        )
+        problem = "the articles that the passages link to are not there"
+        raise InputError(problem, where=shown(file), hint=f"Put {_ARTICLES} beside the questions.")
     with bar("articles", None) as progress, opened(file, progress) as opened_file:
         try:
             articles = json.load(opened_file)

@@ -38,11 +38,9 @@ def report(result: Result) -> str:
     today = datetime.now(UTC).date().isoformat()
     machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
     parts = [f"# Evaluation\n\n{result.asked}; {today}, {machine}.", result.measured]
-    parts += [
-        f"{method}: {len(run.missing)} questions are missing and count as wrong."
-        for method, run in result.runs.items()
-        if run.missing
-    ]
+    for method, run in result.runs.items():
+        if run.missing:
+            parts.append(f"{method}: {len(run.missing)} questions are missing and count as wrong.")
     ours = result.runs.get(result.ours)
     header = ["method", *(result.titles[name] for name in names)]
     rows = [

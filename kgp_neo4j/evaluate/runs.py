@@ -18,6 +18,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.json_records import parts
 
 _Asked = TypeVar("_Asked", bound=Question)
 #: From a question to a line of the run without its id.
@@ -87,10 +88,8 @@ def retrieve_questions(
 
     def retrieved(question: Question) -> dict[str, Any]:
         retrieval = retriever.retrieve(question)
-        passages = [
-            {"title": p.title, "text": p.text, "score": round(p.score, 6)}
-            for p in retrieval.passages
-        ]
+        found = retrieval.passages
+        passages = [parts(p, "title", "text") | {"score": round(p.score, 6)} for p in found]
         return {"retrieved": passages, "seconds": round(retrieval.seconds, 6)}
 
     part = out.with_name(out.name + ".part")
@@ -146,19 +145,13 @@ def read_run(
         try:
             key = str(msgspec.convert(row, _Line).id)
         except msgspec.ValidationError as error:
-            raise InputError(
-                f"not a line of a run ({error})",
-                where=where,
-                hint='Give {"id": ..., "retrieved": [{"title": ..., "text": ...}], "answer": ...}.',
-            ) from error
+            hint = 'Give {"id": ..., "retrieved": [{"title": ..., "text": ...}], "answer": ...}.'
+            raise InputError(f"not a line of a run ({error})", where=where, hint=hint) from error
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
         if key not in known:
-            raise InputError(
-                f"the id {key!r} is of no question here",
-                where=where,
-                hint="Score the run against the questions that it was made from.",
-            )
+            hint = "Score the run against the questions that it was made from."
+            raise InputError(f"the id {key!r} is of no question here", where=where, hint=hint)
         rows[key] = row
     return Run(
         {q.id: measured(q, rows.get(q.id, {})) for q in questions},

@@ -31,9 +31,8 @@ _THREADS = 4
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     """Return the model that the settings name, with their cache; None for `none` or no name.
 
-    `auto` is the first one `available`, and None where there is none.
-
-    Raises ConfigurationError for invalid settings, ModelError for a model that cannot be loaded.
+    `auto` is the first one `available`, if any is. Raises ConfigurationError for invalid settings,
+    ModelError for a model that cannot be loaded.
     """
     return _open(*_resolved(settings))
 
@@ -56,10 +55,8 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     if not sign or kind.lower() not in ("openai", "local"):
         kind, name = "openai", given
     if not name.strip():
-        raise ConfigurationError(
-            f"the language model {given!r} has no name",
-            hint="Give openai:NAME, local:FILE.gguf, or none.",
-        )
+        hint = "Give openai:NAME, local:FILE.gguf, or none."
+        raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
     name = name.strip()
     if kind.lower() == "openai":
         model = ChatModel(name, settings, own_key="none" if was_found else "")

@@ -51,10 +51,8 @@ class ChatModel:
         self._url = checked_url(settings.url or DEFAULT_URL)
         self._key = own_key or read_key(settings.key_file)
         if not self._key and self._url == DEFAULT_URL:
-            raise ConfigurationError(
-                "no chat server is named, and OpenAI's needs a key",
-                hint="Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY.",
-            )
+            hint = "Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY."
+            raise ConfigurationError("no chat server is named, and OpenAI's needs a key", hint=hint)
         self._client = _client(self._url, self._key, settings, trust_env=not own_key)
         #: Options that the server has refused.
         self._refused: set[str] = set()

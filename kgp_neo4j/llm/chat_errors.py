@@ -6,29 +6,16 @@ from collections.abc import Collection
 from typing import Any
 
 from kgp_neo4j.environment.addresses import shown_url
+from kgp_neo4j.llm.reply_text import KNOWN
 from kgp_neo4j.text.safe import plain
 
 #: Seconds to wait for a connection.
 CONNECT_SECONDS = 10.0
-#: Messages for a prompt that is too long: OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI,
-#: Gemini, Anthropic.
-_TOO_LONG = re.compile(
-    r"context_length_exceeded|exceed_context_size|context[ _](length|size|window)|"
-    r"maximum (context|sequence|model|input) |(input|prompt) is too long|too many (input )?tokens|"
-    r"max_new_tokens` must be|`inputs` must have|exceeds? the (maximum|configured) (number|limit)",
-    re.IGNORECASE,
-)
-#: The context, as these messages give it.
-_CONTEXT = re.compile(
-    r"(?:maximum|max|context|model)[\w ']{0,60}?(?:length|size|window)"
-    r"\D{0,20}?(?:of |is |only |: ?|\()(\d{2,8})|"
-    r"(?:must be <=|less than|configured limit of|tokens allowed \() ?(\d{2,8})",
-    re.IGNORECASE,
-)
-_NOT_SUPPORTED = re.compile(
-    r"not support|unsupported|not permitted|not allowed|un(known|recogni[sz]ed|expected)|extra ",
-    re.IGNORECASE,
-)
+#: Messages of servers by their kind: a prompt that is too long, its context, a refused option.
+_MESSAGES = {
+    kind: re.compile("|".join(patterns), re.IGNORECASE)
+    for kind, patterns in KNOWN["messages"].items()
+}
 
 
 def context_from(error: Any) -> int | None:
@@ -39,12 +26,13 @@ def context_from(error: Any) -> int | None:
     body = getattr(error, "body", None)
     body = body if isinstance(body, dict) else {}
     text = _server_text(error)
-    if not _TOO_LONG.search(f"{getattr(error, 'code', '')} {body.get('type', '')} {text}"):
+    said = f"{getattr(error, 'code', '')} {body.get('type', '')} {text}"
+    if not _MESSAGES["too_long"].search(said):
         return None
     # llama.cpp has a field for it.
     if isinstance(body.get("n_ctx"), int):
         return int(body["n_ctx"])
-    limit = _CONTEXT.search(text.replace(",", ""))
+    limit = _MESSAGES["context"].search(text.replace(",", ""))
     return int(limit[1] or limit[2]) if limit else 0
 
 
@@ -57,7 +45,7 @@ def refused_option(error: Any, options: Collection[str]) -> str | None:
     # Servers that check their input by a schema name the field in the text alone.
     text = _server_text(error)
     named = (n for n in sorted(options, key=len, reverse=True) if re.search(rf"\b{n}\b", text))
-    if _NOT_SUPPORTED.search(text) and (name := next(named, None)):
+    if _MESSAGES["not_supported"].search(text) and (name := next(named, None)):
         return name
     # A server that knows no schemas may say so in words of its own.
     return "response_format" if "response_format" in options else None

@@ -1,7 +1,4 @@
-"""Generates text with causal checkpoints, with LoRA adapters.
-
-Only safetensors weights are read, and no code of a checkpoint is run.
-"""
+"""Generates text with causal checkpoints and LoRA adapters, of which no code is run."""
 
 import warnings
 from collections.abc import Sequence
@@ -43,6 +40,7 @@ class Generator:
         # A checkpoint's own options are reset: transformers warns of them without sampling.
         unused = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
         options = drawn if temperature > 0 else {"do_sample": False, "num_beams": 1, **unused}
+        options |= {"max_new_tokens": _OUTPUT_TOKENS, "pad_token_id": self._tokenizer.pad_token_id}
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
@@ -55,12 +53,7 @@ class Generator:
                 inputs = self._tokenizer(
                     batch, return_tensors="pt", padding=True, return_token_type_ids=False
                 ).to(self._device)
-                outputs = self._model.generate(
-                    **inputs,
-                    **options,
-                    max_new_tokens=_OUTPUT_TOKENS,
-                    pad_token_id=self._tokenizer.pad_token_id,
-                )
+                outputs = self._model.generate(**inputs, **options)
                 outputs = outputs[:, inputs["input_ids"].shape[1] :]
                 texts = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
                 written |= zip(batch, texts, strict=True)
@@ -105,11 +98,8 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     is_adapter = (folder / "adapter_config.json").is_file()
     # peft would fall back to a pickle.
     if is_adapter and not (folder / "adapter_model.safetensors").is_file():
-        raise ModelError(
-            "there is no adapter_model.safetensors",
-            where=str(folder),
-            hint="Give the folder of a LoRA adapter, as `kgp-neo4j train` makes it.",
-        )
+        hint = "Give the folder of a LoRA adapter, as `kgp-neo4j train` makes it."
+        raise ModelError("there is no adapter_model.safetensors", where=str(folder), hint=hint)
     kind: Any = AutoPeftModelForCausalLM if is_adapter else AutoModelForCausalLM
     # The base of an adapter may be a model of the hub.
     is_here = folder.is_dir() and not is_adapter
@@ -131,9 +121,7 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.eos_token_id is None or tokenizer.pad_token_id is None:
-        raise ModelError(
-            "the checkpoint's tokenizer has no token that ends a text",
-            where=name,
-            hint="Give a checkpoint whose tokenizer has an eos_token.",
-        )
+        problem = "the checkpoint's tokenizer has no token that ends a text"
+        hint = "Give a checkpoint whose tokenizer has an eos_token."
+        raise ModelError(problem, where=name, hint=hint)
     return model.to(device), tokenizer, device

@@ -108,11 +108,9 @@ def _started(file: Path, context: int, key: str) -> Any:
         with file.open("rb") as opened:
             begins = opened.read(4)
     except OSError as error:
-        raise ModelError(
-            f"cannot be read ({error.strerror or error})",
-            where=str(file),
-            hint="Give the path of a model's file: local:MODEL.gguf.",
-        ) from error
+        problem = f"cannot be read ({error.strerror or error})"
+        hint = "Give the path of a model's file: local:MODEL.gguf."
+        raise ModelError(problem, where=str(file), hint=hint) from error
     settings = xllamacpp.CommonParams()
     settings.model.path, settings.api_keys = str(file), [key]
     settings.n_ctx, settings.cpuparams.n_threads = context, thread_count()
@@ -122,8 +120,5 @@ def _started(file: Path, context: int, key: str) -> Any:
         wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
         with suppress(RuntimeError):  # llama.cpp gives no reason
             return xllamacpp.Server(settings)
-    raise ModelError(
-        f"the model cannot be loaded: {wrong}",
-        where=str(file),
-        hint="Fetch the file again, or set llm.context to less.",
-    )
+    hint = "Fetch the file again, or set llm.context to less."
+    raise ModelError(f"the model cannot be loaded: {wrong}", where=str(file), hint=hint)

@@ -1,20 +1,13 @@
 """Removes a model's reasoning from its reply, and estimates tokens."""
 
 import re
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
-#: What begins and ends the reasoning that some models write before their reply: tags, and the
-#: special tokens of others.
-_MARKS = {
-    **{f"<{tag}>": f"</{tag}>" for tag in ("think", "thinking", "thought", "reasoning")},
-    "<seed:think>": "</seed:think>",
-    "[THINK]": "[/THINK]",
-    "◁think▷": "◁/think▷",
-    "<|START_THINKING|>": "<|END_THINKING|>",
-    "<|begin_of_thought|>": "<|end_of_thought|>",
-    "<|channel|>analysis<|message|>": "<|end|>",
-    "<|channel|>commentary<|message|>": "<|end|>",
-}
+#: What servers and models write besides replies: `messages.toml` describes it.
+KNOWN = tomllib.loads(Path(__file__).with_name("messages.toml").read_text("utf-8"))
+_MARKS: dict[str, str] = KNOWN["reasoning"]
 _ENDS = {begin.lower(): re.compile(
     # Not one in quotes, which is spoken of; a quote behind a word ends what it quotes.
     rf"(?i)(?:(?<![`\"'“‘«「])|(?<=[a-z0-9.!?][\"'])){end}|{end}(?![`\"'”’»」]|\Z)"
@@ -66,11 +59,7 @@ def without_reasoning(text: str, *, done: bool = True) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a high estimate of a text's tokens for any tokenizer.
-
-    Counts a token for each four letters of a word, each digit and each sign, and up to four for a
-    character outside of ASCII: more than byte-pair tokenizers produce for prose.
-    """
+    """Return a high estimate of a text's tokens: more than byte-pair tokenizers make of prose."""
     words = sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
     others = "".join(_OTHER.findall(text))
     wide = sum(character >= _WIDE for character in others)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,16 @@ from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line
 
+Vectors: TypeAlias = NDArray[np.float32]
+#: Passages, each as title and text.
+Passages: TypeAlias = Sequence[tuple[str, str]]
+#: What is told how many more texts are encoded.
+Done: TypeAlias = Callable[[int], object]
+_Transform: TypeAlias = Callable[[Sequence[str]], Vectors]
+
 #: Short texts whose vectors are cached at most: words and names of relations come again.
 _CACHE_SIZE = 20_000
-_cache: dict[tuple[str, str], NDArray[np.float32]] = {}
+_cache: dict[tuple[str, str], Vectors] = {}
 #: What its vectors' mean cosine and its speed must be for a network in bytes to be used.
 _SAME, _QUICKER = 0.995, 1.2
 #: Most bytes of the file of passages' vectors: half a million of 384 dimensions.
@@ -44,18 +52,19 @@ class Encoder:
         self.form = transformer.form
         self._transform = transformer
 
-    def encode(
-        self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
-    ) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], *, done: Done | None = None) -> Vectors:
         """Return unit vectors, (texts, dimension); `done` is told the texts of each chunk."""
         return self._encode(texts, self._transform, done)
 
-    def _encode(
-        self,
-        texts: Sequence[str],
-        transform: Callable[[Sequence[str]], NDArray[np.float32]],
-        done: Callable[[int], object] | None,
-    ) -> NDArray[np.float32]:
+    def encode_passages(self, passages: Passages, *, done: Done | None = None) -> Vectors:
+        """Return unit vectors, shape (passages, dimension), of passages."""
+        return self._encode([passage_text(*each) for each in passages], self._for_passages, done)
+
+    @cached_property
+    def _for_passages(self) -> _Transform:
+        return self._transform
+
+    def _encode(self, texts: Sequence[str], transform: _Transform, done: Done | None) -> Vectors:
         # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -66,12 +75,6 @@ class Encoder:
                 done(len(chunk))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
-
-    def encode_passages(
-        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
-    ) -> NDArray[np.float32]:
-        """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
-        return self.encode([passage_text(*passage) for passage in passages], done=done)
 
 
 class QuickEncoder(Encoder):
@@ -88,14 +91,8 @@ class QuickEncoder(Encoder):
         self.form = None  # its vectors are made anew as quickly as they are read
 
     @cached_property
-    def _static(self) -> StaticNetwork:
+    def _for_passages(self) -> _Transform:
         return StaticNetwork(self.tokenizer)
-
-    def encode_passages(
-        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
-    ) -> NDArray[np.float32]:
-        """Return unit vectors, shape (passages, dimension), made without the full network."""
-        return self._encode([passage_text(*passage) for passage in passages], self._static, done)
 
 
 def passage_text(title: str, text: str) -> str:
@@ -103,9 +100,7 @@ def passage_text(title: str, text: str) -> str:
     return f"{title}. {text}"
 
 
-def encode_kept(
-    encoder: Encoder, passages: Sequence[tuple[str, str]], done: Callable[[int], object]
-) -> NDArray[np.float32]:
+def encode_kept(encoder: Encoder, passages: Passages, done: Done) -> Vectors:
     """Return what `encode_passages` does, from the cache folder what any run encoded before.
 
     That is unit vectors, (passages, dimension). Equal passages are encoded once.
@@ -133,11 +128,10 @@ def _kept(file: Path) -> KeptValues[bytes]:
     return KeptValues(file, bytes, _LARGEST)
 
 
-def choose_network(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> Encoder:
+def choose_network(encoder: Encoder, sample: Passages) -> Encoder:
     """Return the encoder, or its network in bytes where a sample shows it quicker and as good.
 
-    That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow. The default
-    encoder alone has such a network.
+    That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow.
     """
     if encoder.name != DEFAULT_ENCODER or not isinstance(encoder._transform, LightTransformer):
         return encoder
@@ -152,7 +146,7 @@ def choose_network(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> Encod
     return in_bytes if same > _SAME and seconds[0] > _QUICKER * seconds[1] else encoder
 
 
-def _try(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> tuple[float, NDArray[np.float32]]:
+def _try(encoder: Encoder, sample: Passages) -> tuple[float, Vectors]:
     """Return the least processor time that a sample of passages took, and its vectors."""
     seconds = []
     for _ in range(3):
@@ -162,7 +156,7 @@ def _try(encoder: Encoder, sample: Sequence[tuple[str, str]]) -> tuple[float, ND
     return min(seconds), vectors
 
 
-def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
+def embed(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     """Return the vectors of short texts, (texts, dimension); those seen before are remembered."""
     new = [text for text in dict.fromkeys(texts) if (encoder.name, text) not in _cache]
     if len(_cache) + len(new) > _CACHE_SIZE:
@@ -190,8 +184,6 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     try:
         return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
     except Exception as error:  # the engine raises errors of any type for damaged files
-        raise EncoderError(
-            f"the encoder {name!r} could not be loaded ({first_line(error)})",
-            where=str(network),
-            hint="Delete the file: it is made again.",
-        ) from error
+        problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
+        hint = "Delete the file: it is made again."
+        raise EncoderError(problem, where=str(network), hint=hint) from error

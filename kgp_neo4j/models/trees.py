@@ -90,8 +90,5 @@ def load_scorer(folder: str | None = None) -> tuple[Trees, Trees]:
         value = msgspec.json.decode(file.read_bytes())
         return Trees(value["features"], value["first"]), Trees(value["features"], value["later"])
     except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"this is no scorer ({error!r})",
-            where=str(file),
-            hint="Give a folder that `kgp-neo4j train scorer` made.",
-        ) from error
+        hint = "Give a folder that `kgp-neo4j train scorer` made."
+        raise ModelError(f"this is no scorer ({error!r})", where=str(file), hint=hint) from error

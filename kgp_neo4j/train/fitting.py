@@ -58,16 +58,12 @@ class Fitting:
                 try:
                     losses.append(self._learn(len(plan), batch, loss_of))
                 except torch.cuda.OutOfMemoryError as error:
-                    raise ModelError(
-                        "the GPU has too little memory for this training",
-                        hint="Give a smaller --batch.",
-                    ) from error
+                    problem = "the GPU has too little memory for this training"
+                    raise ModelError(problem, hint="Give a smaller --batch.") from error
                 if not math.isfinite(losses[-1]):
-                    raise ModelError(
-                        "the training diverged: its loss is no number",
-                        where=str(self._folder.path),
-                        hint="Train anew with a lower --rate and --overwrite.",
-                    )
+                    problem = "the training diverged: its loss is no number"
+                    hint = "Train anew with a lower --rate and --overwrite."
+                    raise ModelError(problem, where=str(self._folder.path), hint=hint)
                 progress.update()
                 if self.step % _SAVE_EVERY == 0 and self.step < len(plan):
                     self._save(self._folder.checkpoint)
@@ -123,11 +119,9 @@ class Fitting:
                     }
             self.step = int(state["step"])
         except (SafetensorError, KeyError, RuntimeError) as error:
-            raise ModelError(
-                f"the checkpoint cannot be used ({error!r})",
-                where=str(file),
-                hint="Train anew with --overwrite.",
-            ) from error
+            problem = f"the checkpoint cannot be used ({error!r})"
+            hint = "Train anew with --overwrite."
+            raise ModelError(problem, where=str(file), hint=hint) from error
 
 
 def padded(rows: Sequence[Sequence[int]], padding: int, size: int = 0) -> Any:

@@ -31,11 +31,9 @@ class Folder:
         if overwrite:
             shutil.rmtree(path, ignore_errors=True)
         elif before not in (None, {"settings": self._settings, "result": None}):
-            raise ConfigurationError(
-                "the folder holds a training that is finished or has other settings",
-                where=str(path),
-                hint="Choose another --out, or give --overwrite to train anew.",
-            )
+            problem = "the folder holds a training that is finished or has other settings"
+            hint = "Choose another --out, or give --overwrite to train anew."
+            raise ConfigurationError(problem, where=str(path), hint=hint)
         with self.saving():
             path.mkdir(parents=True, exist_ok=True)
             self._write(None)
@@ -70,11 +68,9 @@ class Folder:
         try:
             return json.loads((self.path / _SETTINGS_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ConfigurationError(
-                "the folder holds something that no training made",
-                where=str(self.path),
-                hint="Choose another --out.",
-            ) from error
+            problem = "the folder holds something that no training made"
+            hint = "Choose another --out."
+            raise ConfigurationError(problem, where=str(self.path), hint=hint) from error
 
     def _write(self, result: Mapping[str, Any] | None) -> None:
         text = json.dumps({"settings": self._settings, "result": result}, indent=2)

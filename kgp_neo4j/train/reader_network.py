@@ -126,9 +126,6 @@ class TrainedNetwork:
         save_file(arrays, str(file))
 
 
-# --- Loss ---
-
-
 def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """Return the mean loss of a batch.
 

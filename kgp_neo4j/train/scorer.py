@@ -1,6 +1,7 @@
 """`train scorer`: the learned agent's trees, from questions with known supporting facts."""
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,22 +30,7 @@ _Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 _TRAVERSAL = TraversalSettings()
 _TREES, _FOLDS = 300, 5
 #: LightGBM's, beside the seed.
-_PARAMETERS = {
-    "objective": "lambdarank",
-    # The order beyond the first ten matters little: a reader gets five passages.
-    "lambdarank_truncation_level": 10,
-    "num_leaves": 15,
-    "learning_rate": 0.06,
-    "min_data_in_leaf": 30,
-    "lambda_l2": 5.0,
-    "feature_fraction": 0.5,
-    "bagging_fraction": 0.8,
-    "bagging_freq": 1,
-    "use_missing": False,
-    "deterministic": True,
-    "force_row_wise": True,
-    "verbose": -1,
-}
+_PARAMETERS = tomllib.loads(Path(__file__).with_name("scorer.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +89,8 @@ def train_scorer(
     counts = {corpus: len(asked) for corpus, asked in by_corpus.items()}
     every = [question for asked in by_corpus.values() for question in asked]
     if not every:
-        raise ConfigurationError(
-            "no question has its supporting facts in the corpus",
-            hint="Give the questions that belong to the corpus: --set CORPUS=FILE.",
-        )
+        hint = "Give the questions that belong to the corpus: --set CORPUS=FILE."
+        raise ConfigurationError("no question has its supporting facts in the corpus", hint=hint)
     hops = [_grown(database, every, seed) for _ in range(2)]
     reached = {
         corpus: float(np.mean([question.reached() for question in asked])) if asked else 0.0
@@ -153,10 +137,8 @@ def _read(database: Database, corpus: str, file: Path) -> tuple[str, list[_Asked
     """Return a set's encoder, its questions with their seeds, and how many lack a fact."""
     state = database.read("inspect/corpus", corpus=corpus)
     if not state or not {"entities", "keywords", "similarity"} <= set(state[0]["connected"]):
-        raise CorpusError(
-            f"the corpus {corpus!r} is not there, or not wholly connected",
-            hint=f"Run `kgp-neo4j connect --corpus {corpus}` first.",
-        )
+        hint = f"Run `kgp-neo4j connect --corpus {corpus}` first."
+        raise CorpusError(f"the corpus {corpus!r} is not there, or not wholly connected", hint=hint)
     by_text: dict[tuple[str, str], set[str]] = {}
     by_title: dict[str, set[str]] = {}
     for row in database.read("connect/entity_passages", corpus=corpus):

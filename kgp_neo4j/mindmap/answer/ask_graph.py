@@ -11,6 +11,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
+from kgp_neo4j.mindmap.answer.compose import said
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import FORM, evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
@@ -29,38 +30,6 @@ _ANSWERING_ROLES = frozenset({"assistant", "doctor", "system", "bot", "ai", "医
 _TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'
 #: Entities that a link into Browser shows: few enough for a readable picture.
 _BROWSER_LIMIT = 60
-#: What an answer says beside the evidence, in English and in Chinese.
-_TEXTS = {
-    "spelling": ("Linked by spelling: {}.", "按拼写链接：{}。"),
-    "denied": ("Taken as absent: {}.", "视为没有：{}。"),
-    "past": ("Taken as past, not as evidence: {}.", "视为过去，不作为证据：{}。"),
-    "other": ("Taken as somebody else's, not as evidence: {}.", "视为他人的，不作为证据：{}。"),
-    "asked": ("Asked for by its absence: {}.", "问的是没有：{}。"),
-    "composed": (
-        "{}; this answer is composed from the evidence alone.",
-        "{}；以下答案只根据证据得出。",
-    ),
-    "contradicted": (" Contradicted: {}.", "（{}）"),
-    "malformed": (
-        "The model's reply holds no answer with a mind map",
-        "模型的回答中没有可读的答案和思维导图",
-    ),
-    "ungrounded": (
-        "Nothing of the model's mind map is carried by the evidence",
-        "模型的思维导图没有任何证据支持",
-    ),
-    "contradicting": (
-        "The model's mind map contradicts the graph",
-        "模型的思维导图与知识图谱相矛盾",
-    ),
-}
-
-
-def _text(name: str, question: str, *values: str) -> str:
-    return _TEXTS[name][is_han(question)].format(*values)
-
-
-# --- Questions ---
 
 
 def as_question(turns: Sequence[str]) -> str:
@@ -88,9 +57,6 @@ def is_of_asker(turn: Mapping[str, Any]) -> bool:
     """Return whether a turn's `role` or `speaker` is the one who asks; a turn without one is."""
     role = str(turn.get("role", turn.get("speaker", "user"))).strip().lower()
     return role not in _ANSWERING_ROLES
-
-
-# --- The answer ---
 
 
 def ask_graph(
@@ -132,11 +98,8 @@ def ask_graph(
     drawn = {i for edge in answer.edges for i in edge.triples}
     triples = [t for t in reasoning.triples if t.id in drawn] or reasoning.triples
     ids = dict.fromkeys(i for t in triples for i in (t.head_id, t.tail_id))
-    return replace(
-        answer,
-        browser=browser_link(database.connection, list(ids)[:_BROWSER_LIMIT]),
-        seconds=time.perf_counter() - began,
-    )
+    browser = browser_link(database.connection, list(ids)[:_BROWSER_LIMIT])
+    return replace(answer, browser=browser, seconds=time.perf_counter() - began)
 
 
 def answer_from(
@@ -153,6 +116,7 @@ def answer_from(
     text = compose.composed_text(question, reasoning, candidates)
     if by_path := compose.answer_by_path(question, reasoning, candidates):
         text, edges = by_path[0], by_path[1] or edges
+    chinese = is_han(question)
     told: dict[str, list[str]] = {}
     for entity in (e for e in reasoning.entities if e.id):
         if entity.by == "spelling":
@@ -167,7 +131,7 @@ def answer_from(
         edges=edges,
         candidates=candidates,
         reasoning=reasoning,
-        notices=tuple(_text(kind, question, "; ".join(names)) for kind, names in told.items()),
+        notices=tuple(said(kind, chinese, "; ".join(names)) for kind, names in told.items()),
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:
@@ -188,23 +152,16 @@ def _from_model(
     edges = checker.check(reply.edges)
     share = checker.grounded_share(edges)
     problem = _problem(reply, share)
-    reply = replace(reply, edges=edges, problem=problem)
+    composed = replace(composed, reply=replace(reply, edges=edges, problem=problem))
     if problem:
-        question = composed.question
+        chinese = is_han(composed.question)
         wrong = [edge for edge in edges if edge.status == "contradicts"][:3]
-        said = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong)
-        notice = _text("composed", question, _text(problem, question))
-        notice += _text("contradicted", question, said) if wrong else ""
-        return replace(composed, reply=reply, notices=(*composed.notices, notice))
-    return replace(
-        composed,
-        text=reply.answer,
-        by="model",
-        edges=edges,
-        inference=reply.inference,
-        carried=share,
-        reply=reply,
-    )
+        told = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong)
+        notice = said("composed", chinese, said(problem, chinese))
+        notice += said("contradicted", chinese, told) if wrong else ""
+        return replace(composed, notices=(*composed.notices, notice))
+    answer = replace(composed, by="model", text=reply.answer, inference=reply.inference)
+    return replace(answer, edges=edges, carried=share)
 
 
 def _problem(reply: ModelReply, share: GroundedShare) -> str:

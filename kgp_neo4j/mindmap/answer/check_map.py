@@ -11,9 +11,11 @@ The rules are the same for every graph:
 - Anything else is the model's own: an edge that the graph lacks is not a contradiction.
 """
 
-from collections import defaultdict
+import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import regex
 
@@ -21,23 +23,10 @@ from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-#: Words that deny a relation.
-_DENIES = regex.compile(
-    r"\b(?:not|no|never|cannot|can't|isn't|doesn't|don't|without|unrelated|excludes?)\b"
-    r"|不|没有|无关|并非|未|排除",
-    regex.IGNORECASE,
-)
-#: Names of the user: a mind map may begin with them, and no graph has them.
-_ASKER = frozenset(
-    map(same, ("patient", "the patient", "question", "query", "user", "I", "me", "person", "case",
-               "symptoms", "患者", "病人", "问题", "用户", "我", "症状"))
-)  # fmt: skip
-#: Names of symmetric relations.
-_BOTH_WAYS = regex.compile(
-    r"\b(?:related|associated|similar|same|equal|connected|adjacent|neighbou?r|borders?|interacts?|"
-    r"spouse|married|sibling|synonym|co ?occurs?|linked)\b|相关|相似|并发|伴随|相互|同义|相邻|配偶",
-    regex.IGNORECASE,
-)
+_WORDS = tomllib.loads(Path(__file__).with_name("relations.toml").read_text("utf-8"))
+_DENIES = regex.compile(_WORDS["denies"], regex.IGNORECASE | regex.VERBOSE)
+_BOTH_WAYS = regex.compile(_WORDS["both_ways"], regex.IGNORECASE | regex.VERBOSE)
+_ASKER = frozenset(map(same, _WORDS["asker"]))
 
 _Pair = tuple[str, str]
 #: An edge's status, the triples that tell, and why.
@@ -128,12 +117,9 @@ class Checker:
 
     def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
         """Return how much of a mind map is grounded, without edges that restate the question."""
-        claims = [edge for edge in edges if edge.status != "question"]
-        return GroundedShare(
-            edges=len(claims),
-            grounded=sum(edge.status == "grounded" for edge in claims),
-            contradicted=sum(edge.status == "contradicts" for edge in claims),
-        )
+        counts = Counter(edge.status for edge in edges)
+        claims = len(edges) - counts["question"]
+        return GroundedShare(claims, counts["grounded"], counts["contradicts"])
 
 
 def _triples_text(triples: Sequence[Triple]) -> str:

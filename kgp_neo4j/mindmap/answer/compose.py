@@ -3,13 +3,16 @@
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import msgspec
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import listed, same
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.mindmap.link.name_forms import is_han
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import (
     Candidate,
     Facts,
@@ -32,6 +35,15 @@ _AGAINST = 0.75
 _MOST_HOPS = 2
 #: Least share of triples with an end of one type, for candidates to be of that type.
 _TYPE_SHARE = 0.9
+#: What answers say, by language.
+_TEXTS = msgspec.toml.decode(
+    Path(__file__).with_name("texts.toml").read_bytes(), type=dict[str, dict[str, str]]
+)
+
+
+def said(name: str, chinese: bool, *values: object, **named: object) -> str:
+    """Return a text of `texts.toml` in English or in Chinese, with the values in it."""
+    return _TEXTS["zh" if chinese else "en"][name].format(*values, **named)
 
 
 def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
@@ -180,22 +192,16 @@ def _facts(key: str, triples: Sequence[Triple], asked: Container[str]) -> tuple[
 def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> str:
     """Return the answer in words, in the language of the question."""
     chinese = is_han(question)
-    if not candidates and not reasoning.lacking:
-        nothing = "知识图谱中没有与问题相关的内容。"
-        return nothing if chinese else "The graph holds nothing on this question."
     if reasoning.lacking:
         return _lacking_text(reasoning.lacking, chinese)
+    if not candidates:
+        return said("nothing", chinese)
     linked = sum(1 for e in reasoning.entities if e.id and e.status == "present")
-    support = len(candidates[0].support)
     top = [c.name for c in candidates if c.score == candidates[0].score]
-    lines = [
-        f"证据最支持：{'、'.join(top)}（问题中的 {linked} 个实体里有 {support} 个指向它）。"
-        if chinese
-        else f"The evidence points most to {listed(top)} ({support} of {linked} entities of the "
-        f"question speak for {'it' if len(top) == 1 else 'each'})."
-    ]
-    label, named = ("依据", "问题中提到") if chinese else ("supported by", "named in the question")
-    denied = "反对" if chinese else "denied, but"
+    names, each = _listed(top, chinese), "it" if len(top) == 1 else "each"
+    support = len(candidates[0].support)
+    lines = [said("points", chinese, names=names, support=support, linked=linked, each=each)]
+    label, named, denied = (said(x, chinese) for x in ("supported", "named", "denied_but"))
     for number, candidate in enumerate(candidates, 1):
         type_ = f" ({readable(candidate.type)})" if candidate.type else ""
         lines.append(f"{number}. {candidate.name}{type_}")
@@ -209,25 +215,25 @@ def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence
 
 def _lacking_text(lacking: Lacking, chinese: bool) -> str:
     """Write what the graph does not join to what the question asks for by its absence."""
-    names = [name for _, name, _ in (*lacking.found, *lacking.unrelated)]
-    unrelated = listed([name for _, name, _ in lacking.unrelated]) if lacking.unrelated else ""
-    absent, relation = listed(lacking.entities), readable(lacking.relation)
-    if chinese:
-        line = f"{_first_names(names, chinese) or '无'}。\n"
-        line += f"查看的 {lacking.among} 个实体中，这 {lacking.total} 个没有“{relation}”{absent}。"
-        return line + (f"其中 {unrelated} 完全没有“{relation}”。" if unrelated else "")
-    line = f"{listed(names, count=lacking.total) if names else 'None, by what the graph holds'}.\n"
-    line += f"Of the {lacking.among} looked at, the graph joins {lacking.total} to no {absent} by "
-    line += f"“{relation}”."
-    return line + (f" It has no “{relation}” at all of {unrelated}." if unrelated else "")
+    unrelated = [name for _, name, _ in lacking.unrelated]
+    names = [*(name for _, name, _ in lacking.found), *unrelated]
+    shown = _listed(names, chinese, lacking.total) if names else said("none_lacks", chinese)
+    values = parts(lacking, "among", "total") | {"relation": readable(lacking.relation)}
+    text = said("lacking", chinese, names=shown, absent=listed(lacking.entities), **values)
+    if unrelated:
+        text += said("unrelated", chinese, unrelated=listed(unrelated), **values)
+    return text
 
 
 def _first_names(names: Sequence[str], chinese: bool) -> str:
-    shown = ("、" if chinese else ", ").join(names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
-    if more <= 0:
+    shown, count = ("、" if chinese else ", ").join(names[:_MOST_NAMES]), len(names)
+    if count <= _MOST_NAMES:
         return shown
-    return f"{shown} 等 {len(names)} 项" if chinese else f"{shown} and {more} more"
+    return said("first", chinese, names=shown, count=count, more=count - _MOST_NAMES)
+
+
+def _listed(names: Sequence[str], chinese: bool, count: int = 0) -> str:
+    return _first_names(names, chinese) if chinese else listed(names, count=count)
 
 
 def composed_edges(
@@ -254,18 +260,6 @@ _MOST_ROUTES = 5
 _COUNTS = regex.compile(
     r"^\W*(?:how many|what number of|what is the number of|count)\b|多少|几[个位家种名]", regex.I
 )
-#: What an answer by a path says, in English and in Chinese.
-_WORDS = {
-    "silent": ("The graph does not say.", "知识图谱没有说明。"),
-    "found": ("{}.", "{}。"),
-    "counted": ("{}: {}.", "{}：{}。"),
-    "yes": ("Yes: {}.", "是：{}。"),
-    "no": ("No, by what the graph holds.", "否，按知识图谱所载。"),
-    "doubted": ("Not certain: {}", "不确定：{}"),
-    "path": ("By the relation path {} ({:.0%} likely):", "依据关系路径 {}（可能性 {:.0%}）："),
-    "more": ("   and {} more", "   另有 {} 条"),
-}
-
 #: An answer in words with the edges of its mind map; no edges where the graph does not say.
 PathAnswer = tuple[str, tuple[MapEdge, ...]]
 
@@ -292,19 +286,18 @@ def answer_by_path(
         best = max(alike, key=lambda p: (bool(p.reaches), -order.index(p.entity_id), p.score))
     chinese = is_han(question)
     if best.score < _LEAST or not (best.ends or yes_or_no):
-        return _WORDS["silent"][chinese], ()
+        return said("silent", chinese), ()
     if not yes_or_no:
         ends = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
-        names = _first_names(ends, chinese) if chinese else listed(ends, count=best.ends)
+        names = _listed(ends, chinese, best.ends)
         if _COUNTS.search(question):
-            return _answer(_WORDS["counted"][chinese].format(best.ends, names), best, chinese)
-        return _answer(_WORDS["found"][chinese].format(names), best, chinese)
+            return _answer(said("counted", chinese, best.ends, names), best, chinese)
+        return _answer(said("found", chinese, names), best, chinese)
     if not best.reaches:
-        return _answer(_WORDS["no"][chinese], best, chinese)
+        return _answer(said("no", chinese), best, chinese)
     if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
         best = replace(best, routes=routes, ends=len(routes))
-    names = "、".join(best.reaches) if chinese else listed(best.reaches)
-    return _answer(_WORDS["yes"][chinese].format(names), best, chinese)
+    return _answer(said("yes", chinese, _listed(best.reaches, chinese)), best, chinese)
 
 
 def path_meant(reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> RelationPath | None:
@@ -325,11 +318,11 @@ def path_text(path: RelationPath) -> str:
 
 
 def _answer(text: str, path: RelationPath, chinese: bool) -> PathAnswer:
-    lines = [text if path.score >= _CERTAIN else _WORDS["doubted"][chinese].format(text)]
-    lines.append(_WORDS["path"][chinese].format(path_text(path), path.score))
+    lines = [text if path.score >= _CERTAIN else said("doubted", chinese, text)]
+    lines.append(said("path", chinese, path_text(path), path.score))
     lines += [f"   {_route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
-        lines.append(_WORDS["more"][chinese].format(path.ends - _MOST_ROUTES))
+        lines.append(said("more", chinese, path.ends - _MOST_ROUTES))
     triples = dict.fromkeys(triple for route in path.routes for triple in route)
     return "\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES]))
 

@@ -18,11 +18,9 @@ def find_lacking(
     is asked for, or the graph joins these entities to nothing.
     """
     asked = [entity for entity in linked if entity.id and entity.status == "asked"]
-    rows = (
-        graph.read("explore/relation_paths", entity=asked[0].id, weights={}, hops=1)
-        if asked
-        else []
-    )
+    if not asked:
+        return None
+    rows = graph.read("explore/relation_paths", entity=asked[0].id, weights={}, hops=1)
     if not rows:
         return None
     steps = [(row["relations"][0], row["forward"][0]) for row in rows]

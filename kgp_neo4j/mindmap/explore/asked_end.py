@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.link.name_forms import Place
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, stem
@@ -65,7 +66,7 @@ class _Said:
     open: bool = False
 
 
-def tokens(question: str, mention: tuple[int, int], others: Sequence[tuple[int, int]]) -> list[str]:
+def tokens(question: str, mention: Place, others: Sequence[Place]) -> list[str]:
     """Return the words of a question with "x" for its entity and "y" for each other one."""
     for begin, end in sorted({mention, *others}, reverse=True):
         name = " x" if (begin, end) == mention else " y"
@@ -97,7 +98,7 @@ def holds_both_ways(encoder: Encoder, names: Sequence[str]) -> list[bool]:
     """Return for each relation whether it holds from either end, as "married to" does."""
     if encoder.name != DEFAULT_ENCODER:
         return [False] * len(names)
-    weights = _weights()
+    weights = trained("asked_end")
     odds = embed(encoder, [readable(name) for name in names]) @ weights["both"]
     return [bool(value > 0) for value in odds + weights["both_bias"][0]]
 
@@ -132,7 +133,7 @@ def _along(encoder: Encoder, asked: _Said, own: _Said) -> float:
     if stem_of(asked.word) == stem_of(own.word) and (voices or is_same):
         chance = _SAME if voices > 0 or (is_same and not voices) else 1 - _SAME
     elif encoder.name == DEFAULT_ENCODER:
-        weights = _weights()
+        weights = trained("asked_end")
         roles = embed(encoder, [saying(asked.text), saying(own.text)]) - weights["mean"]
         roles = roles @ weights["matrix"].T
         chance = float(1 / (1 + np.exp(-(roles[0] @ roles[1] + weights["bias"][0]))))
@@ -150,8 +151,9 @@ def saying(text: str) -> str:
 
 
 @cache
-def _weights() -> Mapping[str, NDArray[np.float32]]:
-    file = resources.files("kgp_neo4j.mindmap.explore") / "asked_end.safetensors"
+def trained(name: str) -> Mapping[str, NDArray[np.float32]]:
+    """Return the trained weights of a module here, by their names."""
+    file = resources.files("kgp_neo4j.mindmap.explore") / f"{name}.safetensors"
     return {name: values.astype(np.float32) for name, values in load(file.read_bytes()).items()}
 
 
@@ -229,20 +231,15 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
         )
         or (here < at and words[at - 1] in _BE and _is_past(word))
     )
-    behind = [
-        w for w, _ in takewhile(lambda p: p[0] in _PREPOSITIONS, zip(after, range(2), strict=False))
-    ]
+    behind = list(takewhile(_PREPOSITIONS.__contains__, after[:2]))
     behind = [w for w in behind if w != "by"] if passive else behind
     text = " ".join((word, *behind))
     return _Said(word, -1 if passive else 1, text, here < at, noun=False)
 
 
 def _noun(word: str, first: bool) -> _Said:
-    return _Said(word, _voice(word), f"is the {word} of", first, noun=True)
-
-
-def _voice(noun: str) -> int:
-    return 1 if _DOES.search(noun) else -1 if _IS_DONE.search(noun) else 0
+    voice = 1 if _DOES.search(word) else -1 if _IS_DONE.search(word) else 0
+    return _Said(word, voice, f"is the {word} of", first, noun=True)
 
 
 def _is_past(word: str) -> bool:
@@ -270,7 +267,7 @@ def _of_relation(encoder: Encoder, name: str, asked: _Said) -> list[tuple[float,
     elif has:
         chance = float(_is_past(word))
     elif encoder.name == DEFAULT_ENCODER:
-        weights = _weights()
+        weights = trained("asked_end")
         odds = embed(encoder, [saying(said)])[0] @ weights["verb"] + weights["verb_bias"][0]
         # A name in the plural is rare, and a question that has the word as a verb tells.
         is_used = not asked.noun and stem_of(asked.word) == stem_of(word)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from kgp_neo4j.mindmap.explore.path_scorer import Step
+from kgp_neo4j.mindmap.link.name_forms import Place
 
 #: How sure a path is whose relations stand in the question as they are called, and one of a part of
 #: a relation's name, where one end alone leads somewhere.
@@ -40,10 +41,7 @@ class _Named:
 
 
 def paths_in_chinese(
-    question: str,
-    mention: tuple[int, int],
-    others: Sequence[tuple[int, int]],
-    relations: Sequence[str],
+    question: str, mention: Place, others: Sequence[Place], relations: Sequence[str]
 ) -> list[tuple[tuple[Step, ...], float]]:
     """Return the path asked for from an entity, and what it may be else, each with a probability.
 
@@ -81,9 +79,7 @@ def paths_in_chinese(
     return [(path, _SURE if whole else _PART), *guess]
 
 
-def _named(
-    clause: str, within: tuple[int, int], mention: tuple[int, int], relations: Sequence[str]
-) -> list[_Named]:
+def _named(clause: str, within: Place, mention: Place, relations: Sequence[str]) -> list[_Named]:
     """Return the relations named in a part of a clause, beside the entity, the longest first."""
     begin, stop = within
     found = list[_Named]()
@@ -111,14 +107,14 @@ def _named(
     return apart
 
 
-def _stands_alone(clause: str, place: tuple[int, int], mention: tuple[int, int]) -> bool:
+def _stands_alone(clause: str, place: Place, mention: Place) -> bool:
     """Return whether a part of a name is a word: "公司" is none in "子公司", and none of 母公司."""
     before, behind = clause[place[0] - 1 : place[0]], clause[place[1] : place[1] + 1]
     begins = place[0] == mention[1] or (bool(before) and before in _BEFORE)
     return begins and (not behind or not behind.isalpha() or behind in _BEHIND)
 
 
-def _next(clause: str, here: tuple[int, int], named: Sequence[_Named]) -> _Named:
+def _next(clause: str, here: Place, named: Sequence[_Named]) -> _Named:
     """Return the relation that is said first of what stands `here`."""
     right = min((n for n in named if n.start >= here[1]), key=lambda n: n.start, default=None)
     left = max((n for n in named if n.end <= here[0]), key=lambda n: n.end, default=None)
@@ -129,7 +125,7 @@ def _next(clause: str, here: tuple[int, int], named: Sequence[_Named]) -> _Named
     return left if closes and here[0] - left.end <= 1 else right
 
 
-def _is_along(clause: str, here: tuple[int, int], named: _Named) -> bool | None:
+def _is_along(clause: str, here: Place, named: _Named) -> bool | None:
     """Return whether a relation is walked along its direction; None for either."""
     before = clause[: here[0]][-1:]
     if named.end <= here[0]:

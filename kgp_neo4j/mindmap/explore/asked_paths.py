@@ -16,16 +16,11 @@ import numpy as np
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.explore.asked_end import (
-    end_chances,
-    holds_both_ways,
-    length_fits,
-    tokens,
-)
+from kgp_neo4j.mindmap.explore.asked_end import end_chances, holds_both_ways, length_fits, tokens
 from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
-from kgp_neo4j.mindmap.link.name_forms import is_han
+from kgp_neo4j.mindmap.link.name_forms import Place, is_han
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
@@ -74,28 +69,20 @@ def explore_relation_paths(
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     search = _Search(graph, question, starts, settings)
     if is_han(question):
-        walked = _that_lead_somewhere(search.walk(_likeliest(search.in_chinese())))
+        walked = search.walk(search.in_chinese())
+        # Many names do not tell which end is which: what leads somewhere is meant.
+        walked = [each for each in walked if each[0].ends] or walked
     elif graph.encoder is not None:
-        walked = search.walk(_likeliest(search.scored(graph.encoder)))
+        walked = search.walk(search.scored(graph.encoder))
     else:
         return []
-    walked = _by_score(walked)
-    walked = _of_kind(question, walked)
+    walked = _of_kind(question, _by_score(walked))
     if not asks_yes_or_no(question):
         walked = _united(search.before_the_end(walked))
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
     return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked]
-
-
-def _likeliest(paths: Iterable[RelationPath]) -> list[RelationPath]:
-    return sorted(paths, key=lambda path: -path.score)
-
-
-def _that_lead_somewhere(walked: Sequence[Walked]) -> list[Walked]:
-    """Return paths that lead somewhere, else all: many names do not tell which end is which."""
-    return [each for each in walked if each[0].ends] or list(walked)
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -137,12 +124,9 @@ class _Search:
     starts: Sequence[LinkedEntity]
     settings: MiningSettings
 
-    def mentions(
-        self,
-    ) -> Iterator[tuple[LinkedEntity, tuple[int, int], list[tuple[int, int]]]]:
+    def mentions(self) -> Iterator[tuple[LinkedEntity, Place, list[Place]]]:
         """Yield the entities with their places in the question, and the places of the others."""
-        begins = [_place_of(entity.surface, self.question) for entity in self.starts]
-        places = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
+        places = [_place_of(entity.surface, self.question) for entity in self.starts]
         for entity, place in zip(self.starts, places, strict=True):
             yield entity, place, [other for other in places if other != place]
 
@@ -159,7 +143,7 @@ class _Search:
         names = [readable(relation) for relation in graph.relations]
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
         for entity, mention, others in self.mentions():
-            words = read_question(encoder, question, [mention], names, others)
+            words = read_question(encoder, question, mention, names, others)
             weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
             rows = graph.read(
                 "explore/relation_paths", entity=entity.id, weights=weights, hops=hops
@@ -182,12 +166,12 @@ class _Search:
                     sure = chance if explained else min(chance, _GUESSED)
                     yield RelationPath(entity.name, entity.id, path, sure, 0)
 
-    def walk(self, paths: Sequence[RelationPath]) -> list[Walked]:
-        """Walk relation paths to their ends."""
+    def walk(self, paths: Iterable[RelationPath]) -> list[Walked]:
+        """Walk the likeliest relation paths of each entity to their ends."""
         several = len(self.starts) > 1
         limit = max(self.settings.size, _JOINED) if several else self.settings.size
         by_entity: dict[str, list[RelationPath]] = {}
-        for path in paths:
+        for path in sorted(paths, key=lambda path: -path.score):
             if path.score >= _LEAST or not by_entity:
                 by_entity.setdefault(path.entity_id, []).append(path)
         walked: list[Walked] = []
@@ -221,7 +205,7 @@ class _Search:
         # What stands before it is asked for: "which films of X star Y" asks for no actor.
         beyond = [path for path, _ in walked if path.reaches and len(path.steps) > 1]
         kept = [each for each in walked if each[0] not in beyond]
-        shortened = self.walk([replace(path, steps=path.steps[:-1]) for path in beyond])
+        shortened = self.walk(replace(path, steps=path.steps[:-1]) for path in beyond)
         best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
         for path, ids in _by_score([*kept, *shortened]):
             best.setdefault((path.entity_id, path.steps), (path, ids))
@@ -255,10 +239,11 @@ class _Search:
         return restricted
 
 
-def _place_of(surface: str, question: str) -> int:
-    """Return where a mention begins: as words of its own where it stands so."""
+def _place_of(surface: str, question: str) -> Place:
+    """Return where a mention begins and ends: as words of its own where it stands so."""
     whole = regex.search(rf"(?<!\w){regex.escape(surface)}(?!\w)", question)
-    return whole.start() if whole else question.index(surface)
+    begin = whole.start() if whole else question.index(surface)
+    return begin, begin + len(surface)
 
 
 def _by_asked_end(

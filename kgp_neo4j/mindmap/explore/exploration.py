@@ -92,9 +92,6 @@ def shortest_paths(
     return prune(paths, [], size, path_share=1.0)[0]
 
 
-# --- Pruning ---
-
-
 def pairs_of(triples: Iterable[Triple]) -> set[frozenset[str]]:
     """Return the pairs of entities, by id, that triples join."""
     return {frozenset((triple.head_id, triple.tail_id)) for triple in triples}

@@ -82,11 +82,9 @@ def _around(
     weights = {}
     if encoder := graph.encoder:
         vector = embed(encoder, [question])[0].tolist()
-        near = graph.similarity([readable(name) for name in graph.relations], [question])
-        weights = {
-            relation: exp(_STEEP * float(cosine))
-            for relation, cosine in zip(graph.relations, near[:, 0], strict=True)
-        }
+        near = graph.similarity([readable(name) for name in graph.relations], [question])[:, 0]
+        cosines = zip(graph.relations, near.tolist(), strict=True)
+        weights = {relation: exp(_STEEP * cosine) for relation, cosine in cosines}
     with ThreadPoolExecutor(1) as beside:
         # Both at once: between hubs, and before the server has planned them, each takes a while.
         starts = entities if settings.paths else []

@@ -8,15 +8,12 @@ graph serves another. Runs with numpy alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load
 
-from kgp_neo4j.mindmap.explore.asked_end import stem_of, stems_of
-from kgp_neo4j.mindmap.link.name_forms import spans
+from kgp_neo4j.mindmap.explore.asked_end import stem_of, stems_of, trained
+from kgp_neo4j.mindmap.link.name_forms import Place, spans
 from kgp_neo4j.models.encoder import Encoder, embed
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
@@ -81,22 +78,18 @@ class QuestionWords:
 
 
 def read_question(
-    encoder: Encoder,
-    question: str,
-    places: Sequence[tuple[int, int]],
-    names: Sequence[str],
-    others: Sequence[tuple[int, int]] = (),
+    encoder: Encoder, question: str, mention: Place, names: Sequence[str], others: Sequence[Place]
 ) -> QuestionWords:
     """Compare the words of a question with a graph's relations.
 
-    `places` are the first and last characters of the entity's mentions, `others` those of other
-    entities, which are left out; `names` are the relations in words.
+    `mention` is where the entity stands, `others` where others do, which are left out; `names` are
+    the relations in words.
     """
     words: list[str] = []
     runs: list[int] = []
     for number, run in enumerate(spans(question)):
         for word, begin, end in run:
-            if any(begin < b and a < end for a, b in places):
+            if begin < mention[1] and mention[0] < end:
                 if not words or words[-1]:
                     words.append("")
                     runs.append(number)
@@ -135,9 +128,6 @@ def read_question(
         mention=np.array([not word for word in words], np.bool_),
         same=np.array([[stem in own for stem in stems] for own in map(stems_of, names)], np.bool_),
     )
-
-
-# --- The network ---
 
 
 def _path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
@@ -179,20 +169,11 @@ def _word_features(
     return np.concatenate([beside, np.broadcast_to(same, (count, *same.shape))], axis=2)
 
 
-@cache
-def _weights() -> Mapping[str, NDArray[np.float32]]:
-    file = resources.files("kgp_neo4j.mindmap.explore") / "path_scorer.safetensors"
-    return load(file.read_bytes())
-
-
 def path_scores(
     words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
 ) -> NDArray[np.float32]:
-    """Return a score for each path: their softmax is the probability that it is meant.
-
-    By two convolutions over words, read at their most, mean and entity.
-    """
-    w = _weights()
+    """Return a score for each path: their softmax is the probability that it is meant."""
+    w = trained("path_scorer")
     forms = _path_forms(paths)
     size = len(words.place)
     beside = _word_features(words, paths, place)

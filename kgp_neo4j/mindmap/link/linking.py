@@ -1,8 +1,10 @@
 """Links a question to the entities of a knowledge graph that it names."""
 
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import regex
 
@@ -66,8 +68,7 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
-    Each has what the question says of it (`status`).
-    Raises ConfigurationError for a question that is too long or not Unicode.
+    Each has its `status`. Raises ConfigurationError for a question too long or not Unicode.
     """
     check_question(question)
     linker = _Linker(graph, settings or LinkSettings())
@@ -343,20 +344,7 @@ def _terms(text: str) -> str:
 
 # --- Names from a model ---
 
-_PROMPT = """Name the entities in the last question: the things that one would look up in a \
-knowledge graph, each in a few words, as a list of JSON strings and nothing else.
-
-Question: Doctor, I have been coughing for weeks and I can't sleep. Could it be asthma?
-Entities: ["cough", "insomnia", "asthma"]
-
-Question: My legs are swollen and painful since I began to take amlodipine.
-Entities: ["leg swelling", "leg pain", "amlodipine"]
-
-Question: 我最近总是头疼，还有点发烧，需要做什么检查？
-Entities: ["头痛", "发热"]
-
-Question: {question}
-Entities:"""
+_PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 _LIST = regex.compile(r"\[[^\[\]]*\]")
 _BULLET = regex.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 #: A model that names more, or longer ones, has not done what it was asked.
@@ -370,7 +358,7 @@ def _extracted(question: str, write: Write) -> list[str]:
     They are those of the last list in brackets in its reply, or of lines with bullets. Any other
     reply has none, so that the caller can match names instead.
     """
-    reply = write(_PROMPT.format(question=" ".join(question.split())))
+    reply = write(_PROMPTS["entities"].format(question=" ".join(question.split())))
     for text in reversed(_LIST.findall(reply)):
         try:
             values = json.loads(text)

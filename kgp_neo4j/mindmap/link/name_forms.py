@@ -1,8 +1,11 @@
 """Splits a question into phrases that may name entities, and a name into its forms."""
 
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 import regex
 
@@ -40,19 +43,12 @@ _MOST_WHOLE = 80
 #: Characters of a question that are read.
 _MOST_CHARACTERS = 4_000
 
-_FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(
-    "am any can could i'd i'll i'm i've it's just may might must really should so some that's too "
-    "very we've what's will would you're".split()
-)
-#: Words of telling and asking ("feel", "lately", "please"), which name nothing.
-_FILLER_WORDS = frozenset(
-    "experiencing experience experienced having feeling feel feels felt noticed notice noticing "
-    "lately recently suffering suffer think thinking seem seems diagnosed doctor hi hello "
-    "please tell wrong problem reason cause causing caused need know going much lot always "
-    "constantly constant few weeks days months while past now even more quite since keep keeps "
-    "get gets getting got take help thank thanks patient today yesterday sometimes often still "
-    "possible all".split()
-)
+_WORDS: dict[str, str] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+_FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(_WORDS["function"].split())
+_FILLER_WORDS = frozenset(_WORDS["filler"].split())
+
+#: The first and the last character of what stands in a question.
+Place: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class Phrase:
 
     text: str
     words: tuple[str, ...]
-    places: tuple[tuple[int, int], ...]
+    places: tuple[Place, ...]
     whole: bool = False
 
     @property

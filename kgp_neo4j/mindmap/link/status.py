@@ -27,6 +27,7 @@ _SENTENCE = regex.compile(r"(?:[^.!?;。！？；\n]|[.](?=\S))+[.!?;。！？�
 _WORD = regex.compile(r"\p{L}+")
 #: What may stand between a cue that negates the next word and that word, and in a row of mentions.
 _AT_ONCE = regex.compile(r"\s*(?:(?:a|an|any|the|my|his|her|of|from)\s+)?")
+_OF_ONE = regex.compile(r"(?:is|was|has)\b", regex.I)
 _IN_A_ROW = regex.compile(rf"(?:{_MENTION}|[\s,、]|\b(?:and|or|the)\b|和|及)*", regex.I)
 
 
@@ -137,14 +138,10 @@ class _Sentence:
         if self.only_asks:  # all but its conditions
             before, after = [c for c in before if self._find("forms given", c.begin)], []
         for begin, end, number in self.places:
-            cue = max(
-                (c for c in before if self._reaches(c, begin)), key=lambda c: c.end, default=None
-            )
-            back = min(
-                (c for c in after if self._reaches_back(c, end)),
-                default=None,
-                key=lambda c: c.begin,
-            )
+            in_front = [c for c in before if self._reaches(c, begin)]
+            behind = [c for c in after if self._reaches_back(c, end)]
+            cue = max(in_front, key=lambda c: c.end, default=None)
+            back = min(behind, key=lambda c: c.begin, default=None)
             if back and (cue is None or cue.status == "other"):
                 yield number, back.status, ""
             elif cue is None:
@@ -210,7 +207,5 @@ class _Sentence:
     def _reaches_back(self, cue: _Cue, end: int) -> bool:
         between = self.masked[end : cue.begin]
         ended = self.cues["reach ends"].search(between) or self.cues["reach back"].search(between)
-        one = _MENTION in between and regex.match(
-            r"(?:is|was|has)\b", self.masked[cue.begin :], regex.I
-        )
+        one = _MENTION in between and _OF_ONE.match(self.masked, cue.begin)
         return end <= cue.begin and not ended and not one

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgp_neo4j.mindmap.load.graph_files import NAMES
 from kgp_neo4j.mindmap.load.graph_names import (
     Fact,
     NamedEntity,
@@ -25,14 +26,6 @@ from kgp_neo4j.types.json_records import parts
 Ends = tuple[str, str]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-#: Nouns that say the type of the tail at the end of a relation's name, and that type.
-_NOUNS = {
-    noun: noun.capitalize()
-    for noun in (
-        "disease symptom medication drug medicine test treatment procedure gene protein pathway "
-        "department food person place country city company organization"
-    ).split()
-} | {"organisation": "Organization"}
 #: A file with more relations or types than this has them in the wrong column. The database keeps
 #: every name of a relationship type and a label for good.
 _MOST = {"relation": 5_000, "type": 1_000}
@@ -44,7 +37,8 @@ def _inferred_types(relation: str) -> Ends:
     if len(words) < 2:
         return "", ""
     noun = words[-2] if words[-1] == "of" else words[-1]
-    type_ = _NOUNS.get(noun) or _NOUNS.get(noun.removesuffix("s"), "")
+    types: dict[str, str] = NAMES["types"]
+    type_ = types.get(noun) or types.get(noun.removesuffix("s"), "")
     return (type_, "") if words[-1] == "of" else ("", type_)
 
 
@@ -53,10 +47,8 @@ def parse_type(text: str) -> tuple[str, Ends]:
     relation, equals, ends = text.rpartition("=")
     head, colon, tail = ends.partition(":")
     if not (relation.strip() and equals and colon):
-        raise ConfigurationError(
-            f"{text!r} says no types",
-            hint="Write relation=HeadType:TailType, such as has_symptom=Disease:Symptom.",
-        )
+        hint = "Write relation=HeadType:TailType, such as has_symptom=Disease:Symptom."
+        raise ConfigurationError(f"{text!r} says no types", hint=hint)
     return relation.strip(), (head.strip(), tail.strip())
 
 
@@ -182,10 +174,8 @@ class Gathered:
         for relation, types in by_relation.items():
             if problem := problem_of("type", types[0]) or problem_of("type", types[1]):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
-        ends = {
-            relation: by_relation.get(relation) or _inferred_types(relation)
-            for relation in self._stored["relation"].values()
-        }
+        names = self._stored["relation"].values()
+        ends = {name: by_relation.get(name) or _inferred_types(name) for name in names}
         for head, relation, tail in self.triples:
             for key, type_ in zip((head, tail), ends[relation], strict=True):
                 if type_:

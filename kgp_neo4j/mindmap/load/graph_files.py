@@ -3,6 +3,7 @@
 import ast
 import csv
 import re
+import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -29,17 +30,9 @@ KINDS = (*_TABLES, *RDF_KINDS)
 #: Characters of a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
 _REQUIRED = ("head", "relation", "tail")
-#: Names in lower case that belong together, in a header line or as keys of a JSON record. With
-#: `_type` behind it the name of an end is the column of its type.
-_FAMILIES = [
-    names.split()
-    for names in (
-        "head relation tail, subject predicate object, source relation target, start type end,"
-        "h r t, subj pred obj, src rel dst, from relationship to, entity1 edge entity2,"
-        "node1 label node2, head_name property tail_name, x_name relation y_name,"
-        ":start_id :type :end_id"
-    ).split(",")
-]
+#: What names of columns and relations say, as `columns.toml` describes it.
+NAMES = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
+_FAMILIES: list[list[str]] = NAMES["families"]
 _MEANING = {name: _REQUIRED[at] for names in _FAMILIES for at, name in enumerate(names)}
 #: What neo4j-admin writes around an end: `name:START_ID(Group)`.
 _AROUND_ID = re.compile(r"[^:]*(:(?:start|end)_id)(?:\([^()]*\))?(?:\{[^{}]*\})?")

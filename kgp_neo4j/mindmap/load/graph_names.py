@@ -84,9 +84,6 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-# --- Results of the readers ---
-
-
 class Fact(NamedTuple):
     """A triple of a source; it is skipped where a part is empty or missing."""
 

@@ -100,10 +100,8 @@ def adopt_graph(
     asked = [("labels", label) for label in labels] + [("properties", name_property)]
     for kind, name in asked:
         if name not in known[kind]:
-            raise ConfigurationError(
-                f"the database has no {name!r} among its {kind}",
-                hint=f"It has {', '.join(sorted(known[kind])[:20]) or 'none'}.",
-            )
+            hint = f"It has {', '.join(sorted(known[kind])[:20]) or 'none'}."
+            raise ConfigurationError(f"the database has no {name!r} among its {kind}", hint=hint)
     where = f"({':'.join(labels)})"
     values = {"graph": graph, "labels": list(labels), "property": name_property}
 
@@ -180,11 +178,8 @@ def _write(
         for batch in in_batches(rows, BATCH):
             (row,) = database.write(f"load_kg/{title}", graph=graph, load=load, rows=batch)
             if row["written"] != len(batch):
-                raise GraphError(
-                    "another load or deletion of this graph began meanwhile",
-                    where=graph,
-                    hint="Load again once it has ended.",
-                )
+                problem = "another load or deletion of this graph began meanwhile"
+                raise GraphError(problem, where=graph, hint="Load again once it has ended.")
             progress.update(len(batch))
             total += len(batch)
     return total
@@ -200,11 +195,9 @@ def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
         "load_kg/unembedded", graph=graph, encoder=encoder.name, dimension=encoder.dimension
     )
     if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
-        raise EncoderError(
-            f"the graph is embedded with {stored['encoder']} ({stored['dimension']})",
-            where=graph,
-            hint="Use that encoder, or delete the graph and load it again.",
-        )
+        problem = f"the graph is embedded with {stored['encoder']} ({stored['dimension']})"
+        hint = "Use that encoder, or delete the graph and load it again."
+        raise EncoderError(problem, where=graph, hint=hint)
     rows = stored["entities"]
     unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
     tokens = encoder.tokenizer.encode_batch([row["name"] for row in rows], add_special_tokens=False)

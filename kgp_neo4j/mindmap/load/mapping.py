@@ -90,10 +90,8 @@ def read_mapping(source: str | Path, missing: Collection[str] = ()) -> TableMapp
         added = [missing] if isinstance(missing, str) else missing
         return msgspec.structs.replace(mapping, missing=(*mapping.missing, *added))
     except OSError as error:
-        raise ConfigurationError(
-            f"the mapping cannot be read ({error.strerror or error})",
-            where=name,
-            hint=f"Give a TOML file, or one of {', '.join(built_in())}.",
-        ) from error
+        problem = f"the mapping cannot be read ({error.strerror or error})"
+        hint = f"Give a TOML file, or one of {', '.join(built_in())}."
+        raise ConfigurationError(problem, where=name, hint=hint) from error
     except msgspec.ValidationError as error:
         raise ConfigurationError(str(error), where=name, hint=_HINT) from error

@@ -110,11 +110,9 @@ def reading(kind: str, where: Path) -> Iterator[None]:
     except (
         OSError, SafetensorError, AttributeError, KeyError, RuntimeError, TypeError, ValueError
     ) as error:  # fmt: skip
-        raise ModelError(
-            f"the {kind} cannot be read ({first_line(error)})",
-            where=str(where),
-            hint="Give a folder that `kgp-neo4j train reader` made.",
-        ) from error
+        problem = f"the {kind} cannot be read ({first_line(error)})"
+        hint = "Give a folder that `kgp-neo4j train reader` made."
+        raise ModelError(problem, where=str(where), hint=hint) from error
 
 
 def _upon_default(weights: Path) -> Network:
