@@ -1,24 +1,21 @@
 """What the benchmarks share: data, samples, runs, tables, and what machine it was."""
 
 import argparse
-import gzip
-import importlib.util
 import json
 import os
 import platform
 import resource
+import runpy
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
-from kgp_neo4j.evaluate.questions import draw
-from kgp_neo4j.types.errors import KgpError
+from kgp_neo4j.environment.files import read_values
 
 Record = dict[str, Any]
 
@@ -31,11 +28,9 @@ SCORES = "recall@2 recall@5 precision@5 all@5 recall@10 all@10 recall@30 all@30"
 
 def plain_parser(text: str, folder: str = "holds the data sets") -> argparse.ArgumentParser:
     """Return a parser of a module's docstring `text` and of the folder that all read."""
-    made = argparse.ArgumentParser(
-        description=text.split("\n\n")[0],
-        epilog="\n\n".join(text.split("\n\n")[1:]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    first, _, rest = text.partition("\n\n")
+    form = argparse.RawDescriptionHelpFormatter
+    made = argparse.ArgumentParser(description=first, epilog=rest, formatter_class=form)
     made.add_argument("folder", type=Path, help=folder)
     return made
 
@@ -46,39 +41,23 @@ def parser(
     """Return a parser of which questions are drawn, too; by default all or `questions`."""
     made = plain_parser(text, folder)
     told = f"how many questions to draw (default: {questions or 'all'})"
-    made.add_argument("--questions", type=positive, default=questions, metavar="N", help=told)
+    made.add_argument("--questions", type=int, default=questions, metavar="N", help=told)
     made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
     return made
 
 
-def training_parser(text: str, out: str, base: str) -> argparse.ArgumentParser:
-    """Return a parser for a training upon `base`, from made questions too, into `out`."""
+def training_options(text: str, out: str, base: str) -> argparse.Namespace:
+    """Return what is given for a training upon `base`, from made questions too, into `out`."""
     made = parser(text, None)
     made.add_argument("--out", type=Path, default=Path(out), help="is written")
     made.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
     made.add_argument("--from", type=Path, required=True, dest="base", help=base)
-    return made
-
-
-def positive(text: str) -> int:
-    """Read a number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
-    return int(text)
+    return made.parse_args()
 
 
 def words(text: str) -> list[str]:
     """Read a list with commas."""
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-@contextmanager
-def explained() -> Any:
-    """End the program with an error's own words instead of a traceback."""
-    try:
-        yield
-    except KgpError as error:
-        sys.exit(str(error))
 
 
 def say(text: str) -> None:
@@ -127,14 +106,7 @@ def peaks() -> tuple[float, float | None]:
 
 def read_lines(*paths: Path) -> list[Record]:
     """Return the records of .jsonl or .jsonl.gz files."""
-    records = []
-    for path in paths:
-        if not path.is_file():
-            sys.exit(f"{path} is not there")
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8") as file:
-            records += [json.loads(line) for line in file if line.strip()]
-    return records
+    return [record for path in paths for record, _ in read_values(path, path.name)]
 
 
 def extractive(data: Path) -> list[Path]:
@@ -150,19 +122,11 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> str:
     return str(path)
 
 
-def questions_of(path: Path, number: int | None, seed: int) -> list[Record]:
-    """Return the questions of a file, or a seeded draw of them, in the file's order."""
-    return draw(read_lines(path), number, seed)
-
-
-def scorer(path: str) -> ModuleType:
+def scorer(path: str) -> SimpleNamespace:
     """Read a scorer: a module with `score(gold_file, run_file)`."""
-    spec = importlib.util.spec_from_file_location("scorer", path)
-    if not Path(path).is_file() or spec is None or spec.loader is None:
+    if not Path(path).is_file():
         sys.exit(f"{path} is no scorer; give one with --score FILE")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(path))
 
 
 def mean(values: Iterable[float]) -> float:

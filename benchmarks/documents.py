@@ -49,7 +49,7 @@ def main() -> None:
     given = parser.parse_args()
     asked = json.loads(given.asked.read_text(encoding="utf-8"))
     counted: dict[str, list[tuple[bool, ...]]] = {}
-    with common.explained(), Corpus(f"bench-{given.asked.stem}") as corpus:
+    with Corpus(f"bench-{given.asked.stem}") as corpus:
         corpus.load([str(given.folder / name) for name in asked["files"]])
         corpus.connect()
         for one in asked["questions"]:

@@ -22,6 +22,8 @@ from typing import Any
 
 import _common as common
 
+from kgp_neo4j.evaluate.questions import draw
+
 _NAME, _WORD = re.compile(r"\b[A-Z]\w+"), re.compile(r"\b[a-z]+\b")
 _LETTERS = ("aeiouy", "bcdfghjklmnpqrstvwxz")
 #: What is shown of a row: seconds, milliseconds of a question, MB, and R@5 of HotpotQA.
@@ -91,14 +93,13 @@ def measure(passages: Path, questions: Path, given: Any, home: Path) -> common.R
 def main() -> None:
     """Measure every size, and print the table."""
     parser = common.parser(__doc__, 200)
-    parser.add_argument(
-        "--score", type=common.scorer, required=True, help="a scorer: score.py GOLD RUN"
-    )
+    parser.add_argument("--score", type=common.scorer, required=True, help="has score(GOLD, RUN)")
     parser.add_argument("--sizes", type=common.words, default=["10000", "30000", "100000"])
     parser.add_argument("--memory", metavar="SIZE", help="of the server, as `server start` has it")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/growth"))
     given = parser.parse_args()
-    dev = common.questions_of(given.folder / "hotpotqa/dev.jsonl.gz", given.questions, given.seed)
+    dev = common.read_lines(given.folder / "hotpotqa/dev.jsonl.gz")
+    dev = draw(dev, given.questions, given.seed)
     questions = Path(common.write_lines(given.out / "questions.jsonl", dev))
     gold = {title for question in dev for title, _ in question["supporting_facts"]}
     real = real_passages(given.folder, gold, given.seed)

@@ -165,21 +165,17 @@ def main() -> None:
     parser = common.plain_parser(__doc__)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/long"))
     parser.add_argument("--questions", type=int, default=200, help="most of a kind and split")
-    parser.add_argument("--kinds", nargs="*", help="only these")
-    parser.add_argument("--methods", nargs="*", default=METHODS)
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
     parser.add_argument("--encoder", help="embeds everything anew (default: as connect chooses)")
     given = parser.parse_args()
     header = ("kind", "passages", "method", "R@5", "p50 s")
     print(f"{common.described()}\n\n{common.markdown(header)}")
     for name, kind in kinds(given.folder):
-        if given.kinds and name not in given.kinds:
-            continue
         folder = given.out / name / "documents"
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in kind.texts.items():
             (folder / file).write_text(text, encoding="utf-8")
-        with common.explained(), Corpus(f"long-{name}") as corpus:
+        with Corpus(f"long-{name}") as corpus:
             report = corpus.load([str(folder)])
             if report.new or report.replaced or given.encoder:
                 again = SimilaritySettings(encoder=given.encoder, replace=bool(given.encoder))
@@ -188,7 +184,7 @@ def main() -> None:
             asked = questions(kind, rows, given.questions)
             for split, found in asked.items():
                 common.write_lines(given.out / name / f"{split}.jsonl", found)
-            for method in given.methods:
+            for method in METHODS:
                 share, p50 = measure(corpus, asked["dev"], method, given.model)
                 print(common.line((name, len(rows), method, share, f"{p50:.3f}")))
 

@@ -331,20 +331,19 @@ def main() -> None:
     """Make and write."""
     parser = common.parser(__doc__, None)
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
-    parser.add_argument("--composed", type=common.positive, default=9000, help="at most (9000)")
-    parser.add_argument("--swapped", type=common.positive, default=4000, help="at most (4000)")
+    parser.add_argument("--composed", type=int, default=9000, help="at most (9000)")
+    parser.add_argument("--swapped", type=int, default=4000, help="at most (4000)")
     given = parser.parse_args()
     draw = random.Random(given.seed)
-    with common.explained():
-        kept = development(given.folder)
-        known = singles(given.folder, kept)
-        two = composed(known, known, draw)
-        three = composed(two, known, draw)
-        files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("train", "train_more")]
-        rows = common.read_lines(*files)
-        files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("corpus", "corpus_hipporag")]
-        corpus = common.read_lines(*files)
-        texts = {row["title"]: row["text"] for row in corpus if row["text"] not in kept}
+    kept = development(given.folder)
+    known = singles(given.folder, kept)
+    two = composed(known, known, draw)
+    three = composed(two, known, draw)
+    files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("train", "train_more")]
+    rows = common.read_lines(*files)
+    files = [given.folder / f"2wiki/{name}.jsonl.gz" for name in ("corpus", "corpus_hipporag")]
+    corpus = common.read_lines(*files)
+    texts = {row["title"]: row["text"] for row in corpus if row["text"] not in kept}
     made = list({one.question: one for one in [*two, *three]}.values())
     draw.shuffle(made)
     given.out.mkdir(parents=True, exist_ok=True)

@@ -34,18 +34,13 @@ def main() -> None:
     """Load what is missing, ask and print."""
     given = common.parser(__doc__, 60).parse_args()
     pool = common.read_lines(*common.extractive(given.folder))
-    found = {
-        kind: [record for record in pool if record["source"].startswith(sources)]
-        for kind, sources in _SINGLE.items()
-    }
-    asked = {
-        kind: [q["question"] for r in records for q in r["qas"] if q["answers"]]
-        for kind, records in found.items()
-    }
-    asked |= {
-        name: [r["question"] for r in common.read_lines(given.folder / name / "dev.jsonl.gz")]
-        for name in NAMES
-    }
+    found, asked = {}, {}
+    for kind, sources in _SINGLE.items():
+        found[kind] = [record for record in pool if record["source"].startswith(sources)]
+        asked[kind] = [q["question"] for r in found[kind] for q in r["qas"] if q["answers"]]
+    for name in NAMES:
+        records = common.read_lines(given.folder / name / "dev.jsonl.gz")
+        asked[name] = [record["question"] for record in records]
     ours = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
     asked["document_questions"] = [one["question"] for one in ours if one["question"].isascii()]
     draw = random.Random(given.seed)
@@ -56,7 +51,7 @@ def main() -> None:
     rows = []
     reader = load_reader()
     for kind, own in asked.items():
-        with common.explained(), TemporaryDirectory() as folder, Corpus(f"bench-{kind}") as corpus:
+        with TemporaryDirectory() as folder, Corpus(f"bench-{kind}") as corpus:
             if kind in found:
                 held = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
                 corpus.load([common.write_lines(Path(folder) / f"{kind}.jsonl", held)])

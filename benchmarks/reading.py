@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import _common as common
+import numpy as np
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.models.reader.network import read_judge, read_network
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
@@ -89,20 +91,19 @@ def linked(records: Sequence[common.Record]) -> Iterator[Case]:
 
 def kinds(given: Any, database: Any) -> Iterator[tuple[str, str, list[Case]]]:
     """Yield what is read: a set or kind of questions, over which passages, and the cases."""
-    for name in given.sets:
-        path = given.folder / name / f"{given.split}.jsonl.gz"
-        records = common.questions_of(path, given.questions, given.seed)
+    for name, title in NAMES.items():
+        path = given.folder / name / "dev.jsonl.gz"
+        records = draw(common.read_lines(path), given.questions, given.seed)
         if database:
-            yield NAMES[name], "retrieved", list(retrieved(database, name, records))
-        golds = [Case(r["question"], answers_of(r), golden(r)) for r in records]
-        yield NAMES[name], "golden", golds
+            yield title, "retrieved", list(retrieved(database, name, records))
+        yield title, "golden", [Case(r["question"], answers_of(r), golden(r)) for r in records]
         if given.given and name == "musique":
             steps = [step for record in records for step in decomposed(record)]
             singles = [Case(asked, [a], given_passages([(t, x)])) for asked, a, t, x in steps]
-            yield f"{NAMES[name]}, single steps", "golden", singles
+            yield f"{title}, single steps", "golden", singles
     if given.given:
         path = given.folder / "iirc/dev.jsonl.gz"
-        records = common.questions_of(path, given.questions, given.seed)
+        records = draw(common.read_lines(path), given.questions, given.seed)
         yield "IIRC, never trained on", "golden", list(linked(records))
 
 
@@ -111,15 +112,10 @@ def risk(judged: Sequence[tuple[float, bool]]) -> tuple[float, float, float]:
 
     That is the largest share of the surest answers of which nine in ten are right.
     """
-    ranked = [right for _, right in sorted(judged, reverse=True)]
-    right, pairs, before, most = 0, 0, 0, 0
-    for at, good in enumerate(ranked, 1):
-        right += good
-        pairs += 0 if good else right
-        before += not good
-        if 10 * right >= 9 * at:
-            most = at
-    area = pairs / max(1, right * before)
+    ranked = np.array([right for _, right in sorted(judged, reverse=True)])
+    right, places = ranked.cumsum(), np.arange(1, len(ranked) + 1)
+    area = right[~ranked].sum() / max(1, ranked.sum() * (~ranked).sum())
+    most = max(places[10 * right >= 9 * places], default=0)
     return 100 * area, 100 * most / len(ranked), 100 * calibration_error(*zip(*judged, strict=True))
 
 
@@ -152,26 +148,21 @@ def main() -> None:
     """Measure and print."""
     parser = common.parser(__doc__, None, "holds hotpotqa/, 2wiki/ and musique/")
     parser.add_argument("--given", action="store_true", help="only passages that are given")
-    parser.add_argument("--split", default="dev", help="the questions' file (default: dev)")
-    parser.add_argument(
-        "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"
-    )
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument("--score", type=common.scorer, default="score.py", help="has normalise, f1")
     given = parser.parse_args()
     folder, rows = Path(given.reader or SHIPPED), []
-    with common.explained():
-        network, card = read_network(folder)
-        if given.given:
-            card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
-        reader = OfflineReader(network, card, read_judge(folder))
-        with nullcontext() if given.given else open_database(echo=common.say) as database:
-            for name, passages, cases in kinds(given, database):
-                if not cases:  # of few questions none may be of a kind
-                    continue
-                reader.read(cases[0].question, cases[0].passages)  # what is loaded on first use
-                got = measure(reader, cases, given.score)
-                rows.append((name, len(cases), passages, *got.values()))
+    network, card = read_network(folder)
+    if given.given:
+        card["calibration"]["threshold"] = 0.0  # the likeliest answer is given, however sure
+    reader = OfflineReader(network, card, read_judge(folder))
+    with nullcontext() if given.given else open_database(echo=common.say) as database:
+        for name, passages, cases in kinds(given, database):
+            if not cases:  # of few questions none may be of a kind
+                continue
+            reader.read(cases[0].question, cases[0].passages)  # what is loaded on first use
+            got = measure(reader, cases, given.score)
+            rows.append((name, len(cases), passages, *got.values()))
     print(common.described())
     print(f"\n{common.markdown(('set', 'questions', 'passages', *got), rows)}")
 

@@ -33,7 +33,7 @@ _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth t
 
 @dataclass
 class Item:
-    """A question's slots and the values that it asks for."""
+    """A question's slots, but for its document's name, and the values that it asks for."""
 
     form: str
     slots: dict[str, Any]
@@ -42,21 +42,19 @@ class Item:
 
 def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
     """Yield items of every form that the facts of a document allow, a few of each."""
-    doc = {"doc": facts.name}
     pages = range(1, facts.page_count + 1)
 
     def some(values: Any, most: int = _EACH) -> list[Any]:
         values = list(values)
         return draw.sample(values, min(most, len(values)))
 
-    yield Item("pages_in_document", doc, [str(facts.page_count)])
-    beyond = {"page": facts.page_count + draw.randint(3, 40), **doc}
-    yield Item("missing_page", beyond, [])
-    yield Item("missing_table", {"table": "Table 97", **doc}, [])
+    yield Item("pages_in_document", {}, [str(facts.page_count)])
+    yield Item("missing_page", {"page": facts.page_count + draw.randint(3, 40)}, [])
+    yield Item("missing_table", {"table": "Table 97"}, [])
     for page in some((p for p in pages if len(facts.texts[p]) > 200), 2):
-        yield Item("content_of_page", {"page": page, **doc}, [facts.texts[page]])
+        yield Item("content_of_page", {"page": page}, [facts.texts[page]])
     for phrase, on in some(_phrases(facts, draw), 3):
-        slots = {"phrase": phrase, **doc}
+        slots = {"phrase": phrase}
         yield Item("pages_with_phrase", slots, [str(page) for page in on])
         yield Item("first_page_with_phrase", slots, [str(on[0])])
         yield Item("number_of_pages_with_phrase", slots, [str(len(on))])
@@ -64,48 +62,48 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
         yield Item("is_phrase_on_page", {"page": page, **slots}, ["yes" if page in on else "no"])
     for form, held in (("header_of_page", facts.header), ("footer_of_page", facts.footer)):
         for page in some(held):
-            yield Item(form, {"page": page, **doc}, [held[page]])
+            yield Item(form, {"page": page}, [held[page]])
     for page in some(p for p, found in facts.headings.items() if found):
-        yield Item("headings_of_page", {"page": page, **doc}, facts.headings[page])
+        yield Item("headings_of_page", {"page": page}, facts.headings[page])
     if facts.tables_counted:
         on = Counter(page for table in facts.tables for page in table.pages)
-        yield Item("tables_in_document", doc, [str(len(facts.tables))])
+        yield Item("tables_in_document", {}, [str(len(facts.tables))])
         for page in some(pages, 3) + some(on, 2):
-            slots = {"page": page, **doc}
+            slots = {"page": page}
             yield Item("tables_on_page", slots, [str(on[page])])
             yield Item("is_table_on_page", slots, ["yes" if on[page] else "no"])
     counted = [table for table in facts.tables if table.columns and table.counted]
     if len(counted) > 1 and facts.tables_counted:
         most = max(len(table.rows) for table in counted)
         best = [table.called for table in counted if len(table.rows) == most]
-        yield Item("table_with_most_rows", doc, best)
-    yield from _numbered(facts, doc, draw)
+        yield Item("table_with_most_rows", {}, best)
+    yield from _numbered(facts, draw)
     for table in facts.tables:
-        yield from _within(table, doc, draw)
+        yield from _within(table, draw)
 
 
-def _numbered(facts: Facts, doc: dict[str, Any], draw: random.Random) -> Iterator[Item]:
+def _numbered(facts: Facts, draw: random.Random) -> Iterator[Item]:
     """Yield items about the tables that have printed numbers."""
     numbered = [table for table in facts.tables if table.number]
     for table in draw.sample(numbered, min(2, len(numbered))):
         page = table.pages[0]
         on_page = [t.called for t in facts.tables if page in t.pages]
         if all(name.startswith("Table") for name in on_page):
-            yield Item("names_of_tables_on_page", {"page": page, **doc}, on_page)
+            yield Item("names_of_tables_on_page", {"page": page}, on_page)
     if len(numbered) < 2:
         return
     for one, two in [draw.sample(numbered, 2) for _ in range(3)]:
-        slots = {"table": one.called, "table2": two.called, **doc}
+        slots = {"table": one.called, "table2": two.called}
         if both := [c for c in one.columns if normal(c) in map(normal, two.columns)]:
             yield Item("common_columns_of_tables", slots, both)
     single = Counter(normal(c) for table in numbered for c in table.columns)
     for table in numbered:
         for column in [c for c in table.columns if single[normal(c)] == 1][:1]:
-            yield Item("table_with_column", {"column": column, **doc}, [table.called])
+            yield Item("table_with_column", {"column": column}, [table.called])
 
 
-def _within(table: Table, doc: dict[str, Any], draw: random.Random) -> Iterator[Item]:
-    slots = {"table": table.called, **doc}
+def _within(table: Table, draw: random.Random) -> Iterator[Item]:
+    slots = {"table": table.called}
     for row, column, text in table.known:
         yield Item("cell_by_names", {"row": row, "column": column, **slots}, [text])
     if not table.columns:
@@ -168,19 +166,16 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
 def main() -> None:
     """Make the questions and put the PDFs beside them."""
     parser = common.plain_parser(__doc__, "holds docling/ and pdfplumber/")
-    parser.add_argument("--phrasings", choices=("known", "held_out", "all"), default="all")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--out", type=Path, required=True, help="for questions.jsonl and the PDFs")
     given = parser.parse_args()
     phrasings = json.loads(_PHRASINGS.read_text(encoding="utf-8"))
-    kinds = ("known", "held_out") if given.phrasings == "all" else (given.phrasings,)
     draw = random.Random(given.seed)
     questions = []
     for facts in facts_of(given.folder):
         for at, item in enumerate(items_of(facts, draw)):
-            for kind in kinds:
-                forms = phrasings[item.form][kind]
-                text = forms[at % len(forms)].format(**item.slots)
+            for kind, forms in phrasings[item.form].items():
+                text = forms[at % len(forms)].format(doc=facts.name, **item.slots)
                 row = {"id": f"{facts.name} {at} {kind}", "text": text, "category": item.form}
                 questions.append(row | {"pdf_url": f"{facts.name}.pdf", "values": item.gold})
     common.write_lines(given.out / "questions.jsonl", questions)

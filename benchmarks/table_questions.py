@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import _common as common
-from _denotations import same_values
-from _tables import Asked, read_questions, unpack
+from _tables import Asked, read_questions, same_values, unpack
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.tables.outline import Library
@@ -26,13 +25,11 @@ from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 def main() -> None:
     """Load, ask, print."""
     parser = common.parser(__doc__, None, "WikiTableQuestions")
-    parser.add_argument(
-        "--split", default="dev", help="dev, train, or the name of a file: NAME.tsv.gz"
-    )
+    parser.add_argument("--split", default="dev", help="dev, train, or the NAME of NAME.tsv.gz")
     given = parser.parse_args()
     questions = read_questions(given.folder, given.split)[: given.questions]
     scratch = tempfile.TemporaryDirectory()
-    with common.explained(), scratch as place, Corpus("bench-tables") as corpus:
+    with scratch as place, Corpus("bench-tables") as corpus:
         files = unpack(given.folder, Path(place), {q.table for q in questions})
         common.say(f"{corpus.load(files).tables} tables")
         rows = list(ask(Library(corpus.database, corpus.name), questions))

@@ -39,10 +39,8 @@ def verb(text: str) -> tuple[str, str, str]:
     if base in ("be", "have"):
         return ("is" if base == "be" else "has"), "", rest
     y = base.endswith("y") and base[-2] not in "aeou"
-    third = (
-        base[:-1] + "ies" if y else base + "es" * base.endswith(("s", "sh", "ch", "x", "z", "o"))
-    )
-    third = third if third != base else base + "s"
+    hissing = base.endswith(("s", "sh", "ch", "x", "z", "o"))
+    third = base[:-1] + "ies" if y else base + ("es" if hissing else "s")
     past = base + "d" if base.endswith("e") else base[:-1] + "ied" if y else base + "ed"
     return third, forms[-1] if forms else past, rest
 

@@ -31,18 +31,16 @@ _STATED = 0.9
 
 def main() -> None:
     """Train and write the folder."""
-    parser = common.training_parser(__doc__, "trained/reader", "the reader to begin with")
-    given = parser.parse_args()
+    given = common.training_options(__doc__, "trained/reader", "the reader to begin with")
     data: Path = given.folder
     files = [*common.extractive(data), data / "boolq/train_part.jsonl.gz"]
     files += [data / name / "train.jsonl.gz" for name in NAMES]
     files += [data / "hotpotqa" / f"{name}.jsonl.gz" for name in ("train_more", "train_evidence")]
     files += [given.made / f"{name}.jsonl" for name in ("composed", "swapped")]
     settings = ReaderSettings(epochs=1, batch=8192, rate=1e-4, seed=given.seed, further=given.base)
-    with common.explained():
-        trained = given.out / "trained"
-        print(train_reader(files, trained, settings))
-        mix(trained, given.base, given.out)
+    trained = given.out / "trained"
+    print(train_reader(files, trained, settings))
+    mix(trained, given.base, given.out)
 
 
 def mix(trained: Path, base: Path, out: Path) -> None:

@@ -240,16 +240,14 @@ def train(given: Any, learned: list[Row]) -> None:
 def main() -> None:
     """Gather, train and write the folder."""
     base = "the reader of composed questions"
-    parser = common.training_parser(__doc__, "trained/verifier", base)
-    given = parser.parse_args()
-    with common.explained():
-        shipped, base = (OfflineReader(*read_network(place)) for place in (SHIPPED, given.base))
-        learned, kept = gather(given, shipped, base)
-        train(given, learned)
-        network, card = read_network(SHIPPED)
-        reader = OfflineReader(network, card, read_judge(given.out))
-        some = random.Random(given.seed).sample(kept, min(KEPT, len(kept)))
-        card["calibration"] = fit_calibration(reader, some) | {"stated": STATED}
+    given = common.training_options(__doc__, "trained/verifier", base)
+    shipped, base = (OfflineReader(*read_network(place)) for place in (SHIPPED, given.base))
+    learned, kept = gather(given, shipped, base)
+    train(given, learned)
+    network, card = read_network(SHIPPED)
+    reader = OfflineReader(network, card, read_judge(given.out))
+    some = random.Random(given.seed).sample(kept, min(KEPT, len(kept)))
+    card["calibration"] = fit_calibration(reader, some) | {"stated": STATED}
     (given.out / CARD_FILE).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 

@@ -6,8 +6,7 @@
 Each part is a file of questions in `trials/HALF/` over graphs, tables or a few documents, which are
 loaded under names of their own and deleted afterwards. Above is what is stated or probable, over
 graphs at least 50 % likely. Coverage is the share of the questions with such an answer, precision
-how many of these are right. `graphs/` has two graphs with 300 questions of one to three steps each;
-there the evidence is 20 triples. Prints Markdown.
+how many of these are right. Over `graphs/` the evidence is 20 triples. Prints Markdown.
 """
 
 import argparse
@@ -29,6 +28,7 @@ from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import KgpError
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import MindMap
 
 HERE = Path(__file__).parent
@@ -40,12 +40,7 @@ OUTCOMES = ("right", "wrong above", "wrong below", "refused")
 #: Words that an answer in documents may have beside an accepted one.
 _MORE_WORDS = 4
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
-_REFUSALS = (
-    "The graph does not say",
-    "The graph holds nothing",
-    "知识图谱没有说明",
-    "知识图谱中没有",
-)
+_REFUSAL = re.compile("The graph (?:does not say|holds nothing)|知识图谱(?:没有说明|中没有)")
 _POINTS = ("The evidence points most to", "证据最支持")
 _UNSURE = ("Not certain", "不确定", *_POINTS)
 _PATH = re.compile("By the relation path|依据关系路径")
@@ -65,23 +60,22 @@ def main() -> None:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     place, rows = HERE / "trials" / given.half, []
     print(common.described())
-    with common.explained():
-        for part in [part for part in PARTS if part in given.only]:
-            common.say(part)
-            asking = ask_graphs if part in OVER_GRAPHS else ask_documents
-            rows += [{"part": part} | row for row in asking(place, part)]
-        if rows:
-            header = ("part", "asked", *OUTCOMES, "coverage", "precision")
-            parts = dict.fromkeys(row["part"] for row in rows)
-            print(f"\n{common.markdown(header, [summed(part, rows) for part in parts])}")
-        if "graphs" in given.only:
-            common.say("graphs")
-            large = list(ask_large(LARGE[given.half]))
-            header = ("graph", "asked", "linking precision", "recall", "coverage", "hits@1")
-            kinds = dict.fromkeys(row["kind"] for row in large)
-            told = [(f"{LARGE[given.half]}, {kind}", *of_kind(kind, large)) for kind in kinds]
-            print(f"\n{common.markdown(header, told)}")
-            rows += large
+    for part in [part for part in PARTS if part in given.only]:
+        common.say(part)
+        asking = ask_graphs if part in OVER_GRAPHS else ask_documents
+        rows += [{"part": part} | row for row in asking(place, part)]
+    if rows:
+        header = ("part", "asked", *OUTCOMES, "coverage", "precision")
+        asked = dict.fromkeys(row["part"] for row in rows)
+        print(f"\n{common.markdown(header, [summed(part, rows) for part in asked])}")
+    if "graphs" in given.only:
+        common.say("graphs")
+        large = list(ask_large(LARGE[given.half]))
+        header = ("graph", "asked", "linking precision", "recall", "coverage", "hits@1")
+        kinds = dict.fromkeys(row["kind"] for row in large)
+        told = [(f"{LARGE[given.half]}, {kind}", *of_kind(kind, large)) for kind in kinds]
+        print(f"\n{common.markdown(header, told)}")
+        rows += large
     if given.json:
         given.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -125,7 +119,7 @@ def judge_map(one: common.Record, answer: MindMap, holdings: Holdings) -> common
     if head.startswith(_POINTS):
         head = head.splitlines()[0]
     likely = _LIKELY.search(answer.text)
-    refused = head.startswith(_REFUSALS)
+    refused = bool(_REFUSAL.match(head))
     unsure = head.startswith(_UNSURE) or (likely is not None and int(likely[1]) < 50)
     first = one["answers"][0]
     bare = head.removeprefix("Not certain:").removeprefix("不确定：").strip()
@@ -235,12 +229,8 @@ def judge_answer(one: common.Record, answer: Answer, part: str) -> common.Record
         right = refused or (part == "tables" and not leads)
     row = judged(one, answer.text, right, leads, refused)
     cited = sorted({p.title for p in answer.passages if p.id in answer.rests_on})
-    sure = {"tier": answer.tier, "probably": answer.probably, "by": answer.by, "cited": cited}
-    return (
-        row
-        | sure
-        | {"values": values, "structural": structural and structural.text, "notes": answer.notes}
-    )
+    told = parts(answer, "tier", "probably", "by", "notes") | {"cited": cited, "values": values}
+    return row | told | {"structural": structural and structural.text}
 
 
 def is_same(said: str, wanted: str) -> bool:

@@ -44,7 +44,6 @@ def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
     )
 
 
-#: Adds `--chat-url` to a command.
 chat_url_option = option_of(AgentSettings, "url")
 
 

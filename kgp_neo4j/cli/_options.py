@@ -116,7 +116,6 @@ class ResultGroup(click.Group):
     command_class = ResultCommand
 
 
-#: The decorator of a command with a result.
 result_command = functools.partial(click.command, cls=ResultCommand)
 
 
@@ -125,7 +124,6 @@ def given_out(form: str) -> Any:
     return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
 
 
-#: A file to be written or read.
 FILE = click.Path(dir_okay=False, path_type=Path)
 _HTML = click.option(
     "--html", type=FILE, help="Write it to this file, as a page that needs no network."

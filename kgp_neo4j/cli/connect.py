@@ -6,13 +6,8 @@ import click
 
 from kgp_neo4j.cli._options import corpus_option, result_command, settings_options
 from kgp_neo4j.cli._output import opened_database, print_result
+from kgp_neo4j.types import settings
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
-from kgp_neo4j.types.settings import (
-    EntitySettings,
-    KeywordSettings,
-    MdrSettings,
-    SimilaritySettings,
-)
 
 #: The lines of a report: the graph of each, what is counted, and the field of the count.
 _COUNTS = (
@@ -37,18 +32,18 @@ _COUNTS = (
     help="Which graphs to make; can be repeated (default: tfidf, entity and knn-st).",
 )
 @settings_options(
-    keywords=KeywordSettings,
-    entities=EntitySettings,
-    similarity=SimilaritySettings,
-    mdr=MdrSettings,
+    keywords=settings.KeywordSettings,
+    entities=settings.EntitySettings,
+    similarity=settings.SimilaritySettings,
+    mdr=settings.MdrSettings,
 )
 @click.option("--all", "anew", is_flag=True, help="Write every edge again, not only changed ones.")
-def command(corpus: str, edges: tuple[GraphName, ...], **settings: Any) -> None:
+def command(corpus: str, edges: tuple[GraphName, ...], **chosen: Any) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
     from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 
     with opened_database() as database:
-        report = connect(database, corpus, edges=edges or EDGES, **settings)
+        report = connect(database, corpus, edges=edges or EDGES, **chosen)
     print_result(report, lambda report: _print(report, corpus, edges or EDGES))
 
 

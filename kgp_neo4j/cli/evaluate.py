@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,11 @@ class _Evaluation:
     methods: list[str]
     table: str | None
     model: LanguageModel | None
+    weights: dict[str, AgentSettings]
+    judge: LanguageModel | None
+    traversal: dict[str, Any]
+    corpus: str | None
+    split: str
     budget: int | None
     sample: int | None
     seed: int
@@ -110,12 +114,9 @@ def command(
     graph: str | None,
     methods: str | None,
     agent_models: tuple[str, ...],
-    corpus: str | None,
-    split: str,
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
-    traversal: dict[str, Any],
     **options: Any,
 ) -> None:
     """Measure retrieval and answers over DATASET: recall, SF-EM, exact match, F1, time.
@@ -142,26 +143,15 @@ def command(
     if twice := [name for name, count in named.items() if count > 1]:
         raise click.UsageError(f"Two runs would be named {twice[0]!r}: rename a file of --score.")
     model = opened_model(llm, chat_url)
-    asked = _Evaluation(dataset, names, table, model, **options)
-    if graph:
-        result = _evaluate_graph(asked, graph)
-    else:
-        weights = dict(map(_agent_model, agent_models))
-        if model is not None:
-            weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-        judging = opened_model(judge, chat_url) if judge else None
-        result = _evaluate(asked, weights, traversal, corpus, split, judging)
-    _show(result, asked)
+    weights = dict(map(_agent_model, agent_models))
+    if model is not None:
+        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
+    judging = opened_model(judge, chat_url) if judge and not graph else None
+    asked = _Evaluation(dataset, names, table, model, weights, judging, **options)
+    _show(_evaluate_graph(asked, graph) if graph else _evaluate(asked), asked)
 
 
-def _evaluate(
-    asked: _Evaluation,
-    weights: Mapping[str, AgentSettings],
-    traversal: Mapping[str, Any],
-    corpus: str | None,
-    split: str,
-    judge: LanguageModel | None,
-) -> Result:
+def _evaluate(asked: _Evaluation) -> Result:
     """Answer the questions over documents by each method, and score the runs."""
     from kgp_neo4j.evaluate import experiment
     from kgp_neo4j.evaluate.datasets import open_dataset
@@ -169,20 +159,19 @@ def _evaluate(
     from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.evaluate.scores import measure
 
-    data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
-    if corpus is not None:
-        data = replace(data, corpus=corpus)
-    settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
+    data = open_dataset(asked.dataset, split=asked.split, sample=asked.sample, seed=asked.seed)
+    if asked.corpus is not None:
+        data = replace(data, corpus=asked.corpus)
+    settings = traversal_settings(budget=asked.budget or data.budget, **asked.traversal)
     result = experiment.describe_questions(data, settings, (), None)
     if asked.runs_methods:
         within = experiment.TABLES[asked.table or "1"]
         has_model = asked.model is not None
         names = experiment.check_methods(
-            asked.methods, within=within, model=has_model, agent_models=weights
+            asked.methods, within=within, model=has_model, agent_models=asked.weights
         )
-        planned = experiment.plan(
-            names, len(data.questions), model=has_model, judge=judge is not None
-        )
+        is_judged = asked.judge is not None
+        planned = experiment.plan(names, len(data.questions), model=has_model, judge=is_judged)
         say(f"{planned}; runs are kept in {asked.out}")
         with opened_database() as database:
             result = experiment.run_methods(
@@ -192,16 +181,16 @@ def _evaluate(
                 asked.out,
                 traversal=settings,
                 model=asked.model,
-                agent_models=weights,
+                agent_models=asked.weights,
                 echo=say,
             )
     for file in asked.other:
         measured = partial(measure, budget=settings.budget)
         result.runs[file.stem] = read_run(file, data.questions, measured)
-    if judge is not None:
+    if asked.judge is not None:
         for name, run in result.runs.items():
             judged = asked.out / "judged" / f"{name}.jsonl"
-            result.runs[name] = judge_run(judge, data.questions, run, judged)
+            result.runs[name] = judge_run(asked.judge, data.questions, run, judged)
     return result
 
 

@@ -1,17 +1,12 @@
 """`kgp-neo4j history`: past questions and their answers, from the traces that are kept."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import click
 
 from kgp_neo4j.cli._options import corpus_option, result_command
 from kgp_neo4j.cli._output import opened_database, print_result
 from kgp_neo4j.text.safe import as_markdown, cut, plain
-
-if TYPE_CHECKING:
-    from kgp_neo4j.types.corpus import Trace
+from kgp_neo4j.types.corpus import Trace
+from kgp_neo4j.types.json_records import parts
 
 
 @result_command("history")
@@ -59,13 +54,12 @@ def command(
             return
         for trace in reversed(found):
             replay = explain(database, trace.id)
-            record = {"asked_at": replay.asked_at, "answer": replay.answer}
             answer = replay.answer
             lines = [f"## {as_markdown(answer.question)}"]
             if answer.text and not answer.said:
                 lines.append(as_markdown(answer.summary))
             lines += [answer_markdown(answer), f"*{_when(trace)}, {as_markdown(trace.corpus)}*\n"]
-            print_result(record, "\n\n".join(lines))
+            print_result(parts(replay, "asked_at", "answer"), "\n\n".join(lines))
 
 
 def _print(listed: list[Trace]) -> None:

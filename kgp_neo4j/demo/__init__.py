@@ -19,11 +19,9 @@ from kgp_neo4j.types.corpus import ConnectReport, LoadReport
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
-#: The folder of the demo's documents.
 DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
 #: The folder of triples of two small knowledge graphs, invented too.
 GRAPH = Path(str(resources.files("kgp_neo4j.demo"))) / "graph"
-#: The question of the demo.
 QUESTION = "Why did the designer of the Hesk Bridge become an engineer?"
 #: Further questions to try.
 QUESTIONS = (
@@ -31,7 +29,6 @@ QUESTIONS = (
     "From whom did the designer of Ardfin Lighthouse learn her trade?",
     "Who founded the yard that built the ferry replaced by the Hesk Bridge?",
 )
-#: A question that is answered from a table.
 TABLE_QUESTION = "Which light in Table 1 has the greatest height?"
 #: A question over the knowledge graph of ailments.
 SYMPTOMS = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"

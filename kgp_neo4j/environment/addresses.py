@@ -72,17 +72,12 @@ def checked_url(url: str, where: str | None = None) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise ConfigurationError(
-            "the chat server's address is no http address",
-            where=where,
-            hint="Give one like http://127.0.0.1:8000/v1.",
-        )
+        what = "the chat server's address is no http address"
+        raise ConfigurationError(what, where=where, hint="Give one like http://127.0.0.1:8000/v1.")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigurationError(
-            "the chat server's address holds a user, a password or a query",
-            where=where,
-            hint="Give the address alone, and the key in OPENAI_API_KEY.",
-        )
+        what = "the chat server's address holds a user, a password or a query"
+        hint = "Give the address alone, and the key in OPENAI_API_KEY."
+        raise ConfigurationError(what, where=where, hint=hint)
     return url.rstrip("/")
 
 

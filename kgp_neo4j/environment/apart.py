@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 from weakref import WeakSet
 
@@ -70,12 +70,10 @@ class Limits:
 
 
 def file_limits(path: Path) -> Limits:
-    """Return what reading a file may take, by its size.
+    """Return what reading a file may take, by its size and the variables of the environment.
 
-    A step may take KGP_NEO4J_FILE_SECONDS (30), and 20 s for each megabyte: a page of HTML or a
-    sheet has no steps. In all it is 1,000 s a megabyte, which pages that are scanned need. Memory
-    is KGP_NEO4J_FILE_MEMORY (1,024 MB), thrice that where text may be recognised, and eight times
-    the file's size.
+    The time for each megabyte is what a page of HTML or a sheet needs, which have no steps, and in
+    all what scanned pages need; more memory is for where text may be recognised.
     """
     size = size_on_disk(path)
     seconds, megabytes = _setting("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
@@ -118,9 +116,9 @@ class _Worker:
             start_new_session=True,  # Ctrl-C is for this process
         )
         self._used = psutil.Process(self._process.pid)
-        #: A call has not come to its end.
-        self.is_busy = self._is_killed = False
-        self._room = threading.Semaphore()
+        #: The end of a call has not been taken.
+        self.is_busy = False
+        self._frames = Queue[_Frame | None](_AHEAD)
         self._exchange = threading.Thread()
         _ALL.add(self)
 
@@ -136,23 +134,20 @@ class _Worker:
             return times.user + times.system, self._used.memory_info().rss
         return 0.0, 0  # it has ended
 
-    def call(self, call: Call) -> SimpleQueue[_Frame | None]:
+    def call(self, call: Call) -> Queue[_Frame | None]:
         """Begin a call; return the queue of its frames, with None once there will be no more."""
-        frames = SimpleQueue[_Frame | None]()
-        room = self._room = threading.Semaphore(_AHEAD)
+        frames = self._frames = Queue[_Frame | None](_AHEAD)
         self.is_busy = True
         to, back = cast("tuple[BinaryIO, BinaryIO]", (self._process.stdin, self._process.stdout))
 
         def exchange() -> None:
             try:
                 write_frame(to, call)
-                is_last = False  # of its own: the next call may have begun once the queue has it
-                while not (is_last or self._is_killed):
+                while True:
                     frame = _FRAMES.decode(read_frame(back, call.memory))
-                    is_last = isinstance(frame, End | Failure) and frame.is_last
-                    room.acquire()
-                    self.is_busy = not is_last
                     frames.put(frame)
+                    if isinstance(frame, End):
+                        return
             except (OSError, EOFError, ValueError, msgspec.MsgspecError):
                 frames.put(None)
 
@@ -160,18 +155,13 @@ class _Worker:
         self._exchange.start()
         return frames
 
-    def take(self) -> None:
-        """Let one more frame come."""
-        self._room.release()
-
     def kill(self) -> int:
         """End it, and return its exit code, which is that of its own where it had ended."""
         self._process.kill()
-        self._is_killed = True
-        self._room.release()
         code = self._process.wait()
-        if self._exchange.is_alive():
-            self._exchange.join()
+        while self._exchange.is_alive():  # it may wait for room
+            with suppress(Empty):
+                self._frames.get(timeout=_LOOK)
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 cast("BinaryIO", pipe).close()
@@ -237,8 +227,6 @@ class Workers:
                     line.update(frame.done - done)
                     bars[frame.step] = line, frame.done
                 elif isinstance(frame, Failure):
-                    if frame.is_last:
-                        raise _error(frame)
                     yield InputError(frame.what, where=frame.where, hint=frame.hint)
 
     @contextmanager
@@ -277,7 +265,6 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             frame = frames.get(timeout=_LOOK)
             if frame is None:
                 raise _ended(worker.kill(), limits)
-            worker.take()
         now = time.monotonic()
         if isinstance(frame, Begun):
             is_begun, (first, had) = True, worker.used()
@@ -297,8 +284,12 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             if seconds - first > limits.in_all:
                 raise _too_long(limits.in_all, "in all")
             if memory - had > limits.memory:
-                raise _too_much(limits)
+                what = f"it takes more than {limits.memory >> 20:,} MB of memory"
+                raise InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
         if isinstance(frame, End):
+            worker.is_busy = False
+            if frame.failure:
+                raise _error(frame.failure)
             return
         if frame is not None:
             is_new = True
@@ -310,11 +301,6 @@ def _too_long(seconds: float, of_what: str) -> InputError:
     return InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_SECONDS.")
 
 
-def _too_much(limits: Limits) -> InputError:
-    what = f"it takes more than {limits.memory >> 20:,} MB of memory"
-    return InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
-
-
 def _ended(code: int, limits: Limits) -> InputError:
     """Return the error for a worker that ended by itself, with its exit code."""
     name = f"code {code}"
@@ -323,10 +309,8 @@ def _ended(code: int, limits: Limits) -> InputError:
             name = signal.Signals(-code).name
     if name == "SIGXCPU":
         return _too_long(limits.seconds, "for a part of it")
-    return InputError(
-        f"the process that read it ended ({name})",
-        hint="Other files are read all the same; KGP_NEO4J_FILE_MEMORY allows more memory.",
-    )
+    hint = "Other files are read all the same; KGP_NEO4J_FILE_MEMORY allows more memory."
+    return InputError(f"the process that read it ended ({name})", hint=hint)
 
 
 def _error(failure: Failure) -> Exception:

@@ -178,11 +178,8 @@ def settings_file() -> Path | None:
     if not named.strip() or path == Path(os.devnull):
         return None
     if not path.is_file():
-        raise ConfigurationError(
-            f"{_FILE_VARIABLE} names no file",
-            where=str(path),
-            hint=f"Change {_FILE_VARIABLE}, or unset it.",
-        )
+        hint = f"Change {_FILE_VARIABLE}, or unset it."
+        raise ConfigurationError(f"{_FILE_VARIABLE} names no file", where=str(path), hint=hint)
     return path.absolute()
 
 
@@ -191,11 +188,9 @@ def _read_file(path: Path) -> dict[str, SettingValue]:
     try:
         text, sections = read_toml(path, 'A line reads like: model = "gpt-4o-mini".')
     except OSError as error:
-        raise ConfigurationError(
-            f"the settings cannot be read ({error.strerror})",
-            where=str(path),
-            hint="Change its permissions, or delete it.",
-        ) from error
+        what = f"the settings cannot be read ({error.strerror})"
+        hint = "Change its permissions, or delete it."
+        raise ConfigurationError(what, where=str(path), hint=hint) from error
     values = {}
     for section, entries in sections.items():
         if not isinstance(entries, dict):

@@ -34,11 +34,8 @@ def disk_errors(
         usual = (
             f"Free some space, or {_OTHER_DISK}" if is_full else f"{folder}KGP_NEO4J_CACHE (jars)."
         )
-        raise error(
-            f"{message}: {_REASONS.get(failure.errno or 0, failure.strerror or str(failure))}",
-            where=str(failure.filename or path),
-            hint=hint or usual,
-        ) from failure
+        what = f"{message}: {_REASONS.get(failure.errno or 0, failure.strerror or str(failure))}"
+        raise error(what, where=str(failure.filename or path), hint=hint or usual) from failure
 
 
 def private_folder(path: Path) -> None:
@@ -89,11 +86,8 @@ def read_private(path: Path, subject: str, hint: str) -> bytes:
             f"{subject} cannot be read ({error.strerror})", where=str(path), hint=hint
         ) from error
     if os.name == "posix" and mode & 0o077:  # Windows has no such permission bits
-        raise ConfigurationError(
-            f"others may read {subject} (mode {mode & 0o777:o})",
-            where=str(path),
-            hint=f"Close it: chmod 600 {path}",
-        )
+        what = f"others may read {subject} (mode {mode & 0o777:o})"
+        raise ConfigurationError(what, where=str(path), hint=f"Close it: chmod 600 {path}")
     return data
 
 
@@ -105,8 +99,5 @@ def require_free(folder: Path, size: int, subject: str) -> None:
     except OSError:
         return  # unknown: writing will raise the error
     if free < size:
-        raise ServerError(
-            f"{subject} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free",
-            where=str(folder),
-            hint=f"Free some space, or {_OTHER_DISK}",
-        )
+        what = f"{subject} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free"
+        raise ServerError(what, where=str(folder), hint=f"Free some space, or {_OTHER_DISK}")

@@ -45,8 +45,5 @@ def needs(
         yield
     except ImportError as failure:
         package = (failure.name or str(failure)).partition(".")[0]
-        raise error(
-            f"{feature} needs the package {package}",
-            where=where,
-            hint=f'Install it: pip install "kgp-neo4j[{extra}]".',
-        ) from failure
+        hint = f'Install it: pip install "kgp-neo4j[{extra}]".'
+        raise error(f"{feature} needs the package {package}", where=where, hint=hint) from failure

@@ -108,11 +108,8 @@ def _named(path: Path, inputs: InputFiles, kinds: Sequence[str], around: str | N
             inputs.ignored |= {absolute(member): unread_reason(member) for member in members}
             skipped = list(inputs.ignored.items())[before : before + 3]
             why = "; ".join(f"{shown(Path(each.name))}: {reason}" for each, reason in skipped)
-            raise InputError(
-                "the folder has no file that can be loaded",
-                where=shown(path),
-                hint=f"{why or 'It has no file at all'}.",
-            )
+            what = "the folder has no file that can be loaded"
+            raise InputError(what, where=shown(path), hint=f"{why or 'It has no file at all'}.")
         return members
     if path.exists():
         if reason := unread_reason(path, kinds):
@@ -123,16 +120,13 @@ def _named(path: Path, inputs: InputFiles, kinds: Sequence[str], around: str | N
         raise InputError("there is no such file or folder", where=shown(path))
     begin = _begin(path)
     pattern = path.relative_to(begin)
-    # The module glob follows links of folders round and round.
-    found = sorted(begin.glob(str(pattern)))
     wants_hidden = any(part.startswith(".") for part in pattern.parts)
-    matches = [
-        match
-        for match in found
-        if wants_hidden or not any(p.startswith(".") for p in match.relative_to(begin).parts)
-    ]
     members = list[Path]()
-    for match in matches:
+    # The module glob follows links of folders round and round.
+    for match in sorted(begin.glob(str(pattern))):
+        is_hidden = any(part.startswith(".") for part in match.relative_to(begin).parts)
+        if is_hidden and not wants_hidden:
+            continue
         if _leads_out(match, around):
             inputs.ignored[absolute(match)] = _OUTWARD
         else:

@@ -74,10 +74,8 @@ def connection_from_environment() -> Connection | None:
     checked_bolt(uri)
     password = os.environ.get("NEO4J_PASSWORD")
     if password is None:
-        raise ConfigurationError(
-            "NEO4J_URI is set but NEO4J_PASSWORD is not",
-            hint="Export NEO4J_PASSWORD, or unset NEO4J_URI to use the embedded database.",
-        )
+        hint = "Export NEO4J_PASSWORD, or unset NEO4J_URI to use the embedded database."
+        raise ConfigurationError("NEO4J_URI is set but NEO4J_PASSWORD is not", hint=hint)
     return Connection(
         uri=uri,
         username=os.environ.get("NEO4J_USERNAME") or "neo4j",

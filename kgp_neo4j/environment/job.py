@@ -45,10 +45,8 @@ class Job:
     def check(self) -> None:
         """Raise StoppedError where the work was given up, or its time is over."""
         if self.left() == 0.0:
-            raise StoppedError(
-                f"this took longer than the {self.seconds:g} s that it may take",
-                hint="Ask for less, or allow more time.",
-            )
+            what = f"this took longer than the {self.seconds:g} s that it may take"
+            raise StoppedError(what, hint="Ask for less, or allow more time.")
         if self._given_up.is_set():
             raise StoppedError("nobody waits for this any longer")
 
@@ -96,10 +94,8 @@ def thread_count() -> int:
     """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
     if setting := os.environ.get("KGP_NEO4J_THREADS", "").strip():
         if not setting.isdigit() or int(setting) < 1:
-            raise ConfigurationError(
-                f"KGP_NEO4J_THREADS is {setting!r}",
-                hint="Set it to a number of threads, or unset it.",
-            )
+            hint = "Set it to a number of threads, or unset it."
+            raise ConfigurationError(f"KGP_NEO4J_THREADS is {setting!r}", hint=hint)
         return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -12,9 +12,7 @@ LONGEST_ASKED = 1_000
 def check_question(question: str) -> None:
     """Raise ConfigurationError for a question that is too long or not Unicode text."""
     if len(question) > LONGEST_QUESTION:
-        raise ConfigurationError(
-            f"the question has {len(question):,} characters",
-            hint=f"Ask with {LONGEST_QUESTION:,} at most, and load longer texts as documents.",
-        )
+        hint = f"Ask with {LONGEST_QUESTION:,} at most, and load longer texts as documents."
+        raise ConfigurationError(f"the question has {len(question):,} characters", hint=hint)
     if not is_storable(question):
         raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")

@@ -52,19 +52,18 @@ class Step(msgspec.Struct, tag=True):
 
 
 class Failure(msgspec.Struct, tag=True):
-    """An error of a `kind` of KgpError, "" for any other: the call ends with it, or goes on."""
+    """An error of a `kind` of KgpError, "" for any other."""
 
     kind: str
     what: str
     where: str | None = None
     hint: str | None = None
-    is_last: bool = True
 
 
 class End(msgspec.Struct, tag=True):
-    """All is given."""
+    """All is given, or the call ends with an error."""
 
-    is_last: bool = True
+    failure: Failure | None = None
 
 
 _HEAD = struct.Struct(">I")
@@ -88,10 +87,10 @@ def read_frame(file: BinaryIO, most: int) -> bytes:
     return data
 
 
-def _failure(error: Exception, *, is_last: bool) -> Failure:
+def _failure(error: Exception) -> Failure:
     if isinstance(error, KgpError):
-        return Failure(type(error).__name__, error.what, error.where, error.hint, is_last)
-    return Failure("", first_line(error), is_last=is_last)
+        return Failure(type(error).__name__, error.what, error.where, error.hint)
+    return Failure("", first_line(error))
 
 
 def _answer(module: str, call: Call, send: Callable[[Any], None]) -> None:
@@ -103,11 +102,10 @@ def _answer(module: str, call: Call, send: Callable[[Any], None]) -> None:
         with working(job):
             given = getattr(import_module(module), call.name)(*call.arguments)
             for each in given if isinstance(given, Iterator) else (given,):
-                is_fault = isinstance(each, KgpError)
-                send(_failure(each, is_last=False) if is_fault else Item(each))
+                send(_failure(each) if isinstance(each, KgpError) else Item(each))
         send(End())
     except Exception as error:
-        send(_failure(error, is_last=True))
+        send(End(_failure(error)))
 
 
 def _bound(name: str, value: float) -> None:
@@ -147,7 +145,6 @@ def main(module: str) -> None:
         # It counts what is only reserved, too, and parsers take the error that it brings for a
         # fault of the file: so it is for what is faster than who watches.
         _bound("RLIMIT_DATA", 2 * call.memory + (2 << 30))
-        _bound("RLIMIT_CPU", time.process_time() + call.seconds + 2)
         _answer(module, call, send)
 
 

@@ -98,11 +98,9 @@ class Database(contextlib.AbstractContextManager["Database"]):
                 raise DatabaseError(reason[0], hint=f"Set NEO4J_URI={reason[1]}.") from error
             raise
         except Exception as error:  # no common class: what the driver cannot read raises anything
-            raise DatabaseError(
-                f"the driver does not understand the server ({error})",
-                where=path,
-                hint="Check that NEO4J_URI names a Neo4j server.",
-            ) from error
+            what = f"the driver does not understand the server ({error})"
+            hint = "Check that NEO4J_URI names a Neo4j server."
+            raise DatabaseError(what, where=path, hint=hint) from error
 
     def _reason(self) -> tuple[str, str] | None:
         """Return why a server that is there does not answer, and the address by which it does.
@@ -279,11 +277,8 @@ def _translated_errors(where: str) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise DatabaseError(
-            "a text has half a character (a lone surrogate), which no database can store",
-            where=where,
-            hint="Use UTF-8.",
-        ) from error
+        what = "a text has half a character (a lone surrogate), which no database can store"
+        raise DatabaseError(what, where=where, hint="Use UTF-8.") from error
     except (Neo4jError, DriverError) as error:
         raise _translated(error, where) from error
 

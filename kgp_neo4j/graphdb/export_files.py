@@ -182,11 +182,9 @@ def _intact(where: Callable[[], str]) -> Iterator[None]:
         yield
     except _UNREADABLE as error:
         what = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(
-            f"the file is damaged, or no export of kgp-neo4j ({what})",
-            where=where(),
-            hint="Nothing of it was kept. Copy or export it again.",
-        ) from error
+        what = f"the file is damaged, or no export of kgp-neo4j ({what})"
+        hint = "Nothing of it was kept. Copy or export it again."
+        raise InputError(what, where=where(), hint=hint) from error
 
 
 # --- Out ------------------------------------------------------------------------------------------
@@ -263,11 +261,8 @@ def _line(value: Any) -> bytes:
 
 
 def _changed(name: str) -> NoReturn:
-    raise InputError(
-        "it changed while it was exported, imported or deleted by another process",
-        where=name,
-        hint="Run it again once nothing is written into it.",
-    )
+    what = "it changed while it was exported, imported or deleted by another process"
+    raise InputError(what, where=name, hint="Run it again once nothing is written into it.")
 
 
 def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
@@ -334,11 +329,8 @@ def read_manifest(path: Path) -> Manifest:
             if not isinstance(manifest.properties["name"], str):
                 raise InputError("a name that is no text")
             return manifest
-    raise InputError(
-        "another release of kgp-neo4j made the file",
-        where=str(path),
-        hint="Use the release that made it, or export it again with this one.",
-    )
+    hint = "Use the release that made it, or export it again with this one."
+    raise InputError("another release of kgp-neo4j made the file", where=str(path), hint=hint)
 
 
 def import_file(
@@ -373,10 +365,8 @@ def import_file(
         deque(_records(path, manifest, kind, member), maxlen=0)
     if database.read("transfer/root", name=manifest.name, kind=kind.label):
         if not replace:
-            raise kind.error(
-                f"there is a {_CALLED[kind.name]} {manifest.name!r} already",
-                hint="Replace it (--replace), or delete it first.",
-            )
+            what = f"there is a {_CALLED[kind.name]} {manifest.name!r} already"
+            raise kind.error(what, hint="Replace it (--replace), or delete it first.")
         kind.delete(database, manifest.name)
     kind.discard(database, manifest.name)
     return _write(database, path, manifest, kind)

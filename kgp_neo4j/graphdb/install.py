@@ -59,10 +59,8 @@ def install(database: Database) -> InstallReport:
 def copy_plugin(plugins: Path) -> Path:
     """Copy our plugin into a server's folder, return the path; raises ConfigurationError else."""
     if not plugins.is_dir():
-        raise ConfigurationError(
-            f"there is no folder {plugins}",
-            hint="Name the server's folder for plugins (server.directories.plugins).",
-        )
+        hint = "Name the server's folder for plugins (server.directories.plugins)."
+        raise ConfigurationError(f"there is no folder {plugins}", hint=hint)
     with disk_errors(plugins / JAR, "The plugin could not be copied"):
         shutil.copyfile(plugin_jar(), plugins / JAR)
     return plugins / JAR

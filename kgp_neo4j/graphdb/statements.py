@@ -152,11 +152,9 @@ class Statement:
             ("no value and no default for", names - bound.keys()),
         ):
             if different:
-                raise QueryFileError(
-                    f"{problem} {', '.join(sorted(different))}",
-                    where=self.path,
-                    hint=f"The signature is {self.signature}.",
-                )
+                what = f"{problem} {', '.join(sorted(different))}"
+                hint = f"The signature is {self.signature}."
+                raise QueryFileError(what, where=self.path, hint=hint)
         return bound
 
 
@@ -181,11 +179,9 @@ def _headed(path: str) -> Statement:
     text = _read(path)
     header = _HEADER.match(text)
     if not header:
-        raise QueryFileError(
-            "the header is no signature, description and mode of READ, WRITE or SCHEMA",
-            where=where,
-            hint="Begin with // name(parameter :: TYPE) :: (column :: TYPE).",
-        )
+        what = "the header is no signature, description and mode of READ, WRITE or SCHEMA"
+        hint = "Begin with // name(parameter :: TYPE) :: (column :: TYPE)."
+        raise QueryFileError(what, where=where, hint=hint)
 
     def told(kind: str) -> list[str]:
         return [said for each, said in _MORE.findall(text) if each == kind]

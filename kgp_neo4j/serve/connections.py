@@ -35,63 +35,51 @@ class Connection(H11Protocol):
     def __init__(self, *, most: int, **given: Any) -> None:
         super().__init__(**given)
         self._most = most
-        self._asking: asyncio.TimerHandle | None = None
-        self._taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a place, or say that all are taken."""
         super().connection_made(transport)
+        self._asking = self._taking = self.loop.call_later(HEAD, transport.abort)
         own = sum(_address(each) == _address(self) for each in self.connections)
-        if len(self.connections) <= self._most and own <= max(1, self._most // 2):
-            self._await_head()
-            return
-        self.connections.discard(self)
-        transport.write(_FULL % (len(_WHY), _WHY))
-        transport.close()
+        if len(self.connections) > self._most or own > max(1, self._most // 2):
+            self.connections.discard(self)
+            transport.write(_FULL % (len(_WHY), _WHY))
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Take what comes; only a whole head ends the wait for one."""
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
-            _cancel(self._asking)
+            self._asking.cancel()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless it is there already."""
         before = self.cycle
         super().on_response_complete()
         if self.cycle is before:
-            self._await_head()
+            self._asking.cancel()
+            self._asking = self.loop.call_later(HEAD, self.transport.abort)
 
     def pause_writing(self) -> None:
         """Wait until some of what was written is taken."""
         super().pause_writing()
-        _cancel(self._taking)
         self._taking = self.loop.call_later(_TAKEN, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on, for what was written is taken."""
         super().resume_writing()
-        _cancel(self._taking)
+        self._taking.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any longer."""
         super().connection_lost(exc)
-        _cancel(self._asking)
-        _cancel(self._taking)
-
-    def _await_head(self) -> None:
-        _cancel(self._asking)
-        self._asking = self.loop.call_later(HEAD, self.transport.abort)
+        self._asking.cancel()
+        self._taking.cancel()
 
 
 def _address(connection: Any) -> str:
     return connection.client[0] if connection.client else ""
-
-
-def _cancel(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
 
 
 def connections_at_most(wanted: int) -> int:

@@ -99,11 +99,9 @@ def add_token(
     with locked(Path(f"{path}.lock"), "Another token is being made", _LOG.warning):
         file = _read(path) if path.exists() else _File(tokens=[])
         if name in {entry.name for entry in file.tokens}:
-            raise ConfigurationError(
-                f"there is a token named {name!r} already",
-                where=str(path),
-                hint="Choose another name, or remove its entry from the file.",
-            )
+            what = f"there is a token named {name!r} already"
+            hint = "Choose another name, or remove its entry from the file."
+            raise ConfigurationError(what, where=str(path), hint=hint)
         token = f"kgp_{secrets.token_urlsafe(32)}"
         entry = Access.model_construct(
             name=name,
@@ -129,8 +127,6 @@ def _checked(text: str | bytes, path: Path) -> _File:
     try:
         return _File.model_validate_json(text)
     except ValidationError as error:
-        raise ConfigurationError(
-            f"the file of tokens is wrong ({wrong_fields(error.errors())})",
-            where=str(path),
-            hint="docs/serve.md shows one; `kgp-neo4j serve token NAME --tokens FILE` makes it.",
-        ) from None
+        what = f"the file of tokens is wrong ({wrong_fields(error.errors())})"
+        hint = "docs/serve.md shows one; `kgp-neo4j serve token NAME --tokens FILE` makes it."
+        raise ConfigurationError(what, where=str(path), hint=hint) from None

@@ -84,7 +84,7 @@ def test_same_values(
     given: list[str], expected: list[str], same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(_FOLDER)
-    from _denotations import same_values
+    from _tables import same_values
 
     assert same_values(given, expected) == same
     assert same_values(expected, given) == same

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
 
-#: The name of the jar.
 JAR = "kgp-procedures.jar"
 
 

@@ -29,10 +29,8 @@ def repository() -> str:
     """Return the address of the Maven repository: what KGP_NEO4J_MAVEN_MIRROR says, or Central."""
     address = os.environ.get(_MIRROR, "").strip().rstrip("/") or _CENTRAL
     if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
-        raise ConfigurationError(
-            f"{_MIRROR} is not an http or https address",
-            hint="Set it to the root of a Maven repository, or unset it.",
-        )
+        hint = "Set it to the root of a Maven repository, or unset it."
+        raise ConfigurationError(f"{_MIRROR} is not an http or https address", hint=hint)
     return address
 
 

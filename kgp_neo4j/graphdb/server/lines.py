@@ -47,10 +47,8 @@ def line_of(home: Path) -> Line:
     """
     name = os.environ.get(VARIABLE, "").strip() or DEFAULT
     if name not in LINES:
-        raise ConfigurationError(
-            f"{VARIABLE} is {name!r}, which is no line of Neo4j that can be embedded",
-            hint=f"Set it to {' or '.join(LINES)}, or unset it.",
-        )
+        what = f"{VARIABLE} is {name!r}, which is no line of Neo4j that can be embedded"
+        raise ConfigurationError(what, hint=f"Set it to {' or '.join(LINES)}, or unset it.")
     there = [line for line in LINES.values() if (home / line.data).is_dir()]
     return there[-1] if there else LINES[name]
 

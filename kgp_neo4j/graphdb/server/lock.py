@@ -21,17 +21,14 @@ def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[Non
     with disk_errors(path, "The lock file could not be made"):
         try:
             try:
-                lock.acquire(timeout=0)
+                held = lock.acquire(timeout=0)
             except Timeout:
                 echo(busy)
-                lock.acquire(timeout=900.0, poll_interval=0.1)  # it may fetch over a slow line
+                # It may fetch over a slow line.
+                held = lock.acquire(timeout=900.0, poll_interval=0.1)
         except Timeout:
-            raise ServerError(
-                "Another kgp-neo4j process has been busy here for 15 minutes",
-                where=str(path),
-                hint="End that process, then run the command again.",
-            ) from None
-    try:
+            what = "Another kgp-neo4j process has been busy here for 15 minutes"
+            hint = "End that process, then run the command again."
+            raise ServerError(what, where=str(path), hint=hint) from None
+    with held:
         yield
-    finally:
-        lock.release()

@@ -39,11 +39,8 @@ def failure(home: Path, since: float, message: str) -> ServerError:
     # A line that names an exception is more useful than the end of its stack trace.
     shown = [line for line in lines if _ERROR_LINE.search(line)][:2] or lines[-3:]
     text = "".join(f"\n  {line[:300]}" for line in shown)
-    return ServerError(
-        f"{message}. Its logs say:{text}\n" if text else message,
-        where=where,
-        hint="See `kgp-neo4j server logs`.",
-    )
+    what = f"{message}. Its logs say:{text}\n" if text else message
+    return ServerError(what, where=where, hint="See `kgp-neo4j server logs`.")
 
 
 def _lines_since(home: Path, since: float) -> list[str]:

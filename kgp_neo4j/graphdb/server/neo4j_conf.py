@@ -49,9 +49,8 @@ def machine_memory() -> int:
 def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
     """Divide memory between heap and page cache, by the machine's memory and the store's bytes.
 
-    `wanted` (`3g`) is for both together, from 640 MiB to the machine's memory; the default is 40 %
-    of the machine (640 MiB to 12 GiB), which leaves room for Python, its encoders and the vectors.
-    The page cache gets three eighths, up to five for a store that is larger than these.
+    `wanted` (`3g`) is for both together; the default leaves room for Python, its encoders and the
+    vectors. The page cache gets more for a store that is larger than its usual share.
     """
     size = min(max(total * 2 // 5, 640 * MEBI), 12 * 1024 * MEBI)
     if wanted is not None:
@@ -98,20 +97,17 @@ def configure(
     and fetch from addresses.
     """
     own = files("kgp_neo4j.graphdb.server")
-    settings = (
-        own.joinpath("neo4j.conf")
-        .read_text("utf-8")
-        .format(
-            bolt=ports[0],
-            http=ports[1],
-            # Neo4j's file is a Java properties file, where a backslash escapes.
-            plugins=installed.plugins.as_posix(),
-            data=data.as_posix(),
-            line=line.conf.strip(),
-            heap=memory.heap,
-            page_cache=memory.page_cache,
-            reach=_OPEN if allow_files else _CLOSED,
-        )
+    template = own.joinpath("neo4j.conf").read_text("utf-8")
+    settings = template.format(
+        bolt=ports[0],
+        http=ports[1],
+        # Neo4j's file is a Java properties file, where a backslash escapes.
+        plugins=installed.plugins.as_posix(),
+        data=data.as_posix(),
+        line=line.conf.strip(),
+        heap=memory.heap,
+        page_cache=memory.page_cache,
+        reach=_OPEN if allow_files else _CLOSED,
     )
     write_private(home / "conf" / "neo4j.conf", settings)
     arguments = home / "run" / "server.args"

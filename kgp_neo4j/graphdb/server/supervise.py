@@ -186,9 +186,8 @@ def _wait(home: Path, state: process.State) -> None:
         if disk_is_full(home, state.started):
             raise failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
-            raise failure(
-                home, state.started, f"The server has not answered for {_START_SECONDS:.0f} s"
-            )
+            message = f"The server has not answered for {_START_SECONDS:.0f} s"
+            raise failure(home, state.started, message)
         time.sleep(0.1)
 
 
