@@ -13,12 +13,10 @@ from chat_server import ChatServer
 from chromium import find_chromium
 from small_kg import kept, load_chinese, load_english
 
-from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j import Corpus, Database, install
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.process import state_file
@@ -218,12 +216,27 @@ def other_corpus(database: Database) -> Iterator[str]:
     yield from _fresh_corpus(database)
 
 
+@pytest.fixture(scope="module")
+def shared_corpus(database: Database) -> Iterator[str]:
+    """The name of a corpus that the tests of a file share."""
+    yield from _fresh_corpus(database)
+
+
 @pytest.fixture(scope="session")
 def demo_corpus(database: Database) -> Iterator[str]:
     """The demo's documents, loaded and connected both ways; to be read only."""
     for name in _fresh_corpus(database):
         prepare(database, name)
         yield name
+
+
+@pytest.fixture
+def graph(database: Database) -> Iterator[str]:
+    """The name of a knowledge graph of the test's own; what is in it is deleted afterwards."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if database.read("explore/graph", graph=name):
+        delete_graph(database, name)
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j import Database, MiningSettings
 from kgp_neo4j.mindmap.aggregate import merge_names, routes
-from kgp_neo4j.mindmap.explore.exploration import prune, shortest_paths
+from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple
-from kgp_neo4j.types.settings import MiningSettings
 
 _QUESTION = "I have a fever and nausea. Which test do I need?"
 
@@ -23,14 +22,6 @@ def graph(database: Database, english: str) -> StoredGraph:
 
 def _names(mined: ReasoningGraph) -> set[str]:
     return {name for t in mined.triples for name in (t.head, t.tail)}
-
-
-def _single(kind: str, entity: str, head: str, tail: str, score: float = 1.0) -> EvidenceGraph:
-    triple = Triple(f"{head}{tail}", head, "r", tail, head_id=head, tail_id=tail)
-    return EvidenceGraph(kind, entity, (triple,), (head, tail), score)
-
-
-# --- Mining ---------------------------------------------------------------------------------------
 
 
 def test_mine(graph: StoredGraph) -> None:
@@ -80,22 +71,6 @@ def test_kg_retriever(graph: StoredGraph) -> None:
     assert [len(path.triples) for path in found] == [2, 2]
     assert shortest_paths(graph, linked[:1], 40) == []
     assert sum(len(p.triples) for p in shortest_paths(graph, linked, 2)) == 2
-
-
-# --- Pruning --------------------------------------------------------------------------------------
-
-
-def test_prune() -> None:
-    path = EvidenceGraph("path", "a", (Triple("1", "a", "r", "b", "a", "b"),), ("a", "b"))
-    near = [_single("neighbour", "a", "a", f"n{n}", 1 / (n + 1)) for n in range(8)]
-    # The pair of the path is not counted again.
-    kept, left = prune([path, path], [_single("path", "a", "a", "b"), *near], 4)
-    assert kept[0] == path
-    assert [each.nodes for each in kept[1:]] == [("a", "n0", "n1", "n2")]
-    assert left == 5
-
-
-# --- Aggregation ----------------------------------------------------------------------------------
 
 
 def test_near_duplicates() -> None:

@@ -25,9 +25,6 @@ def _paths(database: Database, graph: str, *entities: str, **more: Any) -> list[
     return [[node["name"] for node in row["path"]] for row in found]
 
 
-# --- Paths ----------------------------------------------------------------------------------------
-
-
 def test_paths_of_two(database: Database, english: str) -> None:
     (row,) = database.read("procedures/paths", entities=["Fever", "NAUSEA"], graph=english)
     assert [node["name"] for node in row["path"]] == ["Fever", "Flu", "Nausea"]
@@ -92,9 +89,6 @@ def test_the_search_ends_with_the_time(database: Database, english: str) -> None
     for timeout in (1, 5, 20):
         for way in _paths(database, english, *everything, limit=100, timeout=timeout):
             assert all(frozenset(pair) in joined for pair in pairwise(way))
-
-
-# --- Neighbours -----------------------------------------------------------------------------------
 
 
 def test_entity_neighbours(database: Database, english: str) -> None:

@@ -1,13 +1,13 @@
-"""Loading into a real database: the account, loading again, changes, odd text."""
+"""Loading into a real database and deleting: the account, loading again, changes, commands."""
 
 import json
 from pathlib import Path
 
 import pytest
+from commands import environment, kgp, prints, refuses
 from graphs import (
     TEXT,
     broken_documents,
-    connect_everything,
     rows,
     snapshot,
     stored_texts,
@@ -18,13 +18,14 @@ from graphs import (
     wrong_frequencies,
 )
 
-from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.traverse.paths import find_seeds
+from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
 
 
 def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -87,26 +88,20 @@ def test_passages_are_titled_by_sections(database: Database, corpus: str, tmp_pa
     assert rows(database, "MATCH (n:Section {corpus: $c}) RETURN n", c=corpus) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ("에든버러에서 다리를 지었다.", "에든버러는 어디인가?"),
-        ("この島のコンピュータは古い。", "コンピュータはどこ？"),
-        ("北京大学在海淀区。", "大学在哪里？"),
-        ("The 다리 was built by Isobel Tarn.", "Who built the 다리를?"),
-    ],
-)
-def test_words_without_spaces_are_found(
-    database: Database, corpus: str, tmp_path: Path, text: str, question: str
-) -> None:
-    path = write_jsonl(
-        tmp_path / "a.jsonl", ("A", text), ("B", "산과 바다. 山と海。 山水。"), ("C", "Hills.")
-    )
+def test_words_without_spaces_are_found(database: Database, corpus: str, tmp_path: Path) -> None:
+    asked = {
+        "에든버러는 어디인가?": "에든버러에서 다리를 지었다.",
+        "コンピュータはどこ？": "この島のコンピュータは古い。",
+        "大学在哪里？": "北京大学在海淀区。",
+        "Who built the 다리를?": "The 다리 was built by Isobel Tarn.",
+    }
+    texts = (*asked.values(), "산과 바다. 山と海。 山水。", "Hills.")
+    path = write_jsonl(tmp_path / "a.jsonl", *zip("ABCDEF", texts, strict=True))
     load(database, [path], corpus)
-    assert load(database, [path], corpus).unchanged == 3
-    found = find_seeds(database, corpus, NextEvidence(question), 2, named=0.3)
-    titles = rows(database, "MATCH (p:Passage {id: $id}) RETURN p.title AS t", id=found[0].passage)
-    assert titles == [{"t": "A"}]
+    assert load(database, [path], corpus).unchanged == 6
+    for question, text in asked.items():
+        best, *_ = find_seeds(database, corpus, NextEvidence(question), 2, named=0.3)
+        assert read_passages(database, [best.passage])[best.passage].text == text
 
 
 def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -130,7 +125,7 @@ def test_a_changed_document_is_replaced(database: Database, corpus: str, tmp_pat
     other = write_jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
     path = write_file(tmp_path / "a.md", "# T\n\n" + TEXT)
     load(database, [tmp_path], corpus)
-    connect_everything(database, corpus)
+    connect(database, corpus)
     changed = TEXT.replace("Sentence 150 ", "Phrase 150, a changed one, ")
     path.write_text("# T\n\n" + changed)
     account = load(database, [tmp_path], corpus)
@@ -146,8 +141,7 @@ def test_a_changed_document_is_replaced(database: Database, corpus: str, tmp_pat
     )
     # Before the change everything is as it was; what is new has no edge and no embedding yet.
     assert sum(row["embedding"] is not None for row in kept) > 4
-    assert {row["keywords"] for row in kept if row["embedding"]} == {2}
-    assert {row["keywords"] for row in kept if not row["embedding"]} == {0}
+    assert all(bool(row["keywords"]) == bool(row["embedding"]) for row in kept)
     # Another title is another passage: keywords and embeddings are made of it too.
     path.write_text("# Other title\n\n" + changed)
     load(database, [path], corpus)
@@ -177,17 +171,6 @@ def test_loading_again_mends_a_graph(database: Database, corpus: str, tmp_path: 
     assert snapshot(database, corpus) == before
 
 
-def test_data_set_paragraphs_are_documents(database: Database, corpus: str, tmp_path: Path) -> None:
-    context = [["T", ["One.", " Two."]], ["T", ["Other."]]]
-    questions = [{"_id": n, "question": "q", "level": "easy", "context": context} for n in "abc"]
-    write_file(tmp_path / "x.json", json.dumps(questions))
-    write_lines(tmp_path / "y.jsonl.gz", *questions)
-    account = load(database, [tmp_path], corpus)
-    assert (account.files, account.documents, account.characters_in) == (2, 2, 15)
-    assert sorted(stored_texts(database, corpus).values()) == ["One. Two.", "Other."]
-    assert load(database, [tmp_path / "x.json"], corpus).unchanged == 2
-
-
 def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_path: Path) -> None:
     lines = '{"title": "A", "text": "a"}\n{"title": "B"}\nbad\n{"title": "C", "text": "c"}'
     (tmp_path / "a.jsonl").write_text(lines)
@@ -210,3 +193,65 @@ def test_errors_are_accounted_for_or_stop(database: Database, corpus: str, tmp_p
     for name in ("", " \n", "x" * 201, "\ud800"):
         with pytest.raises(ConfigurationError):
             load(database, [tmp_path / "c.txt"], name)
+
+
+@pytest.mark.newest
+def test_deletion_takes_all_and_no_more(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    folder = write_folder(tmp_path)
+    for name in (corpus, other_corpus):
+        load(database, [folder], name)
+        connect(database, name, edges=["tfidf", "entity"])
+    beside = snapshot(database, other_corpus)
+    query = "CREATE (:Question {corpus: $c}), (:Page {corpus: $c}), (:Row {corpus: $c})"
+    rows(database, query, c=corpus)
+    with pytest.raises(CorpusError, match="2 documents have the title 'One'") as raised:
+        delete_document(database, corpus, "One")
+    documents = database.read("inspect/documents", corpus=corpus)
+    ids = [row["id"] for row in documents if row["title"] == "One"]
+    assert all(id_ in str(raised.value) for id_ in ids)
+    assert delete_document(database, corpus, ids[0]).documents == 1
+    assert delete_document(database, corpus, "Page").passages == 1
+    assert delete_document(database, corpus, str(folder / "long_text.txt")).passages > 5
+    assert delete_document(database, corpus, str(folder / "records.jsonl")).documents == 2
+    assert not wrong_frequencies(database, corpus)
+    assert [row["title"] for row in database.read("inspect/documents", corpus=corpus)] == [
+        "Astral 👍🏽 title"
+    ]
+    with pytest.raises(CorpusError, match="no document"):
+        delete_document(database, corpus, "Page")
+    done = delete_corpus(database, corpus)
+    assert done.documents == 1
+    left = rows(database, "MATCH (n) WHERE $c IN [n.corpus, n.name] RETURN n", c=corpus)
+    assert left == []
+    assert snapshot(database, other_corpus) == beside
+    with pytest.raises(CorpusError, match="no corpus"):
+        delete_corpus(database, corpus)
+    with pytest.raises(CorpusError, match="no corpus"):
+        delete_document(database, corpus, "Page")
+
+
+@pytest.mark.newest
+def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    (folder / "picture.gif").write_bytes(b"x")
+    of, server = ("--corpus", corpus), environment(database.connection)
+    loaded = prints("load", str(folder), *of, **server)
+    assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in loaded
+    assert ", 0 lost" in loaded
+    assert f"not read    1\n  {folder}/picture.gif: save this picture as .png" in loaded
+    assert json.loads(prints("load", str(folder), *of, "--json", **server))["unchanged"] == 6
+    done = kgp("load", str(folder), "nowhere", *of, **server)
+    assert done.returncode == 1
+    assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
+    assert "nowhere: there is no such file" in refuses("load", "nowhere", *of, **server)
+    assert f"{corpus}  " in prints("corpora", **server)
+    listed = map(json.loads, prints("corpora", "--json", **server).splitlines())
+    (found,) = [each for each in listed if each["name"] == corpus]
+    assert (found["documents"], found["keywords"], found["encoder"]) == (6, 0, None)
+    assert set(found["unconnected"].values()) == {found["passages"]}
+    assert "Page" in prints("corpora", "--documents", corpus, **server)
+    gone = prints("delete", *of, "--document", "Page", "--yes", **server)
+    assert gone == f"Deleted 1 documents and 1 passages from {corpus}.\n"
+    assert json.loads(prints("delete", *of, "--yes", "--json", **server))["documents"] == 5

@@ -7,17 +7,16 @@ import pytest
 from graphs import load_records, rows
 from small_graphs import FILMS, edges
 
+from kgp_neo4j import Database, Question, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models import mdr as bundled
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
-from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError
-from kgp_neo4j.types.settings import MdrSettings, TraversalSettings
+from kgp_neo4j.types.settings import MdrSettings
 
 
 def test_the_query_keeps_something_of_every_passage() -> None:

@@ -76,9 +76,6 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
             read_graph_questions(write_file(tmp_path / name, text))
 
 
-# --- Measures -------------------------------------------------------------------------------------
-
-
 def test_what_an_answer_measures() -> None:
     holdings = Holdings(("Pale tide", "Blood count", "Iron of Hesk", "Fatigue"))
     asked = GraphQuestion(
@@ -115,9 +112,6 @@ def test_what_a_choice_measures(reply: str, outcome: str) -> None:
     assert got == {"right": 0.0, "wrong": 0.0, "failed": 0.0} | {outcome: 1.0}
 
 
-# --- The command ----------------------------------------------------------------------------------
-
-
 def _rows(report: str) -> dict[str, dict[str, str]]:
     """Return the cells of a report's first table, by method and column."""
     header, _, *rows = (
@@ -135,10 +129,6 @@ _DIALOGUES = (
     '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}\n'
     '{"input": "My skin is pale.", "output": "It may be pale tide."}\n'
 )
-_ENTITIES = (
-    '{"question": "I feel tired and dizzy.", "question_entities": ["Fatigue", "Dizziness"], '
-    '"answer_entities": ["Pale tide", "Blood count"]}'
-)
 
 
 @pytest.mark.slow
@@ -155,23 +145,6 @@ def test_dialogues_are_evaluated(demo_graph: str, connection: Connection, tmp_pa
     # By the answers that are there, as over documents.
     again = prints(*run, "--methods", "mindmap", "--json", **environment(connection))
     assert json.loads(again)["methods"]["mindmap"]["named"] == 1
-
-
-@pytest.mark.slow
-def test_listed_entities_measure_linking_and_coverage(
-    demo_graph: str, connection: Connection, tmp_path: Path
-) -> None:
-    file, out = write_file(tmp_path / "entities.jsonl", _ENTITIES), tmp_path / "out"
-    run = ("evaluate", str(file), "--graph", demo_graph)
-    table = ("--out", str(out), "--table", "mindmap-ablations")
-    report = prints(*run, *table, **environment(connection))
-    rows = _rows(report)
-    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
-    assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
-    assert "| 1 | 2.00 | 100.0 | 100.0 |" in report
-    theirs = write_lines(tmp_path / "theirs.jsonl", {"id": "1", "answer": "Pale tide."})
-    beside = prints(*run, "--score", str(theirs), **environment(connection))
-    assert _rows(beside)["theirs"]["named"] == "50.0"
 
 
 @pytest.mark.slow

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import pytest
 from small_kg import kept, load_triples
 
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j import Database, MiningSettings
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
-from kgp_neo4j.types.settings import MiningSettings
 
 pytestmark = pytest.mark.newest
 
@@ -52,34 +50,6 @@ def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def graph(database: Database, films: str) -> StoredGraph:
     return open_graph(database, films)
-
-
-def _id(graph: str, name: str) -> str:
-    return entity_id(graph, key_of(name))
-
-
-@pytest.mark.parametrize("fan", [300, 1])
-def test_relation_paths_statement(database: Database, films: str, fan: int) -> None:
-    asked = {"entity": _id(films, "Mara Lindholm"), "graph": films, "hops": 2}
-    weights = {"directed_by": 1.0, "in_language": 0.5}
-    # With a fan of 1 all are hubs.
-    rows = database.read("explore/relation_paths", **asked, weights=weights, fan=fan)
-    found = {tuple(zip(r["relations"], r["forward"], strict=True)): r["ends"] for r in rows}
-    back = ("directed_by", False)
-    assert found == {
-        (("birth_date", True),): 1,
-        (("birth_date", True), ("birth_date", False)): 1,
-        (back,): 3,
-        (back, ("directed_by", True)): 1,
-        (back, ("in_language", True)): 2,
-        (back, ("release_date", True)): 2,
-        (back, ("running_time", True)): 2,
-        (back, ("written_by", True)): 2,
-    }
-    assert rows[0]["relations"] == ["directed_by"]
-    weights["in_language"] = 3.0
-    few = database.read("explore/relation_paths", **asked, weights=weights, beam=1)
-    assert [row["relations"] for row in few] == [["directed_by"], ["directed_by", "in_language"]]
 
 
 def test_relation_path_procedure(database: Database, films: str) -> None:
@@ -161,8 +131,6 @@ def test_a_text_that_asks_for_no_path_has_none(graph: StoredGraph) -> None:
     assert mine(graph, text).asked == ()
 
 
-# --- Which end is asked for ---
-
 BOTH_WAYS = """\
 Lena Aas\treports_to\tOtto Brandt
 Nils Falk\treports_to\tOtto Brandt
@@ -189,7 +157,6 @@ def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
     ("question", "answer"),
     [
         ("Who reports to Otto Brandt?", "Lena Aas and Nils Falk."),
-        ("To whom does Otto Brandt report?", "Pia Wolff."),
         ("Who is Otto Brandt's manager?", "Pia Wolff."),
         ("Who reports to someone who reports to Pia Wolff?", "Lena Aas and Nils Falk."),
         ("Which depots does Depot Oak deliver to?", "Depot Yew."),
@@ -199,7 +166,6 @@ def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
         ("Who is married to Rolf Kern?", "Lena Aas."),
         ("When was Pia Wolff born?", "1961."),
         ("Whom do the parents of Rolf Kern teach?", "Nils Falk."),
-        ("Who is married to Lena Aas?", "Rolf Kern."),
         ("To whom does Pia Wolff report?", "The graph does not say."),
     ],
 )

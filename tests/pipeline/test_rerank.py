@@ -7,13 +7,11 @@ from commands import environment, refuses
 from graphs import load_records
 from scripted_model import Scripted
 
-from kgp_neo4j import Corpus
+from kgp_neo4j import Corpus, Database, Question
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.mdr import load_mdr
-from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import Reply
 
@@ -25,10 +23,10 @@ _RECORDS = (
 )
 
 
-@pytest.fixture
-def loaded(database: Database, corpus: str, tmp_path: Path) -> str:
-    load_records(database, corpus, tmp_path, *_RECORDS)
-    return corpus
+@pytest.fixture(scope="module")
+def loaded(database: Database, shared_corpus: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    load_records(database, shared_corpus, tmp_path_factory.mktemp("rerank"), *_RECORDS)
+    return shared_corpus
 
 
 @pytest.mark.parametrize(
@@ -96,7 +94,7 @@ def test_what_mdr_expects_goes_up(database: Database, corpus: str, tmp_path: Pat
         *((f"Shop {n}", f"Over shop {n} children grow up, a designer too.") for n in range(12)),
         (
             "Isobel Tarn",
-            "Isobel Tarn, an engineer, lived above a bakery until 1911, and drew a shop.",
+            "Isobel Tarn, an engineer, lived over a bakery till 1911, and drew a shop.",
         ),
     ]
     load_records(database, corpus, tmp_path, *records)

@@ -13,7 +13,6 @@ import stat
 import subprocess
 import sys
 import threading
-import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -59,9 +58,6 @@ def value(connection: Connection, query: str) -> object:
     auth = (connection.username, connection.password)
     with GraphDatabase.driver(connection.uri, auth=auth) as driver:
         return driver.execute_query(query).records[0][0]  # type: ignore[arg-type]
-
-
-# --- One server, through its whole life -----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +198,6 @@ def test_stop_and_a_recycled_process_number(running: Folders) -> None:
     assert server.stop(running) == "not running"
 
 
-# --- Folders and disks ----------------------------------------------------------------------------
-
-
 def test_file_where_the_home_should_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(ServerError, match=r"a file stands where a folder is needed.*--home"):
@@ -242,9 +235,6 @@ def test_password_file_gone(tmp_path: Path) -> None:
     (tmp_path / "data" / "databases" / "system").mkdir(parents=True)
     with pytest.raises(ServerError, match="password file of the embedded database is gone"):
         server.start(Folders.from_environment(tmp_path))
-
-
-# --- Java and memory ------------------------------------------------------------------------------
 
 
 def java_home(folder: Path, version: str) -> Path:
@@ -291,24 +281,6 @@ def test_memory_by_the_size_of_the_machine() -> None:
             configuration.choose_memory(8 * gibi, wrong)
 
 
-def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) -> None:
-    installed = jars.install(folders.cache)
-    found = java.find_java(LINES["5.26"])
-    browser = tmp_path / "browser.jar"
-
-    def options() -> list[str]:
-        return archive.archive_options(tmp_path, tmp_path, installed, found, browser)
-
-    *class_path, _, verification, listing = options()
-    assert class_path[1].endswith(f"{os.pathsep}{browser}")
-    assert verification == "-XX:-BytecodeVerificationRemote"
-    assert listing.startswith("-XX:DumpLoadedClassList=")
-    made = archive._archive(tmp_path, installed, found)
-    made.parent.mkdir()
-    made.touch()
-    assert options() == [*class_path, f"-XX:SharedArchiveFile={made}"]
-
-
 def test_the_archive_is_made_once_nothing_runs(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,21 +307,6 @@ def test_signed_jars_are_copied_without_their_signatures(folders: Folders) -> No
             gone = set(jar.namelist()) - set(unsigned.namelist())
         assert gone
         assert all(re.fullmatch(r"META-INF/[^/]+\.(SF|RSA)", name) for name in gone)
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_the_lock_is_of_what_is_wanted(line: str) -> None:
-    """Every library of neo4j.toml is locked in its version, none twice."""
-    wanted = tomllib.loads((Path(jars.__file__).parent / "neo4j.toml").read_text())
-    locked = [artifact.coordinate for artifact in load_lock(line).artifacts]
-    assert {one for group in wanted[line].values() for one in group} <= set(locked)
-    libraries = [tuple(one.split(":")[:2] + one.split(":")[3:]) for one in locked]
-    assert len(set(libraries)) == len(libraries)
-    assert not {":".join(name) for name in libraries} & set(wanted["exclude"])
-    assert load_lock(line).version().startswith(line)
-
-
-# --- Fetching, from a mirror on loopback ----------------------------------------------------------
 
 
 class Mirror(ThreadingHTTPServer):

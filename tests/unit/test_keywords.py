@@ -90,13 +90,6 @@ def test_titles_are_in_the_vocabulary() -> None:
     assert city["burbank"].owned
 
 
-def test_a_disambiguator_is_no_part_of_the_name() -> None:
-    film, other = _links(("Heat (1995 film)", "A heist."), ("", "He starred in Heat."))
-    assert set(film) == {"heat", "heat 1995 film"}
-    assert set(other) == {"heat"}
-    assert other["heat"].named
-
-
 def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
     titles = (("Heat", "A heist."), ("Heat and Dust", "A novel."))
     # Also at the end of a text.

@@ -46,16 +46,10 @@ def _model(chat_server: ChatServer, **settings: Any) -> Any:
     return open_language_model(_settings(chat_server, **settings))
 
 
-# --- Names ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["openai:llama3.2:3b", "llama3.2:3b", " OpenAI:llama3.2:3b "])
 def test_a_model_is_named_with_or_without_its_kind(chat_server: ChatServer, name: str) -> None:
     assert _model(chat_server, model=name).reply("", "Who?").text == "Ada Moor was born in Sund."
     assert chat_server.bodies[-1]["model"] == "llama3.2:3b"
-
-
-# --- Replies of a chat server ---------------------------------------------------------------------
 
 
 def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
@@ -148,9 +142,6 @@ def test_several_prompts_are_asked_at_once(chat_server: ChatServer) -> None:
     made = replies(_model(chat_server), "", ["a", "b"])
     assert [each.text for each in made] == ["A", "B"]
     assert replies(_model(chat_server), "", []) == []
-
-
-# --- Streams --------------------------------------------------------------------------------------
 
 
 def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
@@ -251,9 +242,6 @@ def test_a_schema_is_sent_to_servers_that_take_one(chat_server: ChatServer) -> N
     assert ["response_format" in body for body in others] == [False, False]
 
 
-# --- Busy servers, lost connections, limits -------------------------------------------------------
-
-
 @pytest.mark.parametrize("broken", [(429, error("busy")), (503, error("boom")), (200, Drop())])
 def test_a_busy_or_lost_server_is_asked_again(chat_server: ChatServer, broken: Reply) -> None:
     made = iter([broken])
@@ -268,9 +256,6 @@ def test_retry_after_is_kept_to(chat_server: ChatServer) -> None:
     begun = time.monotonic()
     assert _model(chat_server).reply("", "Who?").text == "Here."
     assert time.monotonic() - begun >= 1
-
-
-# --- Too long a prompt ----------------------------------------------------------------------------
 
 
 def test_a_reply_gets_less_room_where_that_is_enough(chat_server: ChatServer) -> None:
@@ -307,13 +292,23 @@ def test_as_many_passages_as_fit() -> None:
     assert fit(model, "", passages, 1000) == 4
 
 
-def test_passages_that_are_too_much_for_the_server_are_left_out(chat_server: ChatServer) -> None:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (400, error("the prompt is longer than the context window")),
+        # Of servers that begin a stream before they look at the prompt.
+        (200, stream(b'{"error": {"message": "maximum context length is 2000 tokens"}}')),
+    ],
+    ids=["at once", "within a stream"],
+)
+def test_passages_that_are_too_much_for_the_server_are_left_out(
+    chat_server: ChatServer, refusal: Reply
+) -> None:
     """The server alone knows how much it reads: the worst passages go until it takes the rest."""
 
     def strict(body: dict[str, Any]) -> Reply:
-        if len(body["messages"][-1]["content"].split()) > 200:
-            return 400, error("the prompt is longer than the context window")
-        return 200, completion("Here.")
+        is_long = len(body["messages"][-1]["content"].split()) > 200
+        return refusal if is_long else (200, completion("Here."))
 
     chat_server.answer = strict
     passages = [f"passage{n} " * 50 for n in range(30)]
@@ -344,9 +339,6 @@ def test_the_estimate_of_tokens_is_more_than_a_tokenizer_makes(text: str, encode
     assert estimate_tokens("") == 0
 
 
-# --- Keys -----------------------------------------------------------------------------------------
-
-
 def test_a_key_shows_nowhere(
     chat_server: ChatServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -366,9 +358,6 @@ def test_a_key_shows_nowhere(
     assert _KEY not in "".join(shown)
     assert not any(_KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
     assert _KEY not in repr(ChatModel("m", settings))
-
-
-# --- The cache ------------------------------------------------------------------------------------
 
 
 def test_what_was_asked_before_costs_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
@@ -478,9 +467,6 @@ def test_processes_share_a_cache(tmp_path: Path) -> None:
     assert cache.find(written) == written
 
 
-# --- The account ----------------------------------------------------------------------------------
-
-
 def test_all_replies_are_metered() -> None:
     first, last = language.Reply("a", "stop", 10, 2), language.Reply("c", "length", 20, 3)
     model = MeteredModel(Scripted([first, language.Reply("b", "stop", cached=True), last]))
@@ -501,9 +487,6 @@ def test_a_context_shrinks_through_meter_and_cache(chat_server: ChatServer, tmp_
     with pytest.raises(ContextError, match="fewer passages"):
         model.reply("", "word " * 3000)
     assert model.context == 400
-
-
-# --- Checkpoints on this machine ------------------------------------------------------------------
 
 
 @pytest.fixture

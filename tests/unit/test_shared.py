@@ -1,6 +1,5 @@
 """Which passages share most, against a plain count of every pair; the nearest by cells."""
 
-import itertools
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -65,20 +64,6 @@ def test_the_pairs_are_those_of_a_plain_count(
     wanted = _counted(items, 40, neighbours)
     assert {(a, b): (n, w, names) for a, b, n, w, names in found} == wanted
     assert len(found) == len(wanted)
-
-
-def test_nothing_shared() -> None:
-    assert _pairs({}, 3, 10) == []
-    assert _pairs({0: {1: 1.0}, 2: {2: 1.0}}, 3, 10) == []
-
-
-def test_a_pair_comes_once_from_its_lower_passage() -> None:
-    items = {p: {7: 0.5, 8: 0.5} for p in range(4)}
-    found = sorted((a, b) for a, b, *_ in _pairs(items, 4, 10))
-    assert found == list(itertools.combinations(range(4), 2))
-
-
-# --- What has changed -----------------------------------------------------------------------------
 
 
 def _outdated(
