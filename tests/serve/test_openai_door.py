@@ -27,8 +27,7 @@ def served(
     file = folder / "tokens.json"
     token = add_token(file, "reader", corpora=[demo_graph], graphs=[demo_graph])
     service = Service(database, folder=folder / "uploads", tokens=Tokens(file))
-    with serving(service) as running:
-        running.tokens = {"reader": token}
+    with serving(service, reader=token) as running:
         yield running
 
 

@@ -56,8 +56,7 @@ def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Servin
     }
     settings = ServeSettings(upload=1)
     service = Service(database, settings=settings, folder=folder / "uploads", tokens=Tokens(file))
-    with serving(service) as running:
-        running.tokens = made
+    with serving(service, **made) as running:
         yield running
 
 
