@@ -28,9 +28,6 @@ _WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 _CONTAINERS = "KGP_NEO4J_TEST_CONTAINERS"
 
 
-# --- Workers --------------------------------------------------------------------------------------
-
-
 def _leads_workers(config: pytest.Config) -> bool:
     return _WORKER is None and bool(config.option.tx)
 
@@ -101,9 +98,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             server.stop(Folders.from_environment(state.parents[1]))
 
 
-# --- The environment ------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No settings and no home of the user's, and no replies from an earlier run."""
@@ -117,9 +111,6 @@ def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
         patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
         yield
-
-
-# --- The server -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
@@ -183,9 +174,6 @@ def nothing_is_noted() -> Iterator[None]:
     _NOTES.texts.clear()
     yield
     assert not _NOTES.texts
-
-
-# --- Data and models: further fixtures below this line --------------------------------------------
 
 
 @pytest.fixture(scope="session")
