@@ -17,6 +17,7 @@ from reportlab.lib.utils import ImageReader
 from small_pdfs import HEIGHT, LEVEL, RULED, WIDTH, Draw, Page, pdf, prose, read, stream, written
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
+from kgp_neo4j.show import page_pictures
 from kgp_neo4j.show.page_pictures import describe_page, draw_page, read_letters
 from kgp_neo4j.text.shaped import plain_letters
 from kgp_neo4j.types.corpus import SourceDocument
@@ -589,7 +590,9 @@ def test_nearly_all_lines_of_real_files_are_found() -> None:
         for page in document.pages:
             letters = read_letters(data, page.number)
             lines = document.text[page.start : page.end].splitlines()
-            found += [bool(letters.locate(each)) for each in lines if plain_letters(each)]
+            found += [
+                bool(letters.locate(each)) for each in lines if page_pictures.plain_letters(each)
+            ]
     assert len(found) > 100
     assert sum(found) >= 0.97 * len(found)
 
