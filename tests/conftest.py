@@ -13,12 +13,10 @@ from chat_server import ChatServer
 from chromium import find_chromium
 from small_kg import kept, load_chinese, load_english
 
-from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j import Corpus, Database, install
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.process import state_file
@@ -28,9 +26,6 @@ from kgp_neo4j.models.encoder import Encoder, load_encoder
 #: The worker of pytest-xdist that this is; None in a run without workers and in what leads them.
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 _CONTAINERS = "KGP_NEO4J_TEST_CONTAINERS"
-
-
-# --- Workers --------------------------------------------------------------------------------------
 
 
 def _leads_workers(config: pytest.Config) -> bool:
@@ -103,9 +98,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             server.stop(Folders.from_environment(state.parents[1]))
 
 
-# --- The environment ------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No settings and no home of the user's, and no replies from an earlier run."""
@@ -119,9 +111,6 @@ def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
         patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
         yield
-
-
-# --- The server -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
@@ -187,9 +176,6 @@ def nothing_is_noted() -> Iterator[None]:
     assert not _NOTES.texts
 
 
-# --- Data and models: further fixtures below this line --------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def database(connection: Connection, shared: Path) -> Iterator[Database]:
     """The server with schema and procedures installed."""
@@ -218,12 +204,27 @@ def other_corpus(database: Database) -> Iterator[str]:
     yield from _fresh_corpus(database)
 
 
+@pytest.fixture(scope="module")
+def shared_corpus(database: Database) -> Iterator[str]:
+    """The name of a corpus that the tests of a file share."""
+    yield from _fresh_corpus(database)
+
+
 @pytest.fixture(scope="session")
 def demo_corpus(database: Database) -> Iterator[str]:
     """The demo's documents, loaded and connected both ways; to be read only."""
     for name in _fresh_corpus(database):
         prepare(database, name)
         yield name
+
+
+@pytest.fixture
+def graph(database: Database) -> Iterator[str]:
+    """The name of a knowledge graph of the test's own; what is in it is deleted afterwards."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if database.read("explore/graph", graph=name):
+        delete_graph(database, name)
 
 
 @pytest.fixture(scope="session")

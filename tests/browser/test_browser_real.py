@@ -17,18 +17,17 @@ from zipfile import ZipFile
 import pytest
 from chromium import PATIENCE, keep_picture
 from graphs import rows
+from neo4j.graph import Node
 from playwright.sync_api import Browser, Locator, Page, expect
 from small_graphs import keep_one
 
-from kgp_neo4j import Corpus
+from kgp_neo4j import Corpus, Database, install
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.answer.traces import remove, store
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import QUESTION, SETTINGS, prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import install
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -68,9 +67,6 @@ def served(connection: Connection, database: Database, folders: Folders) -> Iter
         server.stop(folders)
 
 
-# --- Style and guide, as files --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("query", _QUERIES, ids=range(1, len(_QUERIES) + 1))
 def test_every_query_of_the_guide_finds_something(served: Database, query: str) -> None:
     assert "\n" not in query  # Browser would run the first line alone
@@ -97,9 +93,6 @@ def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -
     captions = re.findall(r'caption: "(.*)";', _STYLE)
     assert len(captions) == _STYLE.count("{\n")
     assert not any(":" in caption for caption in captions)  # Browser would drop the style
-
-
-# --- In Chromium ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -157,8 +150,6 @@ def _nodes(frame: Locator) -> Locator:
 
 def _distinct(database: Database, query: str) -> set[str]:
     """Return the ids of the nodes that a query returns."""
-    from neo4j.graph import Node
-
     with database.driver.session() as session:
         return {
             value.element_id
@@ -253,8 +244,6 @@ def test_links_of_cells_and_mind_maps_show_them(page: Page, served: Database, pi
         expect(_nodes(frame).filter(has_text="Height").first).to_be_visible()
     _picture(page, picture, frame)
 
-
-# --- Saved queries, where no procedure is installed -----------------------------------------------
 
 _DROP = """([content, name]) => {
     const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));

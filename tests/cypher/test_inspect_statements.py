@@ -1,4 +1,4 @@
-"""cypher/inspect, install and schema; and what holds for every file under cypher/."""
+"""cypher/inspect, install and schema; what holds for every file under cypher/, and its faults."""
 
 import ast
 import re
@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import rows
-from small_graphs import keep_one, key, lighthouse
+from graphs import rows, write_file
+from small_graphs import keep_one
 
 import kgp_neo4j
 from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.graphdb import statements
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import LANGUAGE, Statement, folder
 from kgp_neo4j.text.words import words
+from kgp_neo4j.types.errors import QueryFileError
 
 _FOLDERS = sorted(
     place.name
@@ -43,9 +45,6 @@ _SAMPLES: dict[str, Any] = {
 
 def _path(made: Statement) -> str:
     return made.path.removeprefix("cypher/").removesuffix(".cypher")
-
-
-# --- Every file -----------------------------------------------------------------------------------
 
 
 @pytest.mark.newest
@@ -81,24 +80,6 @@ def test_header(made: Statement) -> None:
     assert set(used) == {parameter.name for parameter in made.inputs}
     options = re.findall(r"\$configuration\.(\w+)", made.text)
     assert set(options) == {option.name for option in made.options}
-
-
-def test_rows_in_one_record(database: Database, corpus: str) -> None:
-    assert database.read("inspect/packed") == [{"rows": [[1]]}]
-    lighthouse(database, corpus)
-    ids = key(corpus, "a1", "b1", "none")
-    found = database.read_packed("inspect/passages", ids=ids)
-    assert len(found) == 2
-    assert found == database.read("inspect/passages", ids=ids)
-    assert database.read_packed("inspect/passages", ids=[]) == []
-
-
-def test_no_statement_uses_apoc() -> None:
-    """It is not on every server, nor in every version."""
-    cypher = Path(__file__).parents[2] / "cypher"
-    files = list(cypher.rglob("*.cypher"))
-    assert len(files) > 100
-    assert [file.name for file in files if "apoc." in file.read_text("utf-8")] == []
 
 
 def test_every_file_is_run() -> None:
@@ -204,9 +185,6 @@ def test_a_property_has_one_type(database: Database, demo_corpus: str, demo_grap
     assert [row for row in found if len(row["types"]) > 1] == []
 
 
-# --- inspect --------------------------------------------------------------------------------------
-
-
 def test_embedded(database: Database, corpus: str) -> None:
     rows(database, """
         CREATE (:Corpus {name: $c})-[:HAS_GRAPH]->(x:Graph {type: 'similarity', corpus: $c})
@@ -231,9 +209,6 @@ def test_embedded(database: Database, corpus: str) -> None:
         """, c=corpus)  # fmt: skip
 
 
-# --- schema ---------------------------------------------------------------------------------------
-
-
 def test_schema(database: Database) -> None:
     """Every index and constraint that the files make is there, also where they are run again."""
     for made in folder("schema"):
@@ -242,3 +217,40 @@ def test_schema(database: Database) -> None:
     found = rows(database, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")
     assert len(named) > 20
     assert set(named) <= {row["name"] for row in found}
+
+
+_HEADER = """\
+// kgp.find(corpus :: STRING, configuration = {} :: MAP) :: (id :: STRING)
+// Finds something.
+// mode: READ
+// option: limit = 10 :: INT (1 to 50), how many at most
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("MATCH (n)", "procedures/find", "the header is no signature"),
+        (_HEADER + "// include: no\n", "include/no", "no such statement"),
+        (_HEADER.replace("(1 to 50)", "1 to 50"), "procedures/find", "cannot read 'limit = 10"),
+    ],
+)
+def test_errors_name_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, where: str, said: str
+) -> None:
+    write_file(tmp_path / "procedures" / "find.cypher", text)
+    monkeypatch.setattr(statements.resources, "files", lambda _: tmp_path)
+    # `statement` keeps what it has read, under the names of the real files.
+    monkeypatch.setattr(statements, "statement", statements.statement.__wrapped__)
+    with pytest.raises(QueryFileError, match=said) as caught:
+        statements.statement("procedures/find")
+    assert caught.value.where == f"cypher/{where}.cypher"
+
+
+def test_a_label_is_put_in_only_where_it_is_one_word() -> None:
+    made = statements.statement("load/vector_index")
+    (text,) = made.labelled({"label": "C0ffeePassage"})
+    assert "FOR (p:C0ffeePassage)" in text
+    for label in ("", "P) ON (p.x) //", "P`", "ÄPassage", "1P", "P\n"):
+        with pytest.raises(QueryFileError, match="is no label"):
+            made.labelled({"label": label})

@@ -1,8 +1,6 @@
 """The statements of cypher/procedures and cypher/traverse on a graph of six passages."""
 
 import math
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +8,6 @@ from graphs import rows
 from neo4j.exceptions import Neo4jError
 from small_graphs import key, lighthouse, short
 
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import Statement, statement
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
@@ -20,12 +17,9 @@ pytestmark = pytest.mark.newest
 
 
 @pytest.fixture(scope="module")
-def corpus(database: Database) -> Iterator[str]:
+def corpus(database: Database, shared_corpus: str) -> str:
     """The six passages with all their edges; to be read only."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    lighthouse(database, name)
-    yield name
-    delete_corpus(database, name)
+    return lighthouse(database, shared_corpus)
 
 
 def _names(found: list[dict[str, Any]], column: str = "passage") -> list[str]:
@@ -276,9 +270,6 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
         ids=key(corpus, "a1", "b1"),
     )
     assert shown == [{"edges": 3}]
-
-
-# --- What is refused ------------------------------------------------------------------------------
 
 
 def _given(made: Statement, corpus: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import PASSAGES, key, lighthouse, passages, short
+from small_graphs import PASSAGES, key, lighthouse, short
 
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.graphdb.database import Database
@@ -77,9 +77,6 @@ def _share(
     )  # fmt: skip
 
 
-# --- kgp.questionSignals --------------------------------------------------------------------------
-
-
 def _asked(
     database: Database, corpus: str, question: str, vector: list[float], **more: int
 ) -> dict[str, dict[str, float | None]]:
@@ -118,21 +115,6 @@ def test_question_signals(database: Database, corpus: str, other_corpus: str) ->
     assert set(found["b1"]) == {"lexical", "cosine", "named"}
 
 
-@pytest.mark.parametrize("others", [1, 60])
-def test_question_signals_of_a_corpus_that_others_crowd_out(
-    database: Database, corpus: str, other_corpus: str, others: int
-) -> None:
-    """However many passages of others are nearer, the index's first answers among them."""
-    lighthouse(database, corpus)
-    passages(database, other_corpus)
-    near = [0.28, 0.96]
-    _add(database, other_corpus, others, near)
-    found = _asked(database, corpus, "?", near, depth=1)
-    assert set(found) == {"c1"}
-    assert found["c1"]["cosine"] == pytest.approx(0.96, abs=0.01)
-    assert len(_asked(database, other_corpus, "?", near, depth=2)) == min(others, 2)
-
-
 @pytest.mark.parametrize(
     ("path", "given"),
     [
@@ -163,9 +145,6 @@ def _scanned(plan: Any) -> int:
     """Return how many passages were found by their corpus."""
     here = plan["args"]["Rows"] if plan["operatorType"].startswith("NodeIndexSeek@") else 0
     return int(here) + sum(_scanned(part) for part in plan.get("children", ()))
-
-
-# --- kgp.candidateSignals -------------------------------------------------------------------------
 
 
 def _hop(
@@ -314,24 +293,6 @@ def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus:
         "c1",
         "d1",
     }
-
-
-def test_candidate_signals_of_the_passages_that_the_strongest_links_lead_to(
-    database: Database, corpus: str
-) -> None:
-    _graph(database, corpus)
-    asked = {"others": ["e1"], "hits": {"b1": 1.0}}
-    found = _hop(database, corpus, ["c1", "a2"], **asked)
-    assert {name: len(row["links"]) for name, row in found.items()} == {
-        "a1": 2, "a2": 0, "b1": 2, "c1": 0, "d1": 2, "e1": 1,
-    }  # fmt: skip
-    # What is given comes first, however few links lead to it. Of d1's two, one is an entity.
-    for judged, more in ((3, ""), (4, "b1"), (5, "b1 a1"), (6, "b1 a1 d1")):
-        cut = _hop(database, corpus, ["c1", "a2"], **asked, judged=judged)
-        assert cut == {name: found[name] for name in ("a2", "c1", "e1", *more.split())}
-
-
-# --- The edges of paths ---------------------------------------------------------------------------
 
 
 def _ways(

@@ -58,10 +58,9 @@ _GRAPHS = ("medical", "diseases", "copied", "demo")
 _TRACE = "4f0c1b"
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
-#: a hub, or need a data set. test_server.py and test_lines.py run `server` with a home of their
-#: own; test_installation.py runs `install --jar`;
-#: test_generating_agents.py, test_learned.py and test_mindmap_graph.py train
-#: and ask with tiny models; test_evaluate.py evaluates.
+#: a hub, or need a data set. test_server.py runs `server` with a home of its own;
+#: test_installation.py runs `install --jar`; test_generating_agents.py, test_learned.py and
+#: test_mindmap_graph.py train and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
     r"|kgp-neo4j server (start|stop|use|logs|open)|kgp-neo4j install --jar |NEO4J_URI="

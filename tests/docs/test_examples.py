@@ -1,4 +1,4 @@
-"""The scripts of examples/, run as their first lines say, on the demo's documents and triples."""
+"""The scripts of examples/, run on the demo's data, and of benchmarks/, which say their use."""
 
 import runpy
 import sys
@@ -58,3 +58,21 @@ def test_an_agent_of_ones_own_walks(run: Callable[..., str]) -> None:
 
 def test_the_corpus_in_graph_data_science(run: Callable[..., str]) -> None:
     assert len(run("graph_data_science.py", str(DOCUMENTS)).splitlines()) == 3
+
+
+_FOLDER = Path(__file__).parents[2] / "benchmarks"
+_SCRIPTS = sorted(path.stem for path in _FOLDER.glob("[!_]*.py"))
+
+
+@pytest.mark.parametrize("script", _SCRIPTS)
+def test_each_script_says_how_it_is_used(
+    script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Within this process: twenty more would each import the package.
+    monkeypatch.syspath_prepend(_FOLDER)
+    monkeypatch.setattr(sys, "argv", ["", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(_FOLDER / f"{script}.py"), run_name="__main__")
+    assert not ended.value.code
+    said = capsys.readouterr().out
+    assert f"usage: {script}.py" in said

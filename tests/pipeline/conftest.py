@@ -1,7 +1,5 @@
-"""What several tests of the pipeline share: corpora of a few films, a knowledge graph's name."""
+"""What several tests of the pipeline share: corpora of a few films."""
 
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.graphs import delete_graph
 
 
 @pytest.fixture
@@ -25,12 +22,3 @@ def joined(database: Database, films: str) -> str:
     """The same, connected."""
     connect(database, films)
     return films
-
-
-@pytest.fixture
-def graph(database: Database) -> Iterator[str]:
-    """The name of a knowledge graph of the test's own; what is in it is deleted afterwards."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    yield name
-    if database.read("explore/graph", graph=name):
-        delete_graph(database, name)

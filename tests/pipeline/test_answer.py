@@ -11,15 +11,14 @@ from asking import ask
 from commands import environment, prints
 from graphs import load_records, rows, write_file
 
+from kgp_neo4j import Answer, Database, KgpError, Question
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
-from kgp_neo4j.types.corpus import Answer, Question
-from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.types.errors import ConfigurationError
 
 _HERE = Connection(
     "bolt://127.0.0.1:7687", "neo4j", "secret & # pass", browser="http://127.0.0.1:7474"
@@ -100,38 +99,15 @@ def test_checked_answers(database: Database, demo_corpus: str, agent: str, quest
     assert json.loads(json.dumps(dataclasses.asdict(answer), allow_nan=False))
 
 
-def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Path) -> None:
-    records = [
-        ("Ardfin Lighthouse", "It stands on a rock. Isobel Tarn designed the tower. It is white."),
-        ("Isobel Tarn", "She liked ponies. She was born in Kettlehaven. She wrote letters."),
-        ("Ruan Quarry", "It is deep. Otters live in it now. Nobody goes there."),
-    ]
-    load_records(database, corpus, tmp_path, *records)
-    connect(database, corpus)
-    for agent in ("tfidf", "knn"):
-        retriever = PassageRetriever(database, corpus, agent=agent)
-        answer = ask(database, corpus, "Who designed Ardfin Lighthouse?", retriever)
-        assert "Isobel Tarn designed the tower." in [s.text for s in answer.sentences]
-        assert answer.text == "Isobel Tarn"
-        answer = ask(database, corpus, "Where was Isobel Tarn born?", retriever)
-        assert "She was born in Kettlehaven." in [s.text for s in answer.sentences]
-        assert answer.text == "Kettlehaven"
-        _checked(database, answer)
-
-
-@pytest.mark.parametrize("question", ["", "  ", "\n\t", "\u3000"])
-def test_an_empty_question(database: Database, demo_corpus: str, question: str) -> None:
+def test_an_empty_question_and_nothing_found(database: Database, demo_corpus: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
-    with pytest.raises(ConfigurationError, match="the question is empty"):
-        ask(database, retriever.corpus, question, retriever)
-
-
-@pytest.mark.parametrize("question", ["zebra quagga", "?!", "the", "\u200b"])
-def test_nothing_found(database: Database, demo_corpus: str, question: str) -> None:
-    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
-    answer = ask(database, demo_corpus, question, retriever)
-    assert (answer.text, answer.sentences, answer.passages, answer.paths) == ("", (), (), ())
-    assert answer.browser is None
+    for empty in ("", "\n\t", "\u3000"):
+        with pytest.raises(ConfigurationError, match="the question is empty"):
+            ask(database, demo_corpus, empty, retriever)
+    for question in ("zebra quagga", "?!", "the", "\u200b"):
+        answer = ask(database, demo_corpus, question, retriever)
+        assert (answer.text, answer.sentences, answer.passages, answer.paths) == ("", (), (), ())
+        assert answer.browser is None
 
 
 def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) -> None:
@@ -190,9 +166,6 @@ def test_what_a_question_names_and_its_parts(
     assert ask(database, corpus, asked, retriever).text == "27 years"
     about = ask(database, corpus, "What are these texts about?", retriever)
     assert (about.tier, len(about.sentences)) == ("evidence", 3)
-
-
-# --- The link into Browser ------------------------------------------------------------------------
 
 
 def test_link() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from kgp_neo4j import Answer, Corpus, Passage, Question, ReasoningPath, Retrieval
+from kgp_neo4j import Answer, Corpus, Database, Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence, Reading
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 

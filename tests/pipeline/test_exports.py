@@ -14,17 +14,15 @@ from commands import begin, environment, prints, refuses
 from graphs import load_records, rows, write_file, write_jsonl
 from zips import pack, unpack
 
+from kgp_neo4j import Corpus, Database, KgpError, KnowledgeGraph
 from kgp_neo4j.corpus.answer.traces import store, traces
-from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
 from kgp_neo4j.mindmap.load.export_graph import import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.types.errors import CorpusError, GraphError, InputError, KgpError
+from kgp_neo4j.types.errors import CorpusError, GraphError, InputError
 
 pytestmark = pytest.mark.newest
 
@@ -103,9 +101,6 @@ def test_graphs_come_back(database: Database, taken: Callable[[str], str], tmp_p
     assert unpack(second.read_bytes()) == unpack(first.read_bytes())
     with pytest.raises(GraphError, match="already"):
         import_graph(database, first)
-
-
-# --- Files that are none --------------------------------------------------------------------------
 
 
 def _forged(file: Path, change: Callable[[dict[str, Any], list[Any], list[Any]], object]) -> Path:
@@ -190,9 +185,6 @@ def test_what_fails_while_it_is_written_is_undone(database: Database, tmp_path: 
         import_corpus(database, file)
     left = "MATCH (n) WHERE n.corpus = $c OR n.name = $c RETURN n"
     assert rows(database, left, c="towers") == []
-
-
-# --- Cut off --------------------------------------------------------------------------------------
 
 
 def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(

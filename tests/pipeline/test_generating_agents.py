@@ -1,6 +1,7 @@
-"""The agent llama: trained from supporting facts, then steering a traversal."""
+"""The agents that write what they expect: llama, trained here, and chat, over a local server."""
 
 import json
+import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,13 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import environment, prints
+from chat_server import ChatServer, Reply, completion
+from commands import environment, kgp, prints
 from graphs import write_lines
 from questions import hotpot
 from tiny_models import tiny_llama
 
+from kgp_neo4j import (
+    AgentSettings,
+    Database,
+    KgpError,
+    Passage,
+    Question,
+    ReasoningPath,
+    TraversalSettings,
+)
 from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
 from kgp_neo4j.corpus.traverse.agents.generating import (
+    ChatAgent,
     GeneratingAgent,
     alpaca_prompt,
     chat_prompt,
@@ -22,18 +34,15 @@ from kgp_neo4j.corpus.traverse.agents.generating import (
     readable,
     titled_line,
 )
-from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.train import fitting
 from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.llama import LlamaSettings, train_llama
-from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
-from kgp_neo4j.types.errors import ConfigurationError, KgpError, ModelError
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.corpus import Step
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
 # The bridge's designer is named on the path's first passage; his reason is on the second one.
 _QUESTION = "Why did the designer of the Hesk Bridge become an engineer?"
@@ -79,9 +88,6 @@ def trained(llama: Path, questions: Path, tmp_path_factory: pytest.TempPathFacto
     return out
 
 
-# --- What is asked --------------------------------------------------------------------------------
-
-
 def test_long_evidence_loses_its_oldest_sentences() -> None:
     evidence = ["One is old. Two is older.", "Three is near. Four is last."]
 
@@ -121,9 +127,6 @@ def test_what_a_model_writes_is_read_as_text(written: str, read: str) -> None:
     assert readable(written) == read
 
 
-# --- Writing --------------------------------------------------------------------------------------
-
-
 class _Counting(GeneratingAgent):
     """Says what evidence it was given, and counts how often it was asked."""
 
@@ -157,9 +160,6 @@ def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
     ]
     agent.next_evidence("Another?", [_path("a")], passages)
     assert agent.asked[2:] == [("Another?", [("text a",)])]
-
-
-# --- Training -------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -207,9 +207,6 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(
     assert train_llama([questions], out, replace(settings, epochs=1), overwrite=True).steps == 2
 
 
-# --- Models that cannot be used -------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.train
 def test_pickled_weights_are_never_read(trained: Path, tmp_path: Path) -> None:
@@ -238,45 +235,6 @@ def test_settings_that_do_not_fit_the_agent(name: str, settings: Any, said: str)
         make_agent(name, None, AgentSettings(**settings))
 
 
-# --- Through the database -------------------------------------------------------------------------
-
-
-def _found(database: Database, corpus: str, agent: Agent) -> str:
-    """Return the title of the one passage that an agent moves to from the question's seed."""
-    retriever = PassageRetriever(
-        database,
-        corpus,
-        agent=agent,
-        settings=TraversalSettings(budget=2, seeds=1, branching=1, hops=1),
-    )
-    retrieval = retriever.retrieve(Question("", _QUESTION))
-    titles = {passage.id: passage.title for passage in retrieval.passages}
-    (path,) = [path for path in retrieval.paths if len(path.steps) == 2]
-    assert titles[path.steps[0].passage] == "Hesk Bridge"
-    return titles[path.last]
-
-
-class _Reasoning(GeneratingAgent):
-    """Writes the right evidence."""
-
-    name = "reasoning"
-
-    def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
-        return [_REASON for _ in evidence]
-
-
-def test_the_evidence_written_leads_to_the_bridge(
-    database: Database, demo_corpus: str, encoder: Encoder
-) -> None:
-    assert _found(database, demo_corpus, _Reasoning(encoder)) == "Yusuf Arden"
-    # Draws depend on the passages' ids, so on the corpus's name, which is new in each run.
-    drawn = [
-        _found(database, demo_corpus, make_agent("random", encoder, AgentSettings(seed=s)))
-        for s in range(24)
-    ]
-    assert len(set(drawn)) > 1
-
-
 @pytest.mark.slow
 @pytest.mark.train
 def test_ask_with_a_trained_model(trained: Path, demo_corpus: str, connection: Connection) -> None:
@@ -286,3 +244,97 @@ def test_ask_with_a_trained_model(trained: Path, demo_corpus: str, connection: C
     first, second = ([passage["id"] for passage in run["passages"]] for run in runs)
     # Passages that score alike may come in another order: sums of threads differ in last digits.
     assert (first[0], set(first)) == (second[0], set(second))
+
+
+_KEY = "sk-only-for-tests"
+
+
+def _agent(chat_server: ChatServer, **settings: Any) -> ChatAgent:
+    return ChatAgent(AgentSettings(**({"model": "m", "url": chat_server.url} | settings)), None)
+
+
+def _next(agent: ChatAgent, *ids: str) -> list[str]:
+    """Return what an agent expects on paths of one passage each."""
+    paths = [ReasoningPath((Step(passage, "seed", 1.0),)) for passage in ids]
+    passages = {i: Passage(i, "d", f"Title {i}", 0, 0, 1, f"Text {i}.") for i in ids}
+    return [evidence.text for evidence in agent.next_evidence("Who?", paths, passages)]
+
+
+def test_each_path_is_asked_for_with_its_evidence(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{_KEY}\n")
+    chat_server.answer = lambda body: (
+        200,
+        completion(f"after {body['messages'][1]['content'][-2:]}"),
+    )
+    agent = _agent(chat_server, temperature=0.5, seed=3)
+    ids = [str(n) for n in range(9)]
+    assert _next(agent, *ids) == [f"after {n}." for n in ids]
+    assert set(chat_server.keys) == {f"Bearer {_KEY}"}
+    assert len(chat_server.bodies) == 9
+    body = next(b for b in chat_server.bodies if "Text 4." in b["messages"][1]["content"])
+    assert (body["model"], body["temperature"], body["seed"]) == ("m", 0.5, 3)
+    assert body["messages"][0]["role"] == "system"
+    assert body["messages"][1]["content"] == "Question: Who?\nEvidence:\n1. Title 4: Text 4."
+
+
+@pytest.mark.parametrize(
+    "reply", [completion(None, refusal="I will not."), completion("<think>I wonder", "length")]
+)
+def test_a_single_reply_without_evidence_leaves_the_question(
+    chat_server: ChatServer, reply: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        lost = "Text b." in body["messages"][1]["content"]
+        return 200, reply if lost else completion("Here.")
+
+    chat_server.answer = answer
+    with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
+        assert _next(_agent(chat_server), "a", "b") == ["Here.", "Who?"]
+    assert "gave no evidence for 1 of 2 paths" in caplog.text
+
+
+def test_what_a_server_says_steers_the_traversal(
+    chat_server: ChatServer, database: Database, demo_corpus: str
+) -> None:
+    """The same question and seed, and two replies: each leads to the passage that it speaks of."""
+    said = {
+        "Yusuf Arden": "He became an engineer to visit his grandmother in April.",
+        "Sula Grey": "The ferry Sula Grey carried cars, sheep and schoolchildren.",
+    }
+    for title, text in said.items():
+        chat_server.answer = lambda body, text=text: (200, completion(text))  # type: ignore[misc]
+        retriever = PassageRetriever(
+            database,
+            demo_corpus,
+            agent="chat",
+            settings=TraversalSettings(budget=2, seeds=1, branching=1, hops=1),
+            agent_settings=AgentSettings(model="m", url=chat_server.url),
+        )
+        question = "Why did the designer of the Hesk Bridge become an engineer?"
+        found = retriever.retrieve(Question("", question))
+        assert {p.title for p in found.passages} == {"Hesk Bridge", title}
+        asked = chat_server.bodies[-1]["messages"][1]["content"]
+        assert question in asked
+        assert "designed by Yusuf Arden" in asked
+
+
+def test_command_line(chat_server: ChatServer, demo_corpus: str, connection: Connection) -> None:
+    line = ("ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--json")
+    chat = ("--agent", "chat", "--model", "m", "--chat-url", chat_server.url)
+    done = kgp(*line, *chat, **environment(connection), OPENAI_API_KEY=_KEY)
+    assert json.loads(done.stdout)["agent"] == "chat", done.stderr
+    assert _KEY not in done.stdout + done.stderr
+    assert chat_server.bodies
+
+
+def test_keys_are_checked_before_they_are_sent(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
+        ChatAgent(AgentSettings(model="m"), None)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
+        _agent(chat_server)
+    assert "sk-" not in str(caught.value)

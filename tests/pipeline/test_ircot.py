@@ -1,22 +1,17 @@
 """IRCoT: each thought fetches, the turns are bounded, and the answer comes by the same prompt."""
 
-from collections.abc import Iterator
-
 import pytest
 from graphs import load_records
 from scripted_model import Scripted
 
+from kgp_neo4j import Database, Question, TraversalSettings
 from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.ircot import Ircot
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import Reply
-from kgp_neo4j.types.settings import TraversalSettings
 
 _QUESTION = "Over what shop did the designer of the Hesk Bridge grow up?"
 _RECORDS = (
@@ -33,12 +28,10 @@ _LAST = "Answer: a bakery\nBecause: Her childhood was spent above a bakery."
 
 
 @pytest.fixture(scope="module")
-def sound(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    name = "test ircot"
-    load_records(database, name, tmp_path_factory.mktemp("ircot"), *_RECORDS)
-    connect(database, name, edges=["tfidf"])
-    yield name
-    delete_corpus(database, name)
+def sound(database: Database, shared_corpus: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    load_records(database, shared_corpus, tmp_path_factory.mktemp("ircot"), *_RECORDS)
+    connect(database, shared_corpus, edges=["tfidf"])
+    return shared_corpus
 
 
 def _retriever(database: Database, corpus: str, budget: int = 30) -> PassageRetriever:

@@ -9,17 +9,14 @@ from commands import environment, prints, refuses
 from graphs import write_file, write_lines
 from questions import hotpot
 
+from kgp_neo4j import AgentSettings, Database, Question, Retrieval, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.demo import QUESTION, prepare
-from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.train.scorer import train_scorer
-from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 pytestmark = pytest.mark.newest
 
@@ -109,36 +106,26 @@ def test_only_edges_asked_for_are_walked(database: Database, demo_corpus: str, e
     assert walked <= {edge, "MENTIONS"}
 
 
-# --- Training -------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.train
 def test_training_writes_a_scorer_that_asks(
-    connection: Connection, demo_corpus: str, questions: Path, tmp_path: Path
+    database: Database, demo_corpus: str, questions: Path, tmp_path: Path
 ) -> None:
+    server = environment(database.connection)
     out = tmp_path / "scorer"
     arguments = ("--set", f"{demo_corpus}={questions}", "--out", str(out))
-    report = json.loads(prints("train", "scorer", *arguments, "--json", **environment(connection)))
+    report = json.loads(prints("train", "scorer", *arguments, "--json", **server))
     assert report["questions"] == {demo_corpus: 12}
     assert report["left_out"] == {demo_corpus: 0}
     assert 0 <= report["reached"][demo_corpus] <= 1
     assert demo_corpus in (out / "README.md").read_text(encoding="utf-8")
     line = ("ask", QUESTION, "--corpus", demo_corpus, "--agent", "learned", "--model", str(out))
-    asked = json.loads(prints(*line, "--json", **environment(connection)))
+    asked = json.loads(prints(*line, "--json", **server))
     assert asked["agent"] == "learned"
-    again = refuses("train", "scorer", *arguments, "--seed", "1", **environment(connection))
+    again = refuses("train", "scorer", *arguments, "--seed", "1", **server)
     assert "other settings" in again
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_training_puts_its_own_questions_right(
-    database: Database, demo_corpus: str, questions: Path, tmp_path: Path
-) -> None:
-    sets = {demo_corpus: questions}
-    train_scorer(database, sets, tmp_path / "out")
-    agent = AgentSettings(model=str(tmp_path / "out"))
+    # It puts its own questions right.
+    agent = AgentSettings(model=str(out))
     retriever = PassageRetriever(database, demo_corpus, agent="learned", agent_settings=agent)
     assert isinstance(retriever.open(), LearnedAgent)
     for question, titles in _QUESTIONS:
@@ -160,12 +147,3 @@ def test_bad_training_input_is_told(
     other = write_lines(tmp_path / "other.jsonl", row)
     with pytest.raises(ConfigurationError, match="no question has its supporting facts"):
         train_scorer(database, {demo_corpus: other}, tmp_path / "c")
-
-
-@pytest.mark.slow
-def test_a_model_that_is_none_is_told(
-    connection: Connection, demo_corpus: str, tmp_path: Path
-) -> None:
-    line = ("ask", QUESTION, "--corpus", demo_corpus, "--agent", "learned")
-    said = refuses(*line, "--model", str(tmp_path), **environment(connection))
-    assert "this is no scorer" in said

@@ -26,9 +26,6 @@ def _linked(database: Database, graph: str, question: str) -> list[tuple[str, st
     return [(e.surface, e.name, e.by) for e in link(open_graph(database, graph), question)]
 
 
-# --- Without a model ------------------------------------------------------------------------------
-
-
 def test_names_aliases_and_word_forms(database: Database, english: str) -> None:
     assert _linked(database, english, "Is it influenza? I have a fever and dry coughs.") == [
         ("influenza", "Flu", "alias"),
@@ -145,9 +142,6 @@ def test_graphs_are_apart(graph: StoredGraph, database: Database, chinese: str) 
     assert link(graph, "流行性感冒") == []
 
 
-# --- With a model ---------------------------------------------------------------------------------
-
-
 def test_a_model_extracts(graph: StoredGraph) -> None:
     reply = 'Here it is: ["stomach cramps", "feeling nauseous", "quantum chromodynamics"]'
     model = Scripted([reply])
@@ -179,9 +173,6 @@ def test_a_model_extracts(graph: StoredGraph) -> None:
 )
 def test_replies(graph: StoredGraph, reply: str, surfaces: list[str]) -> None:
     assert [e.surface for e in link(graph, "a fever", write=lambda _: reply)] == surfaces
-
-
-# --- The statements -------------------------------------------------------------------------------
 
 
 def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: Encoder) -> None:

@@ -2,18 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import environment, kgp
+from connected import Watched
 from graphs import rows, write_file
-from small_kg import CHINESE, ENGLISH, load_chinese, load_english
+from small_kg import ENGLISH, load_chinese, load_english
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load import load_graph as loading
 from kgp_neo4j.mindmap.load.gather import parse_type
@@ -21,8 +20,13 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.pretrained import CHINESE_ENCODER
-from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
+from kgp_neo4j.types.errors import (
+    ConfigurationError,
+    DatabaseError,
+    EncoderError,
+    GraphError,
+    InputError,
+)
 
 
 def _triples(database: Database, graph: str) -> set[tuple[str, str, str]]:
@@ -59,9 +63,6 @@ def _snapshot(database: Database, graph: str) -> list[Any]:
     ]
 
 
-# --- Files of triples -----------------------------------------------------------------------------
-
-
 def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_path: Path) -> None:
     account = load_english(database, graph, tmp_path, embed=True)
     assert (account.entities, account.relationships, account.embedded) == (13, 20, 13)
@@ -81,16 +82,6 @@ def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_pat
         "labels": ["Symptom"],
     }
     assert next(g for g in graphs(database) if g.name == graph).encoder == encoder.name
-
-
-def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None:
-    account = load_chinese(database, graph, tmp_path, embed=True)
-    assert _triples(database, graph) == set(CHINESE)
-    assert account.types == {"症状": 4, "疾病": 3, "药物": 2, "科室": 1}
-    # The encoder is that of the names' language.
-    assert account.embedded == account.entities == 10
-    (stored,) = database.read("explore/graph", graph=graph)
-    assert stored["encoder"] == CHINESE_ENCODER
 
 
 @pytest.mark.parametrize(
@@ -261,11 +252,9 @@ def test_names_duplicates_missing_values(database: Database, graph: str, tmp_pat
         ("a.tsv", "A\tto", "2 fields where head, relation and tail are expected"),
         ("a.tsv", f"A\tto\t{'x' * 1001}", "a name of 1,001 characters, more than 1,000"),
         ("a.tsv", f"A\t{'x' * 201}\tB", "a relation of 201 characters"),
-        ("a.tsv", "A\x01\tto\tB", r"a control character \(U\+0001\)"),
         ("a.tsv", "A\t__\tB", None),
         ("a.csv", 'A,to,"B', "not separated values"),
         ("a.jsonl", '{"head": "A", "relation": "to", "tail": ["B"]}', "'tail' is no text"),
-        ("a.jsonl", '{"head": ', "not JSON"),
         ("a.jsonl", '["A", "to", "\\ud800"]', "a lone surrogate"),
     ],
 )
@@ -319,9 +308,6 @@ def test_a_type_of_our_own_is_no_label(database: Database, graph: str, tmp_path:
     assert labels == {"A": ("T) (e", ["T) (e"]), "B": ("Corpus", [])}
 
 
-# --- Types ----------------------------------------------------------------------------------------
-
-
 def test_where_types_come_from(database: Database, graph: str, tmp_path: Path) -> None:
     lines = [
         "head\trelation\ttail\ttail_type",
@@ -355,8 +341,6 @@ def test_where_types_come_from(database: Database, graph: str, tmp_path: Path) -
         load_graph(database, [path], graph, types={"treats": ("\x00", "")}, embed=False)
 
 
-# --- Tables ---------------------------------------------------------------------------------------
-
 _TABLE = """idx,disease,Symptom,reason,TestsAndProcedures,commonMedications
 0,Panic disorder,"['Anxiety', 'Chest \\'tightness\\'', ""Crohn's"", nan]",x,['EKG'],"['Xanax', '']"
 1,Turner syndrome,[],"a, b",,nan
@@ -381,15 +365,8 @@ def test_a_table_with_lists(database: Database, graph: str, tmp_path: Path) -> N
     # nan and '' within lists, in both directions, and the row without a name.
     assert account.skipped == 5
     for cell in (
-        "__import__('os')",
-        "['a' 'b']",
-        "['a', ['b']]",
-        "[f'{1}']",
-        "[b'x']",
-        "['a",
-        "[" * 100_000,
-        "['" + "\\" * 100_001 + "]",
-        "[" + " " * 100_000 + "(]",
+        *("__import__('os')", "['a' 'b']", "['a', ['b']]", "[f'{1}']", "[b'x']", "['a"),
+        *("[" * 100_000, "['" + "\\" * 100_001 + "]", "[" + " " * 100_000 + "(]"),
     ):
         bad = write_file(tmp_path / "b.csv", f'{_TABLE}3,Flu,"{cell}",,,\n')
         with pytest.raises(InputError, match=r"b\.csv:5: .*'Symptom'"):
@@ -417,34 +394,31 @@ def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None
     assert not [name for name in found if "详细" in name or "..." in name or "？" in name]
 
 
-def _disease(**values: object) -> dict[str, object]:
-    """Return a record of the form of QASystemOnMedicalKG's medical.json."""
-    return {
-        "_id": {"$oid": "5bb578b6831b973a137e3ee6"},
-        "name": "霜咳",
-        "desc": "霜咳是一种虚构的疾病，多见于海边。",
-        "symptom": ["夜间咳嗽", "声音嘶哑"],
-        "acompany": ["潮热病"],
-        "cure_department": ["内科", "呼吸内科"],
-        "cure_way": ["药物治疗"],
-        "check": ["喉镜"],
-        "recommand_drug": ["霜草糖浆"],
-        "drug_detail": ["北湾霜草糖浆(霜草糖浆)"],
-        "do_eat": ["梨"],
-        "not_eat": ["辣椒"],
-        "recommand_eat": ["梨汤", "白粥"],
-    } | values
+#: A record of the form of QASystemOnMedicalKG's medical.json.
+_DISEASE = {
+    "_id": {"$oid": "5bb578b6831b973a137e3ee6"},
+    "name": "霜咳",
+    "desc": "霜咳是一种虚构的疾病，多见于海边。",
+    "symptom": ["夜间咳嗽", "声音嘶哑"],
+    "acompany": ["潮热病"],
+    "cure_department": ["内科", "呼吸内科"],
+    "cure_way": ["药物治疗"],
+    "check": ["喉镜"],
+    "recommand_drug": ["霜草糖浆"],
+    "drug_detail": ["北湾霜草糖浆(霜草糖浆)"],
+    "do_eat": ["梨"],
+    "not_eat": ["辣椒"],
+    "recommand_eat": ["梨汤", "白粥"],
+}
 
 
 def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> None:
-    records = [_disease(), {"name": "潮热病", "check": None}]
+    records = [_DISEASE, {"name": "潮热病", "check": None}]
     lines = [json.dumps(record, ensure_ascii=False) for record in records]
     path = write_file(tmp_path / "medical.json", f"[{', '.join(lines)}]")
     account = load_graph(database, [path], graph, mapping="qa-system-medical", embed=False)
-    assert account.types == {
-        "疾病": 2, "症状": 2, "科室": 2, "食物": 2, "食谱": 2, "检查": 1, "治疗": 1, "药品": 1,
-        "药物": 1,
-    }  # fmt: skip
+    kinds = {"疾病": 2, "症状": 2, "科室": 2, "食物": 2, "食谱": 2, "检查": 1, "治疗": 1}
+    assert account.types == kinds | {"药品": 1, "药物": 1}
     triples = _triples(database, graph)
     assert len(triples) == 25
     assert {
@@ -456,8 +430,8 @@ def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> 
         ("北湾霜草糖浆(霜草糖浆)", "药物治疗", "霜咳"),
     } <= triples
     for bad, reason in (
-        (_disease(symptom=[1]), "'symptom' holds neither"),
-        (_disease(symptom={"a": "b"}), "'symptom' holds neither"),
+        (_DISEASE | {"symptom": [1]}, "'symptom' holds neither"),
+        (_DISEASE | {"symptom": {"a": "b"}}, "'symptom' holds neither"),
         ({"symptom": ["x"]}, "no object with a text 'name'"),
         (["霜咳"], "no object with a text 'name'"),
     ):
@@ -485,7 +459,6 @@ relation = "r"
         ("name = " + "[" * 9_000, r"this is no TOML \(it is nested too deeply"),
         ('name = "n"\n', "at least one .*columns.* is needed"),
         (_MAPPING + 'form = "json"\n', r".*'json'.*\$.columns\[.*form"),
-        (_MAPPING + 'noise = ["("]\n', r".*unknown field `noise` .*\$.columns"),
         (f'noise = ["{"(" * 5_000}"]\n{_MAPPING}', ".* no regular expression"),
         (_MAPPING + 'typo = "x"\n', ".*unknown field `typo`"),
         (_MAPPING.replace('"T"', '"\\u0007"'), "the type is a control character"),
@@ -507,9 +480,6 @@ def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_pa
     path = write_file(tmp_path / "a.csv", "disease,Symptom\nFlu,['Fever']\n")
     with pytest.raises(InputError, match=r"a\.csv:1: there is no column 'TestsAndProcedures'"):
         load_graph(database, [path], "x", mapping="chatdoctor", embed=False)
-
-
-# --- A graph that is there ------------------------------------------------------------------------
 
 
 def test_a_stored_graph_is_copied_and_stays(database: Database, graph: str, tmp_path: Path) -> None:
@@ -543,9 +513,6 @@ def test_a_stored_graph_is_copied_and_stays(database: Database, graph: str, tmp_
         rows(database, own + "DETACH DELETE n", l=[drug, illness])
 
 
-# --- Again, killed, at once, deleted --------------------------------------------------------------
-
-
 def test_loading_again_changes_nothing_and_adds_what_is_new(
     database: Database, graph: str, tmp_path: Path
 ) -> None:
@@ -562,28 +529,13 @@ def test_loading_again_changes_nothing_and_adds_what_is_new(
     assert ("Measles", "has_symptom", "Fever") in _triples(database, graph)
 
 
-class _Meanwhile(Database):
-    """A database where something happens before a batch of relationships is written."""
-
-    def __init__(self, connection: Connection, batch: int, happens: Callable[[], object]) -> None:
-        super().__init__(connection)
-        self._left, self._happens = batch, happens
-
-    def write(self, path: str, **values: object) -> list[dict[str, object]]:
-        self._left -= path == "load_kg/relationships"
-        if self._left < 0:
-            self._left = 1_000
-            self._happens()
-        return super().write(path, **values)
-
-
 def test_a_load_that_was_cut_short_goes_on(
     database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_file(tmp_path / "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(100)))
     monkeypatch.setattr(loading, "BATCH", 10)
-    cut = _Meanwhile(database.connection, 5, lambda: 1 / 0)
-    with cut, pytest.raises(ZeroDivisionError):
+    cut = Watched(database, "load_kg/relationships", run=6)
+    with cut, pytest.raises(DatabaseError):
         load_graph(cut, [path], graph, embed=False)
     # What was committed stays, whole: batches of ten.
     assert len(_triples(database, graph)) == 50
@@ -600,7 +552,7 @@ def test_a_second_load_takes_over(
     def second() -> None:
         load_graph(database, [path], graph, embed=False)
 
-    first = _Meanwhile(database.connection, 2, second)
+    first = Watched(database, "load_kg/relationships", run=3, happens=second)
     with first, pytest.raises(GraphError, match="another load or deletion of this graph began"):
         load_graph(first, [path], graph, embed=False)
     # No relationship is there twice.
@@ -668,9 +620,6 @@ def test_what_a_user_adds_stays_uncounted(database: Database, graph: str, tmp_pa
     delete_graph(database, graph)
     assert list(_entities(database, graph)) == ["mine"]
     rows(database, "MATCH (e:Entity {graph: $g}) DETACH DELETE e", g=graph)
-
-
-# --- The commands ---------------------------------------------------------------------------------
 
 
 def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:

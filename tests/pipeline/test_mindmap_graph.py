@@ -1,4 +1,4 @@
-"""Questions over real knowledge graphs, from the command line too: offline, and with a model."""
+"""Questions over real knowledge graphs: from Python and the command line, with a model or not."""
 
 import json
 import re
@@ -11,18 +11,19 @@ from chat_server import ChatServer, completion
 from commands import environment, prints, refuses
 from graphs import rows
 from scripted_model import Scripted
-from small_kg import kept
+from small_kg import ENGLISH, kept, write_triples
 
+from kgp_neo4j import Database, KnowledgeGraph, MindMap, MiningSettings
 from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
-from kgp_neo4j.types.errors import ConfigurationError, GraphError
-from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.errors import GraphError
+from kgp_neo4j.types.mindmap import GraphLoadReport, ReasoningGraph
 
 _QUESTION = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
 
@@ -101,19 +102,6 @@ def test_hostile_questions_end_well(database: Database, demo_graph: str, questio
     assert answer.question == question
 
 
-def test_errors_say_what_to_do(database: Database, demo_graph: str) -> None:
-    with pytest.raises(GraphError, match="no knowledge graph 'no such'"):
-        ask_graph(database, "no such", "What?")
-    for question in ("", "  \n"):
-        with pytest.raises(ConfigurationError, match="empty"):
-            ask_graph(database, demo_graph, question)
-    with pytest.raises(ConfigurationError, match="Unicode"):
-        ask_graph(database, demo_graph, "half \ud800")
-
-
-# --- The command line -----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def given(connection: Connection, demo_graph: str) -> dict[str, str]:
     """The server, and the graph as one that is configured."""
@@ -157,9 +145,6 @@ def test_the_browser_link(database: Database, connection: Connection, demo_graph
     assert {"Pale tide", "Fatigue", "Iron of Hesk"} <= names
 
 
-# --- Over a chat server ---------------------------------------------------------------------------
-
-
 def _replying(server: ChatServer, *replies: str) -> str:
     """Let the server give these replies in turn; return its address."""
     left = list(replies)
@@ -189,8 +174,6 @@ def test_what_contradicts_a_graph_is_shown(given: dict[str, str], chat_server: C
     assert "The evidence points most to Pale tide" in shown
 
 
-# --- The page -------------------------------------------------------------------------------------
-
 _DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -200,12 +183,64 @@ def test_the_page_shows_what_its_commands_print(given: dict[str, str]) -> None:
     printed = prints("mindmap", _QUESTION, **given)
     (shown,) = re.findall(r"```text\n(Entities of the question\n.*?)```", page, re.DOTALL)
     # Cosines, and what is as good as another, may differ from machine to machine.
-    assert _lines(shown) <= _lines(printed)
+    drawn, told = (
+        {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│─").strip() for line in text.splitlines()}
+        for text in (shown, printed)
+    )
+    assert drawn <= told
     assert "tired → Fatigue" in printed
     assert "    ├── need medical test →  Blood count" in printed
     assert "\x1b" not in printed
     assert "more lines (--show)" in prints("mindmap", _QUESTION, "--show", "2", **given)
 
 
-def _lines(text: str) -> set[str]:
-    return {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│─").strip() for line in text.splitlines()}
+@pytest.fixture
+def graph(database: Database, corpus: str, tmp_path: Path) -> KnowledgeGraph:
+    file = write_triples(tmp_path / "triples.tsv", ENGLISH)
+    made = KnowledgeGraph(corpus, database=database)
+    account = made.load([file], types={"has_symptom": ("Disease", "Symptom")})
+    assert isinstance(account, GraphLoadReport)
+    assert (account.entities, account.relationships) == (13, len(ENGLISH))
+    return made
+
+
+@pytest.mark.newest
+def test_from_files_to_an_answer(graph: KnowledgeGraph) -> None:
+    with graph:
+        linked = graph.link("I have a dry cough and a fever.")
+        assert {entity.name for entity in linked} == {"Dry cough", "Fever"}
+        mined = graph.mine("I have a dry cough and a fever.", MiningSettings(size=5))
+        assert isinstance(mined, ReasoningGraph)
+        assert len(mined.triples) <= 5
+        answer = graph.ask(["I have a dry cough.", "And a fever."])
+        assert isinstance(answer, MindMap)
+        assert answer.candidates[0].name == "Flu"
+        assert answer.by == "evidence"
+    # A graph that was given its database leaves it open.
+    assert graph.database.read("inspect/graphs")
+    graph.delete()
+    with pytest.raises(GraphError):
+        graph.ask("I have a fever.")
+
+
+@pytest.mark.newest
+def test_what_is_denied_or_lacking(database: Database, tmp_path: Path) -> None:
+    rows = (
+        ("Cold", "has_sign", "Cough"), ("Flu", "has_sign", "Cough"), ("Flu", "has_sign", "Fever"),
+        ("Hay fever", "has_sign", "Itchy eyes"), ("Flu", "treated_with", "Rest"),
+    )  # fmt: skip
+    with KnowledgeGraph("test denied", database=database) as graph:
+        graph.load([write_triples(tmp_path / "signs.tsv", rows)])
+        denied = graph.ask("Patient denies fever. She has a cough. What is it?")
+        lacking = graph.ask("Which illnesses do not have the sign fever?")
+        both = graph.ask("How many illnesses have the sign cough but not fever?")
+        prompt = five_parts("?", denied.reasoning)
+        graph.delete()
+    assert denied.notices == ("Taken as absent: Fever.",)
+    assert [e.status for e in denied.reasoning.entities] == ["denied", "present"]
+    assert denied.candidates[0].name == "Cold"
+    assert [s.entity for c in denied.candidates if c.name == "Flu" for s in c.against] == ["Fever"]
+    assert "Taken as absent in the question: Fever." in prompt
+    assert lacking.text.startswith("Cold and Hay fever.")
+    assert {edge.tail for edge in lacking.edges} == {"Cough", "Itchy eyes"}
+    assert both.text.startswith("1: Cold.")

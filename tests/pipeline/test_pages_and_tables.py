@@ -10,7 +10,7 @@ from graphs import rows
 from structured_documents import store
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
-from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.traverse.paths import read_passages
@@ -77,16 +77,6 @@ def test_a_passage_of_a_scanned_page_says_so(database: Database, corpus: str) ->
     assert [passage.recognised for passage in passages] == [False, True, False]
     assert passages[1].place.startswith("page 2 (recognised), passage 2, characters 30–")
     assert read_passages(database, [passages[1].id]) == {passages[1].id: passages[1]}
-
-
-def test_markdown_is_one_line_a_row() -> None:
-    assert markdown(_LIGHTS, 1).splitlines() == [
-        "| Light | Tower / Height (m) | Tower / Cost | Lit |",
-        "| --- | --- | --- | --- |",
-        "| Ardfin | 38 | £41,200 | 2 November 1874 |",
-    ]
-    assert markdown(SourceTable(rows=(("a|b",), ("c\nd",)))).splitlines()[0] == "| a\\|b |"
-    assert column_names(_PLAIN) == ["", ""]
 
 
 def test_the_graph_of_a_report(database: Database, reported: str) -> None:
@@ -196,9 +186,6 @@ def test_a_table_of_many_cells_takes_several_transactions(database: Database, co
         c=corpus,
     )
     assert sizes == [{"rows": 6_000, "shown": 200, "lines": 202}]
-
-
-# --- Procedures -----------------------------------------------------------------------------------
 
 
 def test_page(database: Database, reported: str) -> None:

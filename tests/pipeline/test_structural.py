@@ -1,30 +1,33 @@
-"""Structural questions over two small documents: each look-up, its citations, its doubts."""
+"""Questions on pages and tables: what each is about, its look-up, citations and doubts."""
 
 import json
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from asking import Never, answer_structural, ask
+from commands import environment, prints
 from scripted_model import Scripted
 from structured_documents import ferries, harbours, paged, store
 
-from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.llm.call import writer
-from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.tables import SourceTable, StructuralAnswer
+from kgp_neo4j.show.terminal import print_said
+from kgp_neo4j.types.corpus import Answer, SourceDocument
+from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.tables import Citation, SourceTable, StructuralAnswer, TypeDecision
 
 
 @pytest.fixture(scope="module")
-def sound(database: Database) -> Iterator[str]:
-    """A corpus of two documents, to be read only."""
-    store(database, "test of structure", ferries(), harbours())
-    yield "test of structure"
-    delete_corpus(database, "test of structure")
+def sound(database: Database, shared_corpus: str) -> str:
+    """A corpus of two documents with pages and tables, joined by keywords; to be read only."""
+    store(database, shared_corpus, ferries(), harbours())
+    connect(database, shared_corpus, edges=["tfidf"])
+    return shared_corpus
 
 
 @pytest.mark.parametrize(
@@ -33,12 +36,10 @@ def sound(database: Database) -> Iterator[str]:
         # Documents and pages.
         ("How many pages does Sound ferries have?", ["4"]),
         ("Which document has the most pages?", ["Sound ferries"]),
-        ("What is the header of page 3 of Sound ferries?", ["Timetable 1996"]),
         ("What page number is printed on page 3 of Sound ferries?", ["1"]),
         ("What are the headings on page 2 of Sound ferries?", ["Fares"]),
         ("What are the headings of Sound ferries?",
          ["Ferries of the Sound", "Fares", "Boats", "Complaints"]),
-        ("What is on page 2 of Harbour survey?", ["The harbour master of Ardfin asked for it."]),
         ("What does the next-to-last page of Harbour survey say?",
          ["The survey was made at low tide.\n\n| Quay | Depth |\n| --- | --- |\n| North | 4.1 |\n"
           "| South | 5.5 |"]),
@@ -46,31 +47,24 @@ def sound(database: Database) -> Iterator[str]:
         ("Which pages mention the harbour master?", ["2", "1", "4"]),
         ('Which pages of Sound ferries mention "harbour master"?', ["1", "4"]),
         ("On which page do dogs first appear?", ["1"]),
-        ("How many pages of Sound ferries mention Kettlehaven?", ["2"]),
         ('How many times is "harbour master" mentioned?', ["3"]),
         ("Does page 4 of Sound ferries mention dogs?", ["no"]),
         ("Which pages mention zeppelins?", []),
-        ("Which pages of Sound ferries mention the timetable?", ["1", "2", "3", "4"]),
         # Which tables there are.
         ("How many tables are in Sound ferries?", ["2"]),
-        ("How many tables are on pages 1 to 2 of Sound ferries?", ["1"]),
         ("Is there a table on page 4 of Sound ferries?", ["no"]),
         ("What are the captions of the tables in Sound ferries?",
          ["Table 1. Fares of the summer season", "Table 2. Boats in service"]),
         ("Which tables have a column called Route?", ["Table 1", "Table 2"]),
-        ("Which page of Sound ferries has the fewest tables?", ["1", "4"]),
         ("Which pages of Sound ferries have tables?", ["2", "3"]),
         ("Which page is Table 2 on?", ["3"]),
-        ("Is Table 2 on page 3 of Sound ferries?", ["yes"]),
         ("Which document has a table about fares?", ["Sound ferries"]),
-        ("What is the depth at the South quay?", ["5.5"]),
         ("In Table 1 of Sound ferries, what is the Single fare of Port Merrin?", ["6.00"]),
         # One table.
         ("What are the columns of Table 2?", ["Boat", "Built", "Route"]),
         ("How many rows does the second table of Sound ferries have?", ["2"]),
         ("What is the header of the last column of Table 1 of Sound ferries?", ["Crossings"]),
         ("What is in row 2, column 3 of Table 1?", ["8"]),
-        ("What does the last row of Table 2 say?", ["Gannet", "1988", "Port Merrin"]),
         ("List the Route column of Table 2.", ["Kettlehaven", "Port Merrin"]),
         # Two of them.
         ("Which columns do Table 1 and Table 2 of Sound ferries have in common?", ["Route"]),
@@ -159,9 +153,6 @@ def test_what_cannot_be_told_is_not_claimed(database: Database, sound: str) -> N
     assert not free.sure
     assert free.text == ""
     assert free.markdown.startswith("Complaints")
-
-
-# --- With a language model ------------------------------------------------------------------------
 
 
 def _asked(
@@ -279,14 +270,11 @@ def test_odd_questions_raise_nothing(database: Database, sound: str, question: s
     assert isinstance(answer_structural(database, sound, question), StructuralAnswer)
 
 
-# --- What a question is about ---------------------------------------------------------------------
-
 _TYPES = {
     "structural": [
         "What is the difference between Page 1 and Table 2?",
         "In Table 3, which station has the highest average flow rate?",
         "Which pages mention the harbour master?",
-        "On which page does the word dogs first appear?",
         "How many rows does the last table have?",
     ],
     "both": [
@@ -297,9 +285,7 @@ _TYPES = {
     "content": [
         "Who designed the bridge that replaced the ferry?",
         "Which country won the most medals in table tennis in 1996?",
-        "How many people live in the town where the periodic table was first printed?",
         "What is the capital of the country whose flag has three columns of stars?",
-        "Who founded the table tennis club of the harbour?",
     ],
 }
 
@@ -341,3 +327,119 @@ def test_a_model_decides(database: Database, sound: str, reply: str, type_: str,
     reading.ask(writer(model))
     assert (reading.decision.type, reading.decision.by) == (type_, by)
     assert len(model.prompts) == (1 if by == "model" else 2)
+
+
+_TABLE = "What is the Single fare of Port Merrin in Table 1 of Sound ferries?"
+_CONTENT = "Who sells the tickets?"
+_FREE = "What may an angry passenger do, by page 4 of Sound ferries?"
+_CHOICE = '{"type": "structural", "kind": "question", "pages": [4]}'
+
+
+@pytest.mark.newest
+def test_a_structural_question_needs_no_passages(database: Database, sound: str) -> None:
+    answer = ask(database, sound, _TABLE, Never())
+    assert (answer.type.type, answer.type.by) == ("structural", "classifier")
+    assert (answer.text, answer.agent, answer.passages) == ("6.00", "structure", ())
+    [cited] = answer.structural.citations
+    assert (cited.title, cited.page, cited.row, cited.column) == ("Sound ferries", 2, 2, 2)
+    assert all(query.cypher and query.parameters for query in answer.structural.queries)
+
+
+@pytest.mark.newest
+def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str) -> None:
+    question = "Who sells the tickets, on page 1 of Sound ferries?"
+    answer = ask(database, sound, question, PassageRetriever(database, sound), type_="both")
+    assert answer.type.by == "option"
+    assert not answer.from_structure
+    assert any("harbour master sells" in sentence.text for sentence in answer.sentences)
+    sure = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="both")
+    assert sure.text == "6.00"
+    assert sure.passages
+
+
+@pytest.mark.newest
+def test_the_option_overrides_the_decision(database: Database, sound: str) -> None:
+    content = ask(database, sound, _CONTENT, PassageRetriever(database, sound))
+    assert (content.type.type, content.structural) == ("content", None)
+    assert any("harbour master sells" in sentence.text for sentence in content.sentences)
+    answer = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="content")
+    assert answer.structural is None
+    assert answer.passages
+    structural = ask(database, sound, _CONTENT, Never(), type_="structural")
+    assert structural.text == ""
+    assert structural.structural.doubt
+
+
+@pytest.mark.newest
+def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
+    model = Scripted([_CHOICE, "They may write to the harbour master."])
+    answer = ask(database, sound, _FREE, Never(), type_="model", model=model)
+    assert answer.type.by == "model"
+    assert answer.text == "They may write to the harbour master."
+    assert answer.usage.calls == len(model.prompts) == 2
+    # Without the option it decides too, where the words do not say that content is asked for.
+    later = Scripted([_CHOICE, "They may write to the harbour master."])
+    again = ask(database, sound, _FREE, Never(), model=later)
+    assert (again.text, again.type.by) == (answer.text, "model")
+    content = Scripted(['{"type": "content"}', "Answer: the harbour master [1]"])
+    other = ask(database, sound, _FREE, PassageRetriever(database, sound), model=content)
+    assert (other.type.type, other.structural) == ("content", None)
+    assert len(content.prompts) == 2
+    plain = Scripted(["Answer: the harbour master [1]"])
+    ask(database, sound, _CONTENT, PassageRetriever(database, sound), model=plain)
+    assert len(plain.prompts) == 1
+    with pytest.raises(ConfigurationError, match="no language model is there to decide"):
+        ask(database, sound, _FREE, Never(), type_="model")
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize(
+    ("reply", "text", "doubt"),
+    [
+        ("Not stated.", "", "does not find it"),
+        ("They may write to the king.", "They may write to the king.", "too little"),
+        ("They may claim 40 crowns.", "They may claim 40 crowns.", "40"),
+    ],
+)
+def test_what_the_pages_do_not_carry_is_not_stated(
+    database: Database, sound: str, reply: str, text: str, doubt: str
+) -> None:
+    model = Scripted(lambda prompt: _CHOICE if "Choose the look-up" in prompt else reply)
+    answer = ask(database, sound, _FREE, Never(), model=model)
+    assert (answer.text, answer.stated) == (text, False)
+    assert doubt in answer.structural.doubt
+
+
+@pytest.mark.newest
+def test_the_command_shows_decision_cell_and_query(database: Database, sound: str) -> None:
+    line, server = ("ask", _TABLE, "--corpus", sound), environment(database.connection)
+    shown = prints(*line, **server)
+    assert "Question type: structural (by classifier" in shown
+    assert "\n  6.00\n" in shown
+    assert "Sound ferries, page 2, Table 1, row 2 (Port Merrin), column 2 (Single fare)" in shown
+    assert "MATCH (" not in shown
+    shown = prints(*line, "--show-query", **server)
+    assert "Query (read-only)" in shown
+    assert "MATCH (" in shown
+    made = json.loads(prints(*line, "--json", **server))
+    assert made["structural"]["values"] == ["6.00"]
+    assert made["type"]["type"] == "structural"
+
+
+@pytest.mark.newest
+def test_a_tables_text_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "Sky\x1b]0;owned\x07 \u202ebackwards\r"
+    citation = Citation("d", hostile, row=1, row_name=hostile, column=1, text=hostile)
+    answer = StructuralAnswer(
+        hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
+    )
+    kind = TypeDecision("structural")
+    asked = Answer("", "c", "structure", hostile, structural=answer, type=kind)
+    print_said(asked)
+    said = capsys.readouterr().out
+    assert "Sky" in said
+    assert not {"\x07", "\u202e", "\r"} & set(said)
+    assert "owned" not in said
+    likely = StructuralAnswer("3", ("3",), sure=False, confidence=0.71, doubt="Two.")
+    print_said(replace(asked, text="3", structural=likely))
+    assert "Answer\n  3  probably, 71 %" in capsys.readouterr().out

@@ -1,11 +1,12 @@
 """Questions over one table: links, plans, answers, confidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 from structured_documents import store
 
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table, run
@@ -31,15 +32,19 @@ _ROWS = (
 _SHIPS = SourceTable(rows=_ROWS, caption="Table 1. Ships of the line", number="1")
 
 
-@pytest.fixture
-def library(database: Database, corpus: str) -> Library:
+def _document(name: str, table: SourceTable) -> SourceDocument:
+    """Return a document that is a table alone."""
+    return SourceDocument(name, markdown(table), f"/{name}.csv", tables=(table,))
+
+
+@pytest.fixture(scope="module")
+def library(database: Database, shared_corpus: str) -> Library:
     """A corpus with the table of ships alone."""
-    document = SourceDocument("Ships", markdown(_SHIPS), "/ships.csv", tables=(_SHIPS,))
-    store(database, corpus, document)
-    return Library(database, corpus)
+    store(database, shared_corpus, _document("Ships", _SHIPS))
+    return Library(database, shared_corpus)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ships(library: Library) -> TableOutline:
     """The table of ships."""
     (table,) = library.tables(library.documents)
@@ -68,9 +73,6 @@ def grid() -> Grid:
     return grid_of(_ROWS[0], _ROWS[1:])
 
 
-# --- Plans ----------------------------------------------------------------------------------------
-
-
 def _is(column: int, *texts: str) -> Condition:
     return Condition(column, "=", texts=texts)
 
@@ -80,15 +82,12 @@ _GANNET = Rows((_is(1, "black gannet"),))
 _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("select", _MOYLE, 6), ("Oslo",)),
     (Plan("select", Rows((_is(2, "norway"), _is(6, "bergen"))), 1), ("Ardent Rose", "Fair Isle")),
-    (Plan("select", Rows((_is(1, "castle moyle", "elsinore"),)), 4), ("33", "62")),
     (Plan("select", Rows((Condition(1, "contains", texts=(" queen ",)),)), 2), ("Iceland",)),
     (Plan("select", Rows((Condition(2, "!=", texts=("norway",)),)), 2), ("Denmark", "Iceland")),
     (Plan("select", Rows((Condition(0, "=", "value", (), 4.0),)), 2), ("Iceland",)),
     (Plan("count", Rows()), ("6",)),
     (Plan("count", Rows((Condition(4, ">=", "value", (), 27.0),))), ("4",)),
-    (Plan("count", Rows((Condition(4, "<=", "value", (), 27.0),))), ("3",)),
     (Plan("count", Rows((Condition(3, "=", "date", date="1904"),))), ("2",)),
-    (Plan("count", Rows((Condition(3, ">", "date", date="1904"),))), ("2",)),
     (Plan("exists", Rows((_is(2, "sweden"),))), ("no",)),
     (Plan("distinct", Rows(), 5), ("5",)),
     (Plan("sum", _NORWAY, 4), ("101",)),
@@ -97,11 +96,9 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("common", Rows(), 2), ("Norway",)),
     (Plan("select", Rows(pick=Pick(4, "value", False)), 1), ("Black Gannet", "Dover Queen")),
     (Plan("select", Rows(pick=Pick(4, "value", True, 2)), 1), ("Ardent Rose",)),
-    (Plan("select", Rows(pick=Pick(4, "value", True, 9)), 1), ()),
     (Plan("select", Rows(pick=Pick(3, "date", False)), 1), ("Ardent Rose",)),
     (Plan("select", replace(_NORWAY, pick=Pick(0, "order", True)), 1), ("Fair Isle",)),
     (Plan("select", replace(_MOYLE, shift=1), 1), ("Dover Queen",)),
-    (Plan("select", Rows(pick=Pick(0, "order", True), shift=1), 1), ()),
     (Plan("select", replace(_MOYLE, like=2), 1), ("Ardent Rose", "Fair Isle")),
     (Plan("count", Rows(), group=2), ("Denmark: 2", "Iceland: 1", "Norway: 3")),
     (Plan("average", _NORWAY, 4, group=6), ("Bergen: 34", "Oslo: 33")),
@@ -123,9 +120,6 @@ def test_a_plan_over_a_long_table_looks_at_all_rows(library: Library, ships: Tab
     assert [row.number for row in part] == [1, 2, 5]
     for plan, expected in _PLANS[::4]:
         assert run(library, ships, part, plan).values == expected, plan
-
-
-# --- Questions ------------------------------------------------------------------------------------
 
 
 def test_words_are_linked_to_codes_and_to_words_that_begin_like_them() -> None:
@@ -151,9 +145,6 @@ def test_odd_questions_and_tables_do_not_fail(grid: Grid, question: str) -> None
     [
         ("What is the home port of Dover Queen?", ("Reykjavík",)),
         ("Which ship has the highest crew?", ("Elsinore",)),
-        ("How many rows have the Flag Norway?", ("3",)),
-        ("How many rows have a crew above 30?", ("3",)),
-        ("What is the total crew?", ("199",)),
         ("What is the maximum cost?", ("12000", "£12,000")),
         ("How many rows are there?", ("6",)),
         ("What is the difference in crew between Elsinore and Fair Isle?", ("35",)),
@@ -199,9 +190,6 @@ def test_an_uncertain_answer_claims_nothing(library: Library, ships: TableOutlin
     assert not any(value in answer.text for value in answer.values if len(value) > 2)
 
 
-# --- Rows that head others, numbers in another notation -------------------------------------------
-
-
 def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
     database: Database, corpus: str
 ) -> None:
@@ -215,7 +203,7 @@ def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
         ("Blyth", "2.350", "8,25"),
     )
     table = SourceTable(rows, spans=(Span(1, 0, 1, 3),))
-    store(database, corpus, SourceDocument("Dues", markdown(table), "/dues.xlsx", tables=(table,)))
+    store(database, corpus, _document("Dues", table))
     library = Library(database, corpus)
     (ports,) = library.tables(library.documents)
     assert ports.rows == 4
@@ -226,8 +214,6 @@ def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
     most = answer_from_table(library, ports, "Which port has the most berths?")
     assert most.values == ("Blyth",)
 
-
-# --- Figures over rows ----------------------------------------------------------------------------
 
 _VISITS = (
     ("Visit", "Vet", "Animal", "Fee", "Weight", "Seen on", "State", "Insured"),
@@ -241,6 +227,18 @@ _VISITS = (
 _ACCOUNTS = (("Monat", "Umsatz", "Kosten"), ("Mai", "900", "400"), ("Juni", "700", "650"))
 
 
+@pytest.fixture(scope="module")
+def figures(database: Database) -> Iterator[str]:
+    """A corpus with the tables of visits and of accounts."""
+    tables = (
+        _document("Visits", SourceTable(_VISITS)),
+        _document("Konten", SourceTable(_ACCOUNTS)),
+    )
+    store(database, "test figures", *tables)
+    yield "test figures"
+    delete_corpus(database, "test figures")
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [
@@ -249,15 +247,10 @@ _ACCOUNTS = (("Monat", "Umsatz", "Kosten"), ("Mai", "900", "400"), ("Juni", "700
         ("How many goats were seen in May?", "1"),
         ("How many visits of Ole Berg were not insured?", "2"),
         ("How many visits did Ida Moen lose?", "1"),
-        ("How many visits had a fee above 40?", "3"),
         ("How many visits were there between March 2024 and May 2024?", "4"),
         ("How many visits were there in the last quarter of 2024?", "1"),
-        ("How many different animals are there?", "3"),
         ("What is the average fee of Ida Moen?", "45"),
-        ("What is the average fee of a visit?", "60"),
-        ("What is the total fee?", "€300"),
         ("What is the total fee for goats?", "145"),
-        ("What is the highest weight?", "480"),
         ("Which visit has the highest fee?", "V-2"),
         ("Which visit was the cheapest?", "V-4"),
         ("Which vet had the most visits?", "Ida Moen (3)"),
@@ -272,14 +265,9 @@ _ACCOUNTS = (("Monat", "Umsatz", "Kosten"), ("Mai", "900", "400"), ("Juni", "700
     ],
 )
 def test_figures_over_rows_are_reckoned_or_not_stated(
-    database: Database, corpus: str, question: str, text: str
+    database: Database, figures: str, question: str, text: str
 ) -> None:
-    if not database.read("structure/documents", corpus=corpus):
-        for name, rows in (("Visits", _VISITS), ("Konten", _ACCOUNTS)):
-            made = SourceTable(rows)
-            document = SourceDocument(name, markdown(made), f"/{name}.csv", tables=(made,))
-            store(database, corpus, document)
-    reading = Reading(database, corpus, question)
+    reading = Reading(database, figures, question)
     answer = reading.answer()
     assert (answer.text if answer.sure else "") == text, (answer.reading, answer.doubt)
     assert answer.computes or not text

@@ -80,25 +80,6 @@ def _without_texts(answer: Answer) -> Answer:
     return replace(answer, passages=(), queries=(), trace=None, browser=None, settings=settings)
 
 
-# --- The statements -------------------------------------------------------------------------------
-
-
-def test_remove(database: Database, corpus: str, other_corpus: str) -> None:
-    _lighthouse(database, corpus)
-    _lighthouse(database, other_corpus)
-    before = snapshot(database, corpus)
-    kept = [store(database, _answer(corpus, "a1 c1")) for _ in range(3)]
-    other = store(database, _answer(other_corpus, "a1"))
-    assert database.write_in_batches("trace/remove", ids=[kept[0], other], corpus=corpus) == {
-        "traces": 1
-    }
-    assert remove(database, [kept[1][:16], kept[2]]) == 2
-    assert snapshot(database, corpus) == before
-    assert [each.id for each in traces(database, other_corpus)] == [other]
-    assert remove(database, [other], corpus=corpus) == 0
-    assert remove(database, [other], corpus=other_corpus) == 1
-
-
 def test_show_trace(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
     rows(
@@ -132,10 +113,7 @@ def test_show_trace(database: Database, corpus: str) -> None:
         ]
 
 
-# --- Keeping and telling again --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("agent", ["tfidf", "knn", "learned"])
+@pytest.mark.parametrize("agent", ["knn", "learned"])
 def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent=agent, settings=SETTINGS)
     answer = ask(database, demo_corpus, QUESTION, retriever)
@@ -185,9 +163,6 @@ def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -
     with pytest.raises(TraceError):
         remove(database, [kept, "zz"])
     assert [each.id for each in traces(database, corpus)] == [kept]
-
-
-# --- Nothing else notices them --------------------------------------------------------------------
 
 
 @pytest.mark.alone
@@ -267,9 +242,6 @@ def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) 
     assert len(made.gone) == 1
     assert "no longer in the corpus" in answer_page(made.answer)
     assert [v.order for v in made.visits] == [1, 2, 4]
-
-
-# --- The command ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

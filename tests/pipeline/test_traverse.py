@@ -1,6 +1,7 @@
 """Algorithm 1 on real graphs: budget, branching, edges, paths, agents, and the database's own."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from graphs import load_records, rows
 from small_graphs import lighthouse, short
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent, NextEvidenceAgent
 from kgp_neo4j.corpus.traverse.paths import read_passages
@@ -16,7 +17,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import NextEvidence, Passage, Question, ReasoningPath
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
-from kgp_neo4j.types.settings import TraversalSettings, traversal_settings
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
 _QUESTIONS = (
     "Where was the designer of Ardfin Lighthouse born?",
@@ -64,23 +65,18 @@ def agent(request: pytest.FixtureRequest, knn: KnnAgent) -> Agent:
     return knn if request.param == "knn" else TfidfAgent()
 
 
-# --- What holds for every traversal ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("question", _QUESTIONS)
-@pytest.mark.parametrize("budget", [1, 4, 9, 30])
-def test_budget(
-    database: Database, demo_corpus: str, agent: Agent, question: str, budget: int
-) -> None:
-    paths = _walk(database, demo_corpus, question, agent, budget=budget)
-    visited = [path.last for path in paths]
-    assert len(visited) <= budget
-    assert len(set(visited)) == len(visited)
-    assert all(len({step.passage for step in p.steps}) == len(p.steps) for p in paths)
-    assert all(len(path.steps) <= 3 for path in paths)
-    if agent.name == "knn":
-        (state,) = database.read("inspect/corpus", corpus=demo_corpus)
-        assert len(visited) == min(budget, state["passages"])
+def test_budget(database: Database, demo_corpus: str, agent: Agent, question: str) -> None:
+    (state,) = database.read("inspect/corpus", corpus=demo_corpus)
+    for budget in (1, 9, 30):
+        paths = _walk(database, demo_corpus, question, agent, budget=budget)
+        visited = [path.last for path in paths]
+        assert len(visited) <= budget
+        assert len(set(visited)) == len(visited)
+        assert all(len({step.passage for step in p.steps}) == len(p.steps) for p in paths)
+        assert all(len(path.steps) <= 3 for path in paths)
+        if agent.name == "knn":
+            assert len(visited) == min(budget, state["passages"])
 
 
 @pytest.mark.parametrize("question", _QUESTIONS)
@@ -88,20 +84,18 @@ def test_paths_are_paths_in_the_graph(
     database: Database, demo_corpus: str, agent: Agent, question: str
 ) -> None:
     paths = _walk(database, demo_corpus, question, agent, seeds=3, hops=3)
-    for path in paths:
-        first, *others = path.steps
-        assert first.edge == "seed"
-        for before, step in zip(path.steps, others, strict=False):
-            found = rows(
-                database,
-                "MATCH (a:Passage {id: $a})-[e]-(b:Passage {id: $b}) "
-                "RETURN collect(DISTINCT type(e)) AS types",
-                a=before.passage,
-                b=step.passage,
-            )
-            assert step.edge in found[0]["types"]
-            assert step.reason
-    assert any(len(path.steps) > 1 for path in paths) or "zebra" in question
+    assert all(path.steps[0].edge == "seed" for path in paths)
+    steps = [pair for path in paths for pair in pairwise(path.steps)]
+    assert all(step.reason for _, step in steps)
+    found = rows(
+        database,
+        "UNWIND $pairs AS pair MATCH (:Passage {id: pair[0]})-[e]-(:Passage {id: pair[1]}) "
+        "RETURN DISTINCT pair, type(e) AS type",
+        pairs=[[before.passage, step.passage] for before, step in steps],
+    )
+    joined = {(*row["pair"], row["type"]) for row in found}
+    assert {(before.passage, step.passage, step.edge) for before, step in steps} <= joined
+    assert steps or "zebra" in question
 
 
 @pytest.mark.parametrize("kind", ["SHARES_KEYWORD", "SIMILAR_ST", "NEXT"])
@@ -114,21 +108,13 @@ def test_edges_are_limited(database: Database, demo_corpus: str, agent: Agent, k
         assert kind in edges
 
 
-# --- On a graph of six passages -------------------------------------------------------------------
+def test_a_random_walk_is_that_of_its_seed(database: Database, demo_corpus: str) -> None:
+    def drawn(seed: int) -> set[str]:
+        agent = make_agent("random", None, AgentSettings(seed=seed))
+        return {path.last for path in _walk(database, demo_corpus, _QUESTIONS[0], agent, budget=8)}
 
-
-def test_hops_reach_further(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    question = "Who designed the light?"
-    # c1 speaks of nothing that is asked; it is the home of the one who is named on the way.
-    assert _names(_walk(database, corpus, question, hops=0)) == ["a1"]
-    assert set(_names(_walk(database, corpus, question, hops=1))) == {"a1", "a2", "b1"}
-    found = _walk(database, corpus, question, hops=2)
-    assert set(_names(found)) == {"a1", "a2", "b1", "c1"}
-    (last,) = [path for path in found if short(path.last) == "c1"]
-    assert [short(step.passage) for step in last.steps] == ["a1", "b1", "c1"]
-    assert [step.reason for step in last.steps[1:]] == ["isobel tarn", "kettlehaven"]
-    assert set(_names(_walk(database, corpus, question, hops=3))) == {"a1", "a2", "b1", "c1", "d1"}
+    assert drawn(0) == drawn(0)
+    assert any(drawn(seed) != drawn(0) for seed in range(1, 6))
 
 
 def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) -> None:
@@ -139,33 +125,11 @@ def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) ->
     assert sorted(_names(found)) == ["a1", "b1", "c1"]
 
 
-def test_the_expectation_decides(database: Database, corpus: str) -> None:
-    """What the agent expects next, not the question, ranks the neighbours."""
-    lighthouse(database, corpus)
-    settings = TraversalSettings(hops=1, branching=1, outward=0.0, inward=0.0)
-    question = "Who designed the light?"
-    found = _Writing("a crew since 1988").walk(database, corpus, question, settings)
-    assert sorted(_names(found)) == ["a1", "a2"]
-
-
 def test_a_pair_joined_twice_takes_one_slot(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     # a1 and a2 are joined by three edges; with two slots b1 still has one.
     found = _walk(database, corpus, "Who designed the light?", branching=2, hops=1)
     assert sorted(_names(found)) == ["a1", "a2", "b1"]
-
-
-def test_titles_that_are_named_are_seeds(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    question = "A statue, a harbour and a light in Kettlehaven?"
-    found = {short(p.last): p.steps[0] for p in _walk(database, corpus, question, hops=0)}
-    assert "title" in found["c1"].reason
-    assert "title" not in found["e1"].reason
-    plain = TfidfAgent().walk(database, corpus, question, TraversalSettings(hops=0, named=0.0))
-    without = {short(path.last): path.steps[0] for path in plain}
-    # Meanwhile other tests load into the index that this graph is searched in.
-    assert found["c1"].score == pytest.approx(without["c1"].score + 0.3, abs=0.05)
-    assert "title" not in without["c1"].reason
 
 
 def test_a_title_leads_to_a_passage_that_search_misses(database: Database, corpus: str) -> None:
@@ -175,8 +139,6 @@ def test_a_title_leads_to_a_passage_that_search_misses(database: Database, corpu
     found = _walk(database, corpus, "Is the Big Apple large?", hops=0)
     assert [(short(p.last), p.steps[0].reason) for p in found] == [("e1", "title")]
 
-
-# --- The bridge -----------------------------------------------------------------------------------
 
 _BRIDGE = (
     ("Grey Tower", "Grey Tower is a tall building. Its architect was Mabel Quist."),
@@ -201,21 +163,12 @@ def test_the_graph_alone_finds_the_bridge(database: Database, corpus: str, tmp_p
     found = titles("kgp")
     assert {"Mabel Quist", "Ostrow Farm"} <= set(found)
     assert found[0] == "Grey Tower"
-    (path,) = [
-        path
-        for path in PassageRetriever(database, corpus, agent="tfidf").retrieve(question).paths
-        if len(path.steps) == 3 and path.steps[0].reason.endswith("title")
-        and path.steps[2].reason == "ostrow farm"
-    ]  # fmt: skip
+    paths = PassageRetriever(database, corpus, agent="tfidf").retrieve(question).paths
+    (path,) = [path for path in paths if path.steps[-1].reason == "ostrow farm"]
+    assert path.steps[0].reason.endswith("title")
     read = read_passages(database, [step.passage for step in path.steps])
-    assert [read[step.passage].title for step in path.steps] == [
-        "Grey Tower",
-        "Mabel Quist",
-        "Ostrow Farm",
-    ]
-
-
-# --- The same algorithm inside the database -------------------------------------------------------
+    titles = [read[step.passage].title for step in path.steps]
+    assert titles == ["Grey Tower", "Mabel Quist", "Ostrow Farm"]
 
 
 @pytest.mark.alone
@@ -224,10 +177,8 @@ def test_the_graph_alone_finds_the_bridge(database: Database, corpus: str, tmp_p
     "settings",
     [
         {},
-        {"hops": 0},
         {"hops": 1, "seeds": 2},
         {"seeds": 1, "branching": 2},
-        {"budget": 5},
         {"budget": 8, "seeds": 3, "branching": 1},
     ],
     ids=str,
@@ -248,9 +199,6 @@ def test_the_database_retrieves_as_the_agent_does(
     assert {row["id"]: row["score"] for row in found} == pytest.approx(made)
 
 
-# --- The retriever --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "kgp"])
 def test_methods(database: Database, demo_corpus: str, method: str) -> None:
     settings = TraversalSettings(budget=6)
@@ -259,11 +207,8 @@ def test_methods(database: Database, demo_corpus: str, method: str) -> None:
     assert 1 <= len(done.passages) <= 6
     assert [path.last for path in done.paths] == [p.id for p in done.passages]
     assert [path.steps[-1].score for path in done.paths] == [p.score for p in done.passages]
-    for passage in done.passages:
-        (stored,) = rows(
-            database, "MATCH (p:Passage {id: $id}) RETURN p.text AS text", id=passage.id
-        )
-        assert passage.text == stored["text"]
+    read = read_passages(database, [passage.id for passage in done.passages])
+    assert [read[passage.id].text for passage in done.passages] == [p.text for p in done.passages]
     assert done.seconds > 0
     assert retriever.retrieve(Question("q", "  ")).passages == ()
 
@@ -283,9 +228,6 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
     assert PassageRetriever(database, corpus).name == "tfidf"
     with pytest.raises(CorpusError, match="no similarity graph yet"):
         PassageRetriever(database, corpus, agent="knn").open()
-
-
-# --- The paper's algorithm ------------------------------------------------------------------------
 
 
 def _followed(
@@ -319,7 +261,7 @@ def _followed(
 
 @pytest.mark.alone
 @pytest.mark.parametrize("question", _QUESTIONS)
-@pytest.mark.parametrize("budget", [2, 7, 30])
+@pytest.mark.parametrize("budget", [7, 30])
 def test_the_paper_is_followed_to_the_letter(
     database: Database, demo_corpus: str, knn: KnnAgent, question: str, budget: int
 ) -> None:

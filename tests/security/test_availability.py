@@ -19,16 +19,14 @@ from commands import environment
 from graphs import write_file
 from serving import Serving, serving
 
-from kgp_neo4j import Corpus
+from kgp_neo4j import Corpus, Database, Question, Retrieval
 from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.load.ids import corpus_scope
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve import connections, guard
 from kgp_neo4j.serve.connections import connections_at_most
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
-from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.settings import ServeSettings
 
 

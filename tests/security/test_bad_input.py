@@ -11,16 +11,15 @@ from graphs import write_file
 from reading_files import read_one
 from small_pdfs import pdf
 
-from kgp_neo4j import Corpus
+from kgp_neo4j import Corpus, Database, KgpError
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.load.graph_files import read_file
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
-from kgp_neo4j.types.errors import InputError, KgpError
+from kgp_neo4j.types.errors import InputError
 
 #: Texts that nobody would want: control signs, injections, deep nesting, much of one sign.
 _ODD = (
@@ -70,9 +69,6 @@ def test_no_question_has_a_traceback(question: str, database: Database, demo_cor
         assert answer.question
 
 
-# --- Much in little -------------------------------------------------------------------------------
-
-
 def _packed(block: bytes, times: int) -> bytes:
     pack = zlib.compressobj(9)
     return b"".join([*(pack.compress(block) for _ in range(times)), pack.flush()])
@@ -120,9 +116,6 @@ def test_a_damaged_stream_gives_what_comes_before_the_fault(tmp_path: Path) -> N
     packed = zlib.compress(text)
     cut = _with_content(packed[: len(packed) // 2])
     assert "Line 1" in read_one(tmp_path / "cut.pdf", cut).text
-
-
-# --- What was found -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", [b"a\rb,c\n", b"x" * 200_000 + b",a,b\n", b'"a,b\n'])

@@ -157,9 +157,6 @@ print([reading.text for reading in _readings(Path("a.txt").absolute(), Progress(
     assert not (tmp_path / "ran").exists()
 
 
-# --- Files ----------------------------------------------------------------------------------------
-
-
 def _many_paragraphs(count: int) -> bytes:
     """A Word file of many paragraphs, packed to a thousandth."""
     made, packed = BytesIO(), BytesIO()

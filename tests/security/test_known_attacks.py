@@ -17,8 +17,7 @@ from small_kg import load_triples
 from zips import pack, unpack
 
 import kgp_neo4j
-from kgp_neo4j import Corpus
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j import Corpus, Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
@@ -101,9 +100,6 @@ def test_a_question_is_searched_for_and_nothing_else(
     assert len(other.passages()) == 1
 
 
-# --- Documents ------------------------------------------------------------------------------------
-
-
 def _word(template: str = "", doctype: str = "") -> bytes:
     """A Word file whose template lies at an address, or with a document type and its entities."""
     made = docx.Document()
@@ -150,9 +146,6 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     assert report.documents >= 5
     assert "hunter2" not in repr(made.passages())
     assert asked == []
-
-
-# --- Code -----------------------------------------------------------------------------------------
 
 
 def test_nothing_is_evaluated_or_unpickled() -> None:

@@ -200,8 +200,6 @@ def test_the_time_of_every_pattern_grows_with_its_text(part: int) -> None:
     assert slow == {}
 
 
-# --- Readers --------------------------------------------------------------------------------------
-
 #: What opens something that may never be closed, in each format; a mail's page, and its lines.
 _OPENED = {
     "html": (
@@ -258,8 +256,6 @@ def test_the_headers_of_a_mail_are_read_at_once(header: str, tmp_path: Path) -> 
         assert seconds(lambda path=path: [*read(path, bar("", None))]) < 5 * _LONG  # type: ignore[misc]
 
 
-# --- Questions and replies ------------------------------------------------------------------------
-
 _READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
     "identifiers": identifiers_of,
     "parts": parts_of,
@@ -297,9 +293,6 @@ def test_a_question_of_marks_is_read_at_once(name: str) -> None:
         if spent > _LONG:
             slow[run] = spent
     assert slow == {}
-
-
-# --- Pages ----------------------------------------------------------------------------------------
 
 
 def test_short_words_are_sought_on_a_page_among_few_places() -> None:

@@ -13,20 +13,19 @@ from graphs import rows, write_file
 from mcp import Client
 from serving import Serving, serving
 
+from kgp_neo4j import Answer, Corpus, Database, Passage
 from kgp_neo4j.corpus.answer.traces import explain, with_trace
 from kgp_neo4j.corpus.connect import graphs
-from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import _decided
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.langchain import KgpRetriever
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.show.markdown import answer_markdown
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.terminal import print_answer
-from kgp_neo4j.types.corpus import Answer, Passage, Reading, Span
+from kgp_neo4j.types.corpus import Reading, Span
 from kgp_neo4j.types.tables import StructuralAnswer
 
 _CORPUS = "test doors"

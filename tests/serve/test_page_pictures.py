@@ -50,8 +50,8 @@ def served(database: Database, corpus: str, home: Path, tmp_path: Path) -> Itera
         "owner": add_token(file, "owner", corpora=[corpus], rights=["read", "load", "admin"]),
         "other": add_token(file, "other", corpora=["test other"]),
     }
-    with serving(Service(database, folder=home / "uploads", tokens=Tokens(file))) as running:
-        running.tokens = made
+    service = Service(database, folder=home / "uploads", tokens=Tokens(file))
+    with serving(service, **made) as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""The service: questions, documents, tokens, limits, and what it shows of itself."""
+"""The service: questions, documents, tokens, limits, work given up, what it shows of itself."""
 
 import asyncio
 import json
@@ -23,13 +23,15 @@ from small_graphs import keep_one, passages
 from terminal import Terminal
 
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
+from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import open_language_model
 from kgp_neo4j.serve.guard import LogLines
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
+from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import ServeSettings
 
 _TEXT = "# The mill\n\nThe mill at Sund was built by Ada Moor in 1871. It ground rye and barley.\n"
@@ -54,8 +56,7 @@ def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Servin
     }
     settings = ServeSettings(upload=1)
     service = Service(database, settings=settings, folder=folder / "uploads", tokens=Tokens(file))
-    with serving(service) as running:
-        running.tokens = made
+    with serving(service, **made) as running:
         yield running
 
 
@@ -82,9 +83,6 @@ async def _tools(served: Serving, token: str) -> AsyncIterator[Client]:
             yield client
 
 
-# --- Questions ------------------------------------------------------------------------------------
-
-
 def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_graph: str) -> None:
     made = reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph}).json()
     assert "grandmother" in made["text"]
@@ -96,32 +94,10 @@ def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_grap
     assert any(len(each["path"]) > 1 for each in made["passages"])
     assert not any("/" in each["source"] for each in made["passages"])  # no folder of the server's
 
-    asked = {"question": TABLE_QUESTION, "corpus": demo_graph}
-    table = reader.post("/ask", json=asked).json()
-    assert table["by"] == "structure"
-    assert table["structural"]["citations"][0]["table_name"] == "Table 1"
-
     found = reader.post(
         "/retrieve", json={"question": QUESTION, "corpus": demo_graph, "budget": 3}
     ).json()
     assert len(found["passages"]) == 3
-
-
-def test_the_passages_are_put_in_another_order(reader: httpx.Client, demo_graph: str) -> None:
-    asked = {"question": QUESTION, "corpus": demo_graph, "budget": 10}
-    plain, other = (
-        [each["id"] for each in found["passages"]]
-        for found in (
-            reader.post("/retrieve", json=asked | {"rerank": rerank}).json()
-            for rerank in ("none", "mdr")
-        )
-    )
-    assert sorted(plain) == sorted(other)
-    assert plain != other
-    # This service has no language model.
-    refused = reader.post("/ask", json=asked | {"rerank": "llm"})
-    assert refused.status_code == 400
-    assert "language model" in refused.json()["error"]["what"]
 
 
 def test_events_come_in_their_order(reader: httpx.Client, demo_graph: str) -> None:
@@ -174,9 +150,6 @@ def test_what_is_wrong_in_a_request_is_said(reader: httpx.Client, demo_graph: st
         reader.post("/ask", json={"question": " ", "corpus": demo_graph, "stream": True}).text
     )
     assert failed == [("error", {"status": 400, "what": "the question is empty", "hint": ""})]
-
-
-# --- Tokens ---------------------------------------------------------------------------------------
 
 
 def test_nothing_but_the_page_is_seen_without_a_token(served: Serving) -> None:
@@ -309,9 +282,6 @@ def test_a_token_made_late_and_taken_away(served: Serving, demo_graph: str, fold
         assert client.get("/corpora").status_code == 401
 
 
-# --- Documents ------------------------------------------------------------------------------------
-
-
 def test_a_file_comes_and_goes(served: Serving, loader: httpx.Client, admin: httpx.Client) -> None:
     at = {"corpus": "test served", "name": "../../etc/the mill.md"}
     try:
@@ -421,9 +391,6 @@ def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> N
     assert "test served" not in {each["name"] for each in listed}
 
 
-# --- Limits ---------------------------------------------------------------------------------------
-
-
 def test_a_full_queue_says_when_to_come(database: Database, demo_graph: str, folder: Path) -> None:
     settings = ServeSettings(threads=1, queue=0)
     with (
@@ -476,9 +443,6 @@ def test_the_time_limit_and_a_client_that_goes_reach_the_database(
             assert time.monotonic() - began < 2.5  # before its time was over
             assert not rows(database, waiting)
             lock.rollback()
-
-
-# --- Seen from outside ----------------------------------------------------------------------------
 
 
 def test_requests_and_the_use_of_a_model_are_counted(
@@ -548,3 +512,26 @@ def test_the_command_serves_until_it_is_interrupted(database: Database, demo_gra
         person.ended()
     # What was asked stays in the service.
     assert "Hesk" not in logged
+
+
+@pytest.mark.newest
+def test_end_job_returns_what_it_ended(database: Database) -> None:
+    name = database.connection.database
+    with database.driver.session(database=name) as session:
+        running = session.begin_transaction(metadata={"kgp_job": "a test's"})
+        running.run("RETURN 1").consume()
+        assert database.read("inspect/end_job", job="another") == []
+        (ended,) = database.read("inspect/end_job", job="a test's")
+        assert ended["transaction"].startswith(name)
+        assert ended["message"] == "Transaction terminated."
+        running.close()
+
+
+@pytest.mark.newest
+def test_work_for_nobody_ends_at_its_next_step(database: Database) -> None:
+    job = Job()
+    with working(job):
+        assert database.read("inspect/names", label="KnowledgeGraph") is not None
+        job.give_up()
+        with pytest.raises(StoppedError, match="nobody waits"):
+            database.read("inspect/names", label="KnowledgeGraph")

@@ -1,4 +1,4 @@
-"""The schema and the plugin, and calling its procedures as a Cypher user would."""
+"""The schema, the plugin and its procedures as a user calls them, and what memory they need."""
 
 import contextlib
 import dataclasses
@@ -22,12 +22,12 @@ from neo4j import Query
 from neo4j.exceptions import Neo4jError
 from small_graphs import keep_one
 
+from kgp_neo4j import Database, install, open_database
 from kgp_neo4j.corpus.answer.traces import remove
-from kgp_neo4j.corpus.load import own_indexes
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import LAYOUT, install, missing
-from kgp_neo4j.graphdb.open import open_database
+from kgp_neo4j.graphdb.install import LAYOUT, missing
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
+from kgp_neo4j.graphdb.room import measure_room
+from kgp_neo4j.graphdb.server.supervise import ServerStatus
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError
@@ -135,11 +135,6 @@ def test_examples_run(
 
 
 def test_missing_plugins_are_named() -> None:
-    none = Capabilities("5.26.0", "community", gds=False)
-    assert [sentence.split(":")[0] for sentence in missing(none)] == [
-        "No Graph Data Science",
-        "No procedures custom.kgp.*",
-    ]
     (older,) = missing(Capabilities("5.26.0", "community", True, _NAMES, "of another release"))
     assert "of another release" in older
     assert str(plugin_jar()) in older
@@ -164,21 +159,6 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
     assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
     for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
         database.define(dataclasses.replace(index, text=text))
-
-
-def test_own_indexes_may_be_made_by_several_at_once(database: Database, corpus: str) -> None:
-    scope = f"c{uuid.uuid4().hex[:8]}"
-    rows(
-        database,
-        "CREATE (:Corpus {name: $c, scope: $s, language: 'english'}), "
-        "(:Passage {id: $c, corpus: $c, embedding: [1.0, 0.0]})", c=corpus, s=scope,
-    )  # fmt: skip
-    with ThreadPoolExecutor(6) as pool:
-        for made in [pool.submit(own_indexes.make_indexes, database, corpus) for _ in range(6)]:
-            made.result()
-    found = rows(database, "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name", s=scope)
-    assert len(found) == 2
-    own_indexes.drop_indexes(database, corpus)
 
 
 def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:
@@ -249,3 +229,43 @@ def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> N
         own.write_in_batches("load/delete_rest", corpus=corpus)
         seen.append(set(kept.get_bookmarks()))
     assert all(before != after for before, after in itertools.pairwise(seen))
+
+
+_GIBI = 2**30
+
+
+class _Counting(Database):
+    """A real database with one more corpus, of a million passages, in its counts alone."""
+
+    def read(self, path: str, **values: Any) -> list[dict[str, Any]]:
+        found = super().read(path, **values)
+        if path == "inspect/embedded":
+            large = {"name": "large", "corpus": True, "embeddings": 1_000_000, "dimension": 384}
+            large["encoder"] = "any"
+            return [large, *found]
+        return found
+
+
+def _status(**given: int) -> ServerStatus:
+    return ServerStatus(True, "home", "password", "data", "5.26", **given)
+
+
+def test_what_fits_is_not_told(database: Database) -> None:
+    server = _status(store=_GIBI, page_cache=2048, heap=4096)
+    room = measure_room(database, server, 24 * _GIBI)
+    assert room.short == ()
+    counted = sum(row["embeddings"] for row in database.read("inspect/embedded"))
+    assert room.vectors >= counted * 4
+
+
+def test_what_does_not_fit_is_told(database: Database) -> None:
+    with _Counting(database.connection) as large:
+        server = _status(store=9 * _GIBI, page_cache=4096, heap=4096)
+        room = measure_room(large, server, 8 * _GIBI)
+        assert 2 * _GIBI < room.vectors < 3 * _GIBI
+        disk, vectors, hint = room.short
+        assert "9.0 GiB on disk and the page cache holds 4.0 GiB" in disk
+        assert "0.0 GiB are left" in vectors
+        assert "--memory" in hint
+        # A server of the user's own: its machine is not known.
+        assert measure_room(large).short == ()

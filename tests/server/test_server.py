@@ -1,4 +1,4 @@
-"""The embedded server: real ones, started as seldom as can be, and a real HTTP mirror."""
+"""The embedded server: real ones, started as seldom as can be, its lines, a real HTTP mirror."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import stat
 import subprocess
 import sys
 import threading
-import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -30,10 +29,10 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process
+from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process, upgrade
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock
+from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
@@ -59,9 +58,6 @@ def value(connection: Connection, query: str) -> object:
     auth = (connection.username, connection.password)
     with GraphDatabase.driver(connection.uri, auth=auth) as driver:
         return driver.execute_query(query).records[0][0]  # type: ignore[arg-type]
-
-
-# --- One server, through its whole life -----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +198,6 @@ def test_stop_and_a_recycled_process_number(running: Folders) -> None:
     assert server.stop(running) == "not running"
 
 
-# --- Folders and disks ----------------------------------------------------------------------------
-
-
 def test_file_where_the_home_should_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(ServerError, match=r"a file stands where a folder is needed.*--home"):
@@ -242,9 +235,6 @@ def test_password_file_gone(tmp_path: Path) -> None:
     (tmp_path / "data" / "databases" / "system").mkdir(parents=True)
     with pytest.raises(ServerError, match="password file of the embedded database is gone"):
         server.start(Folders.from_environment(tmp_path))
-
-
-# --- Java and memory ------------------------------------------------------------------------------
 
 
 def java_home(folder: Path, version: str) -> Path:
@@ -291,24 +281,6 @@ def test_memory_by_the_size_of_the_machine() -> None:
             configuration.choose_memory(8 * gibi, wrong)
 
 
-def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) -> None:
-    installed = jars.install(folders.cache)
-    found = java.find_java(LINES["5.26"])
-    browser = tmp_path / "browser.jar"
-
-    def options() -> list[str]:
-        return archive.archive_options(tmp_path, tmp_path, installed, found, browser)
-
-    *class_path, _, verification, listing = options()
-    assert class_path[1].endswith(f"{os.pathsep}{browser}")
-    assert verification == "-XX:-BytecodeVerificationRemote"
-    assert listing.startswith("-XX:DumpLoadedClassList=")
-    made = archive._archive(tmp_path, installed, found)
-    made.parent.mkdir()
-    made.touch()
-    assert options() == [*class_path, f"-XX:SharedArchiveFile={made}"]
-
-
 def test_the_archive_is_made_once_nothing_runs(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,21 +307,6 @@ def test_signed_jars_are_copied_without_their_signatures(folders: Folders) -> No
             gone = set(jar.namelist()) - set(unsigned.namelist())
         assert gone
         assert all(re.fullmatch(r"META-INF/[^/]+\.(SF|RSA)", name) for name in gone)
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_the_lock_is_of_what_is_wanted(line: str) -> None:
-    """Every library of neo4j.toml is locked in its version, none twice."""
-    wanted = tomllib.loads((Path(jars.__file__).parent / "neo4j.toml").read_text())
-    locked = [artifact.coordinate for artifact in load_lock(line).artifacts]
-    assert {one for group in wanted[line].values() for one in group} <= set(locked)
-    libraries = [tuple(one.split(":")[:2] + one.split(":")[3:]) for one in locked]
-    assert len(set(libraries)) == len(libraries)
-    assert not {":".join(name) for name in libraries} & set(wanted["exclude"])
-    assert load_lock(line).version().startswith(line)
-
-
-# --- Fetching, from a mirror on loopback ----------------------------------------------------------
 
 
 class Mirror(ThreadingHTTPServer):
@@ -446,3 +403,101 @@ def test_mirror_must_be_an_address(mirror: Mirror, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ConfigurationError, match="not an http or https address") as caught:
         mirror.fetch()
     assert "secret" not in str(caught.value)
+
+
+_LANGUAGE = "SHOW DATABASES YIELD name, defaultLanguage WHERE name = 'neo4j' RETURN defaultLanguage"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folders]:
+    monkeypatch.delenv("KGP_NEO4J_SERVER", raising=False)
+    made = Folders.from_environment(tmp_path / "home")
+    yield made
+    server.stop(made)
+
+
+def _digests(data: Path) -> dict[str, str]:
+    files = [path for path in sorted(data.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(data)): sha256_of(path) for path in files}
+
+
+@pytest.mark.slow
+def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = server.start(home, memory="640m")
+    value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
+    data = home.home / "data"
+    with monkeypatch.context() as patch:
+        patch.setattr(upgrade, "_LEAST_FREE", 10**18)
+        with pytest.raises(ServerError, match=r"need \d+ MB, but .* The data are as they were"):
+            upgrade.use(home, "2026")
+    assert server.status(home).running
+    # What one that was cut off has left is in nobody's way.
+    (home.home / "data-2026.part" / "databases" / "system").mkdir(parents=True)
+    copied: list[dict[str, str]] = []
+    copy = upgrade.copytree
+
+    def looking(old: Path, part: Path) -> None:
+        copied.append(_digests(old))
+        copy(old, part)
+
+    monkeypatch.setattr(upgrade, "copytree", looking)
+    used = upgrade.use(home, "2026")
+    after = server.status(home)
+    assert after.running, "the server ran before"
+    assert used.version == after.version == load_lock("2026").version()
+    assert used.data == after.data
+    assert (after.heap, after.page_cache) == (400, 240)
+    assert sorted(folder.name for folder in home.home.glob("data*")) == ["data", "data-2026"]
+    assert used.backup == str(data)
+    assert [_digests(data)] == copied
+    upgraded = server.ensure(home)
+    assert upgraded == connection, "the ports or the password changed"
+    assert value(upgraded, "MATCH (n:Kept) RETURN n.name") == "still here"
+    assert value(upgraded, _LANGUAGE) == "CYPHER 5", "queries mean what they meant"
+    gds = load_lock("2026").version("org.neo4j.gds:proc")
+    assert value(upgraded, "RETURN gds.version()") == gds
+    # There is no way back for these data; those of before the upgrade are as they were.
+    refused = kgp(home, "server", "use", "5.26")
+    assert refused.returncode == 1
+    assert "which 5.26 cannot read. Export what" in refused.stderr
+    assert f"{data} has the data of before" in refused.stderr
+    server.stop(home)
+    Path(used.data).rename(home.home / "elsewhere")
+    assert server.status(home).version == load_lock("5.26").version()
+
+
+def test_a_failed_upgrade_changes_nothing(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file(home.home / "data" / "databases" / "system" / "neostore", "kept")
+    password.password_file(home.home).write_text("secret")
+    before = _digests(home.home / "data")
+    monkeypatch.setenv("JAVA_HOME", str(java_home(home.home.parent / "java", "21.0.1")))
+    with pytest.raises(ServerError, match=r"to Neo4j 2026: The server ended(.|\n)*broken"):
+        upgrade.use(home, "2026")
+    assert [folder.name for folder in home.home.glob("data*")] == ["data"]
+    assert _digests(home.home / "data") == before
+    assert server.status(home).version == load_lock("5.26").version()
+
+
+@pytest.mark.slow
+def test_a_new_home_of_2026_has_cypher_25(home: Folders) -> None:
+    used = kgp(home, "server", "use", "2026", "--json")
+    assert json.loads(used.stdout)["version"] == load_lock("2026").version(), used.stderr
+    connection = server.start(home, memory="640m")
+    assert value(connection, _LANGUAGE) == "CYPHER 25"
+    assert "WARN" not in (home.home / "logs" / "neo4j.log").read_text()
+
+
+def test_a_home_without_data_changes_freely(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server.status(home).version == load_lock("5.26").version()
+    monkeypatch.setenv("KGP_NEO4J_SERVER", "2026")
+    assert server.status(home).version == load_lock("2026").version()
+    assert server.status(home).data.endswith("data-2026")
+    assert upgrade.use(home, "5.26").backup is None
+    assert server.status(home).version == load_lock("5.26").version(), (
+        "the variable is for new ones"
+    )
+    upgrade.use(home, "2026")
+    assert [folder.name for folder in home.home.glob("data*")] == ["data-2026"]
+    monkeypatch.setenv("KGP_NEO4J_SERVER", "4.4")
+    with pytest.raises(ConfigurationError, match=r"'4\.4'.*Set it to 5\.26 or 2026"):
+        server.status(home)

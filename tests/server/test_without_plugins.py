@@ -9,11 +9,10 @@ import pytest
 from commands import environment, prints
 from graphs import rows
 
-from kgp_neo4j import Corpus, KnowledgeGraph
+from kgp_neo4j import Corpus, Database, KnowledgeGraph
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import make_schema
 from kgp_neo4j.graphdb.server import jars, supervise
 from kgp_neo4j.graphdb.server.lines import line_of

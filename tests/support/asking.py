@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from kgp_neo4j.corpus.pipeline import ModelAnswerer, Pipeline, ReaderAnswerer, Retriever
+from kgp_neo4j import Answer, Database, LanguageModel, Pipeline, Retrieval, Retriever
+from kgp_neo4j.corpus.pipeline import ModelAnswerer, ReaderAnswerer
 from kgp_neo4j.corpus.tables.reading import Reading
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
-from kgp_neo4j.types.corpus import Answer, Form, Retrieval
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.tables import StructuralAnswer
 
 

@@ -1,6 +1,6 @@
 """What `connect` makes of a corpus, and a database that counts what it writes and may fail."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphs import rows
@@ -10,13 +10,23 @@ from kgp_neo4j.graphdb.statements import Statement
 from kgp_neo4j.types.errors import DatabaseError
 
 
-class Watched(Database):
-    """A real database that counts the rows of statements, and may fail at a run of one of them."""
+def _fail() -> None:
+    raise DatabaseError("the server does not answer")
 
-    def __init__(self, database: Database, failing: str = "", run: int = 1) -> None:
+
+class Watched(Database):
+    """A real database that counts the rows of statements; at a run of one of them it fails."""
+
+    def __init__(
+        self,
+        database: Database,
+        failing: str = "",
+        run: int = 1,
+        happens: Callable[[], object] = _fail,
+    ) -> None:
         super().__init__(database.connection)
         self.rows: dict[str, int] = {}
-        self._failing, self._runs = failing, run
+        self._failing, self._runs, self._happens = failing, run, happens
 
     def write(self, path: str, **values: Any) -> list[dict[str, Any]]:
         self._count(path, values)
@@ -35,7 +45,7 @@ class Watched(Database):
         if path == self._failing:
             self._runs -= 1
             if self._runs < 1:
-                raise DatabaseError("the server does not answer")
+                self._happens()
         self.rows[path] = self.rows.get(path, 0) + len(values.get("rows", ()))
 
 

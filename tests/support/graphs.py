@@ -135,32 +135,6 @@ def stored_texts(database: Database, corpus: str) -> dict[str, str]:
     return found
 
 
-def connect_everything(database: Database, corpus: str) -> None:
-    """Hang on every passage what `connect` would: keywords, entities, an edge, an embedding."""
-    rows(
-        database,
-        """
-        MATCH (p:Passage {corpus: $corpus})
-        SET p.embedding = [1.0, 0.0], p.linkedBy = 'titles', p.inKeywordGraph = true
-        MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
-          ON CREATE SET k.documentFrequency = 0
-        MERGE (own:Keyword {corpus: $corpus, text: p.text})
-          ON CREATE SET own.documentFrequency = 0
-        SET k.documentFrequency = k.documentFrequency + 1,
-            own.documentFrequency = own.documentFrequency + 1
-        CREATE (p)-[:HAS_KEYWORD]->(k), (p)-[:HAS_KEYWORD]->(own)
-        MERGE (e:NamedEntity {corpus: $corpus, name: p.text})
-        SET e.title = p.text, e.type = 'Phrase'
-        CREATE (p)-[:MENTIONS]->(e)
-        WITH collect(p) AS ps
-        UNWIND range(1, size(ps) - 1) AS i
-        WITH ps[0] AS a, ps[i] AS b
-        CREATE (a)-[:SHARES_KEYWORD]->(b)
-        """,
-        corpus=corpus,
-    )
-
-
 def wrong_frequencies(database: Database, corpus: str) -> list[Any]:
     return rows(
         database,

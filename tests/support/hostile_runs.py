@@ -47,9 +47,6 @@ _SLOWEST = 50e-6
 _GROWTH = 3.0
 
 
-# --- Texts ----------------------------------------------------------------------------------------
-
-
 def hostile_runs(pattern: AnyPattern) -> list[tuple[str, str, str]]:
     """Return what to build texts of for a pattern: what begins them, what repeats, what ends."""
     found = dict.fromkeys(("", run, end) for run in COMMON for end in _ENDS)
@@ -184,9 +181,6 @@ def _members(given: Iterable[Any]) -> str:
 def filled(begin: str, run: str, end: str, size: int) -> str:
     """Return a text of about a size in characters."""
     return begin + run * max(2, size // len(run)) + end
-
-
-# --- Time -----------------------------------------------------------------------------------------
 
 
 def seconds(call: Callable[[], Any], tries: int = 1) -> float:

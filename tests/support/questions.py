@@ -14,3 +14,13 @@ def hotpot(
     supporting = [[title, at] for title, at in places.items()]
     listed = [[title, list(sentences)] for title, sentences in context.items()]
     return told | {"supporting_facts": supporting, "context": listed} | more
+
+
+def in_columns(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question in columns, as copies on Hugging Face have it."""
+    held = {"supporting_facts": ("title", "sent_id"), "context": ("title", "sentences")}
+    columns = {
+        part: dict(zip(names, map(list, zip(*question[part], strict=True)), strict=True))
+        for part, names in held.items()
+    }
+    return {**question, **columns}

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -23,7 +23,7 @@ class Serving:
     service: Service
     address: str
     loop: asyncio.AbstractEventLoop
-    tokens: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str]
 
     def client(self, token: str = "") -> httpx.Client:
         headers = {"authorization": f"Bearer {token}"} if token else {}
@@ -56,8 +56,8 @@ class Serving:
 
 
 @contextmanager
-def serving(service: Service) -> Iterator[Serving]:
-    """Run a service until the end of the block."""
+def serving(service: Service, **tokens: str) -> Iterator[Serving]:
+    """Run a service, to which `tokens` are known, until the end of the block."""
     server, at = make_server_of(service), listen("127.0.0.1", 0)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_until_complete, args=(server.serve([at]),))
@@ -67,7 +67,7 @@ def serving(service: Service) -> Iterator[Serving]:
         time.sleep(0.01)
     port = at.getsockname()[1]
     try:
-        yield Serving(service, f"http://127.0.0.1:{port}", loop)
+        yield Serving(service, f"http://127.0.0.1:{port}", loop, tokens)
     finally:
         server.should_exit = True
         thread.join()

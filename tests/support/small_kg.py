@@ -13,8 +13,7 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-#: Thirteen entities: nausea is the hub, flu and food poisoning share it.
-ENGLISH = (
+_SYMPTOMS = (
     ("Flu", "has_symptom", "Fever"),
     ("Flu", "has_symptom", "Nausea"),
     ("Flu", "has_symptom", "Dry_cough"),
@@ -22,13 +21,11 @@ ENGLISH = (
     ("Food_poisoning", "has_symptom", "Stomach_cramps"),
     ("Migraine", "has_symptom", "Nausea"),
     ("Migraine", "has_symptom", "Sensitivity_to_light"),
-    ("Fever", "possible_disease", "Flu"),
-    ("Nausea", "possible_disease", "Flu"),
-    ("Dry_cough", "possible_disease", "Flu"),
-    ("Nausea", "possible_disease", "Food_poisoning"),
-    ("Stomach_cramps", "possible_disease", "Food_poisoning"),
-    ("Nausea", "possible_disease", "Migraine"),
-    ("Sensitivity_to_light", "possible_disease", "Migraine"),
+)
+#: Thirteen entities: nausea is the hub, flu and food poisoning share it.
+ENGLISH = (
+    *_SYMPTOMS,
+    *((symptom, "possible_disease", disease) for disease, _, symptom in _SYMPTOMS),
     ("Flu", "need_medication", "Paracetamol_(Panadol)"),
     ("Migraine", "need_medication", "Sumatriptan"),
     ("Migraine", "need_medication", "Paracetamol_(Panadol)"),

@@ -102,7 +102,7 @@ def stream(entries: str, content: bytes) -> bytes:
 def written(content: str, *objects: bytes, font: str = "", **entries: str) -> bytes:
     """Return a PDF of one page with `content`, in the font F; `objects` are numbered from 6 on."""
     page, resources, catalog = (entries.get(key, "") for key in ("page", "resources", "catalog"))
-    parts = [
+    return _file(
         f"<</Type/Catalog/Pages 2 0 R{catalog}>>".encode(),
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
         f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R{page}"
@@ -110,11 +110,13 @@ def written(content: str, *objects: bytes, font: str = "", **entries: str) -> by
         stream("", content.encode("latin-1")),
         f"<</Type/Font/Subtype/Type1{font or '/BaseFont/Helvetica'}>>".encode(),
         *objects,
-    ]
-    whole = b"%PDF-1.7\n"
-    for number, part in enumerate(parts, 1):
-        whole += b"%d 0 obj\n%b\nendobj\n" % (number, part)
-    return whole + b"trailer\n<</Root 1 0 R>>\n%%EOF"
+    )
+
+
+def _file(*objects: bytes) -> bytes:
+    """Return a PDF file of objects that are numbered from 1 on; the first is its catalog."""
+    numbered = (b"%d 0 obj\n%b\nendobj\n" % each for each in enumerate(objects, 1))
+    return b"%PDF-1.7\n" + b"".join(numbered) + b"trailer\n<</Root 1 0 R>>\n%%EOF"
 
 
 def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
@@ -145,27 +147,17 @@ def written_pages(*contents: bytes) -> bytes:
     """Return a PDF file of pages with a line of text, or none after `%`, and these contents."""
     font = b"/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"
     line = b"BT /F1 12 Tf 72 700 Td (The ferry sank.) Tj ET "
-    step = b"/BBox[0 0 1 1]/XStep 0.001/YStep 0.001"
-    kids = b" ".join(b"%d 0 R" % (4 + 2 * at) for at in range(len(contents)))
-    tile = b"0 0 1 1 re f"
+    tiles = "/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/Resources<<>>"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(contents)),
-        b"<</Type/Pattern/PatternType 1/PaintType 1/TilingType 1%s/Resources<<>>/Length %d>>\n"
-        b"stream\n%s\nendstream" % (step, len(tile), tile),
+        b"<</Type/Pages/Kids[%s]/Count %d>>"
+        % (b" ".join(b"%d 0 R" % (4 + 2 * at) for at in range(len(contents))), len(contents)),
+        stream(f"{tiles}/BBox[0 0 1 1]/XStep 0.001/YStep 0.001", b"0 0 1 1 re f"),
     ]
     for content in contents:
-        drawn = content if content.startswith(b"%") else line + content
         objects += [
             b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R"
             b"/Resources<<%s/Pattern<</P 3 0 R>>>>>>" % (len(objects) + 2, font),
-            b"<</Length %d>>\nstream\n%s\nendstream" % (len(drawn), drawn),
+            stream("", content if content.startswith(b"%") else line + content),
         ]
-    made, places = b"%PDF-1.7\n", list[int]()
-    for number, each in enumerate(objects, 1):
-        places.append(len(made))
-        made += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size, at = len(objects) + 1, len(made)
-    made += b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table)
-    return made + b"trailer <</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (size, at)
+    return _file(*objects)

@@ -82,9 +82,6 @@ def _run(*line: str) -> Result:
     return CliRunner().invoke(cli, line)
 
 
-# --- Where settings come from ---------------------------------------------------------------------
-
-
 def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line, the environment, the file, the default."""
 
@@ -176,18 +173,6 @@ def test_the_cache_is_on_off_or_a_folder(
     assert language_settings().cache is None
 
 
-def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    users = _write('[llm]\nkey_file = "key"\ncache = "~/kept"\n')
-    made = language_settings()
-    assert made.key_file == users.parent / "key"
-    assert made.cache == place.parents[1] / "kept"
-    monkeypatch.setenv("OPENAI_API_KEY_FILE", "other")
-    assert language_settings().key_file == place / "other"
-
-
-# --- What is wrong --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -203,10 +188,8 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ('[llm]\nseed = "3"\n', 2, "llm.seed has to be a whole number"),
         ("[llm]\nseed = -1\n", 2, "llm.seed has to be a whole number from 0"),
         ("[llm]\ntemperature = nan\n", 2, "llm.temperature has to be a number from 0 to 2"),
-        ("[llm]\ntimeout = 0\n", 2, "llm.timeout has to be a number"),
         ("llm = {seed = 1, cache = 3}\n", 1, "llm.cache has to be on, off or"),
         ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be on, off or"),
-        ("[ask]\nbudget = 0\n", 2, "ask.budget"),
         ('[ask]\nagent = "nobody"\n', 2, "ask.agent has to be one of learned, random"),
     ],
 )
@@ -233,20 +216,11 @@ def test_a_file_that_is_no_text_of_settings(place: Path) -> None:
         assert str(caught.value.where).startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    ("variable", "said"),
-    [("KGP_NEO4J_LLM_SEED", "many"), ("KGP_NEO4J_LLM_TIMEOUT", "-3"), ("KGP_NEO4J_BUDGET", "1.5")],
-)
-def test_a_wrong_variable_is_named(
-    place: Path, monkeypatch: pytest.MonkeyPatch, variable: str, said: str
-) -> None:
-    monkeypatch.setenv(variable, said)
+def test_a_wrong_variable_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGP_NEO4J_LLM_TIMEOUT", "-3")
     with pytest.raises(ConfigurationError, match="has to be") as caught:
         read_configuration()
-    assert caught.value.where == variable
-
-
-# --- Keys -----------------------------------------------------------------------------------------
+    assert caught.value.where == "KGP_NEO4J_LLM_TIMEOUT"
 
 
 @pytest.mark.parametrize(
@@ -316,9 +290,6 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
     assert "hidden" not in _run("config").output
 
 
-# --- The database's address -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("given", "better"),
     [
@@ -328,13 +299,11 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
         ("http://localhost:7474/browser/", "neo4j://localhost:7687"),
         ("https://db.example:7473", "neo4j+s://db.example:7687"),
         ("bolt://localhost:7474", "bolt://localhost:7687"),
-        ("neo4j+s://db.example:7473", "neo4j+s://db.example:7687"),
         ("bolt://neo4j:hid/d@en@db:7687", "bolt://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
         ("neo4j:hidden@db:7687", "neo4j://db:7687, with NEO4J_USERNAME and NEO4J_PASSWORD"),
         ("bolt://db:70000", "bolt://db:7687"),
         ("bolt://db:", "bolt://db:7687"),
         ("bolt://::1:7687", "bolt://[::1]:7687"),
-        ("bolt://::1", "bolt://[::1]:7687"),
         ("fe80::1%eth0", "neo4j://[fe80::1%eth0]:7687"),
         ("bolt://a:1,b:2", "bolt://a:1"),
         ("neo4j://db:7687/movies", "neo4j://db:7687"),
@@ -354,9 +323,6 @@ def test_an_address_is_taken_without_what_stands_round_it() -> None:
     for given in ("BOLT://db:7687", " 'bolt://db:7687/' ", '"bolt://db:7687"', "bolt:/db:7687"):
         assert checked_bolt(given) == "bolt://db:7687"
     assert checked_bolt("neo4j://db:7687?policy=eu") == "neo4j://db:7687?policy=eu"
-
-
-# --- The command ----------------------------------------------------------------------------------
 
 
 def test_config_shows_every_setting_with_where_it_comes_from(
@@ -435,9 +401,6 @@ def test_broken_settings_end_a_command_that_needs_them_and_no_other(
     # Where nothing is wrong, the help shows what is configured.
     monkeypatch.setenv("KGP_NEO4J_BUDGET", "7")
     assert "default: 7" in " ".join(_run("ask", "--help").stdout.split())
-
-
-# --- The page -------------------------------------------------------------------------------------
 
 
 def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
-from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention, relatedness
+from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entities.mentions import Linked, Phrase, Phrases, link_all
 from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
@@ -32,14 +32,11 @@ def _link(
 
 
 def _found(
-    texts: list[str],
-    *titles: str,
-    owners: list[str | None] | None = None,
-    settings: EntitySettings | None = None,
+    texts: list[str], *titles: str, owners: Sequence[str | None] = (), **settings: float
 ) -> list[list[tuple[str, str]]]:
     """Return (surface, title) of each mention, having checked the places."""
-    linker = EntityLinker(_titles(*titles), settings=settings)
-    made = _link(linker, texts, owners or ())
+    linker = EntityLinker(_titles(*titles), settings=EntitySettings(**settings))
+    made = _link(linker, texts, owners)
     for text, mentions in zip(texts, made, strict=True):
         ends = [0]
         for m in mentions:
@@ -48,9 +45,6 @@ def _found(
             assert all(0 <= x <= 1 for x in (m.commonness, m.coherence, m.score))
             ends.append(m.end)
     return [[(m.surface, linker.titles[m.entity]) for m in mentions] for mentions in made]
-
-
-# --- Words and names ------------------------------------------------------------------------------
 
 
 def test_places_count_characters_of_the_text_as_it_is() -> None:
@@ -74,9 +68,6 @@ def test_names_of_a_title() -> None:
     assert forms("Beyoncé", "Queen B") == {"beyonce": 1.0, "queen b": 0.9}
     assert forms("(disambiguation)") == {"disambiguation": 1.0}
     assert forms("!!!") == {}
-
-
-# --- Is it a mention? -----------------------------------------------------------------------------
 
 
 def test_longest_names_first_and_none_across_sentences() -> None:
@@ -112,13 +103,12 @@ def test_common_nouns_are_met_in_lower_case_and_plural() -> None:
         "Two cult films and a surgeon were there.",
         "A surgeon is a doctor. The surgeon operates.",
     ]
-    low = EntitySettings(threshold=0.1)  # nothing else speaks for them
-    owners: list[str | None] = ["Cult film", None, "Surgeon"]
-    found = _found(texts, "Cult film", "Surgeon", owners=owners, settings=low)
+    owners = ["Cult film", None, "Surgeon"]  # nothing else speaks for them
+    found = _found(texts, "Cult film", "Surgeon", owners=owners, threshold=0.1)
     assert found[1] == [("cult films", "Cult film"), ("surgeon", "Surgeon")]
     # Where its own document writes a title as a name, it is one.
     texts = ["Surgeon (born 1971) is a musician; many like Surgeon.", "A surgeon came."]
-    assert _found(texts, "Surgeon", owners=["Surgeon", None], settings=low)[1] == []
+    assert _found(texts, "Surgeon", owners=["Surgeon", None], threshold=0.1)[1] == []
 
 
 def test_scripts_without_case_and_marks() -> None:
@@ -128,9 +118,6 @@ def test_scripts_without_case_and_marks() -> None:
     ]
 
 
-# --- Which entity is it? --------------------------------------------------------------------------
-
-
 def test_commonness_prefers_the_whole_title_and_the_one_named_more_often() -> None:
     linker = EntityLinker(_titles("Ed Wood", "Ed Wood (film)"))
     ((mention,),) = _link(linker, ["We spoke of Ed Wood."])
@@ -138,14 +125,6 @@ def test_commonness_prefers_the_whole_title_and_the_one_named_more_often() -> No
     assert mention.commonness == pytest.approx(1 / 1.5)
     texts = ["They saw Ash Lake, Ohio twice.", "They saw Ash Lake, Ohio.", "We love Ash Lake."]
     assert _found(texts, "Ash Lake, Iowa", "Ash Lake, Ohio")[2] == [("Ash Lake", "Ash Lake, Ohio")]
-
-
-def test_relatedness_counts_the_texts_with_both() -> None:
-    many, few = {1, 2, 3, 4, 5}, {2, 3, 4}
-    assert relatedness(many, few, 10) == relatedness(few, many, 10)
-    assert relatedness(few, many, 10) == pytest.approx(1 - math.log(5 / 3) / math.log(10 / 3))
-    assert relatedness({3, 9}, many, 10) == pytest.approx(0, abs=1e-8)
-    assert relatedness({8}, many, 10) == relatedness(set(), set(), 10) == 0.0
 
 
 def test_coherence_and_qualifiers_choose_among_namesakes() -> None:
@@ -188,9 +167,6 @@ def test_no_titles_and_hostile_texts() -> None:
     assert found == [[], [], [("Ann Lee", "Ann Lee")], [], [("Ann Lee", "Ann Lee")]]
 
 
-# --- Phrases, spaCy, aliases ----------------------------------------------------------------------
-
-
 def _shared(texts: list[str], most: int = 100, title: str = "") -> list[list[Phrase]]:
     phrases = Phrases()
     for text in texts:
@@ -207,28 +183,23 @@ def test_what_few_passages_mention_is_rare() -> None:
 
 def test_phrases_that_texts_share() -> None:
     texts = [
-        "The harp of Mary Jane Kelp came from Oldtown. Rain fell.",
-        "In Oldtown Mary Jane Kelp sang on 12 May 1950. Rain fell.",
-        "Kelp sang again on 12 May 1950. Rain fell. Bank of Eden opened.",
-        "Bank of Eden closed, and Ann Lee came. Rain fell on Rainer.",
-        "Ann Lee went.",
+        "The bank of Ann Kelp came from Eden. Rain fell.",
+        "In Eden Ann Kelp sang on 12 May 1950. Rain fell on Rainer.",
+        "Kelp sang on 12 May 1950. The Bank of Eden is shut.",
+        "We like the Bank of Eden.",
     ]
     found = _shared(texts)
-    said = [[text[p.start : p.end] for p in row] for text, row in zip(texts, found, strict=True)]
     # Every part that begins and ends with a name or a number; "Rain" only ever begins a sentence.
-    kelp = ["Mary Jane Kelp", "Mary Jane", "Mary", "Jane Kelp", "Jane", "Kelp"]
-    day = ["12 May 1950", "12", "1950"]
-    assert said == [
-        [*kelp, "Oldtown"],
-        ["Oldtown", *kelp, *day],
-        ["Kelp", *day, "Bank of Eden", "Eden"],
-        ["Bank of Eden", "Eden", "Ann Lee", "Ann", "Lee"],
-        ["Ann Lee", "Ann", "Lee"],
+    ann, day = ["Ann Kelp", "Ann", "Kelp"], ["12 May 1950", "12", "1950"]
+    assert [
+        [text[p.start : p.end] for p in row] for text, row in zip(texts, found, strict=True)
+    ] == [
+        [*ann, "Eden"],
+        ["Eden", *ann, *day],
+        ["Kelp", *day, "Bank of Eden", "Bank", "Eden"],
+        ["Bank of Eden", "Bank", "Eden"],
     ]
-    keys = [[p.key for p in row] for row in found]
-    assert keys == [[surface.lower() for surface in row] for row in said]
-    rare = _shared(texts, most=2)
-    assert {p.key for row in found for p in row} - {p.key for row in rare for p in row} == {"kelp"}
+    assert "eden" not in {p.key for row in _shared(texts, most=3) for p in row}
     assert _shared(["北京 北京", "北京"]) == [[], []]
     # Those of the title have no place, and it does not run into the text.
     titled = _shared(["Ann rests.", "Ben rests."], title="Malcolm X")

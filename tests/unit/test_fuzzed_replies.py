@@ -9,7 +9,7 @@ import functools
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import click
@@ -18,14 +18,13 @@ from asking import ask
 from graphs import load_records, snapshot
 from scripted_model import Scripted
 
+from kgp_neo4j import Answer, Database, Question, Retrieval
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types.corpus import Answer, Question, Retrieval
+from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.language import Reply
 
 _QUESTION = "Where was the designer of the Hesk Bridge born?"
@@ -137,13 +136,11 @@ class _OneRetrieval:
 
 @pytest.fixture(scope="module")
 def found(
-    database: Database, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[_OneRetrieval]:
-    name = "test fuzzed replies"
-    load_records(database, name, tmp_path_factory.mktemp("fuzz"), *_RECORDS)
-    connect(database, name)
-    yield _OneRetrieval(PassageRetriever(database, name))
-    delete_corpus(database, name)
+    database: Database, shared_corpus: str, tmp_path_factory: pytest.TempPathFactory
+) -> _OneRetrieval:
+    load_records(database, shared_corpus, tmp_path_factory.mktemp("fuzz"), *_RECORDS)
+    connect(database, shared_corpus)
+    return _OneRetrieval(PassageRetriever(database, shared_corpus))
 
 
 def _checked(answer: Answer) -> None:
@@ -231,8 +228,6 @@ def test_a_document_keeps_its_place_in_the_prompt(database: Database, found: _On
 
 
 def test_a_reply_is_inert_while_it_is_written() -> None:
-    from kgp_neo4j.text.safe import Stream
-
     draw = random.Random(3)
     for _ in range(200):
         said = _mixed(draw) + _INJECTION

@@ -11,16 +11,13 @@ from typing import Any
 
 import pytest
 from chat_server import ChatServer, Pause, completion, error, stream
-from commands import environment
 from raw_server import RESET, RawServer, event, head, whole
-from terminal import Terminal
 
 from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm import available, chat, chat_errors
-from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -63,9 +60,6 @@ def _piece(content: Any = None, finish: Any = None, **delta: Any) -> dict[str, A
 _END = event(_piece(finish="stop"))
 
 
-# --- Replies --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
@@ -98,9 +92,6 @@ def test_counts_that_cannot_be_are_estimated(serve: Serve, counts: Any) -> None:
     assert 0 < made.prompt_tokens < 100
     assert 0 < made.reply_tokens < 10
     assert made.estimated
-
-
-# --- Time and size --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,14 +143,10 @@ def test_an_answer_of_any_kind_has_a_largest_size(
         _asked(server)
 
 
-# --- Errors ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
         (whole({"error": f"nope {_KEY}"}, "400 x"), r"\(400: nope \*\*\*\)"),
-        (whole(error("Insufficient balance"), "402 x"), r"\(402: Insufficient balance\)"),
         (whole(error("a\x1b]0;b\x07\u202ec\nd"), "400 x"), r"\(400: ac d\)"),
         (whole(error(f"a {_KEY[:9]}\u200b{_KEY[9:]}"), "400 x"), r"\(400: a \*\*\*\)"),
         (whole(error(f"overloaded {_KEY}")), r"sent an error .* \(overloaded \*\*\*\)"),
@@ -171,7 +158,6 @@ def test_an_answer_of_any_kind_has_a_largest_size(
                 whole(b""),
                 whole(b'{"choices": "\xff"}'),
                 whole({"choices": [{"text": "hi"}]}),
-                [_STREAM, event({"models": []}), _DONE],
             )
         ),
         # The connection is lost within a refusal.
@@ -240,26 +226,6 @@ def test_words_for_a_long_prompt(chat_server: ChatServer, refusal: str, reads: i
         assert len(chat_server.bodies) == 1
 
 
-def test_too_long_a_prompt_within_a_reply(chat_server: ChatServer) -> None:
-    """Servers that begin a stream before they look at the prompt."""
-    refusal = b'{"error": {"message": "maximum context length is 2000 tokens"}}'
-
-    def strict(body: dict[str, Any]) -> Any:
-        long = len(body["messages"][-1]["content"]) > 4000
-        return 200, stream(refusal) if long else stream("Here.")
-
-    chat_server.answer = strict
-    model = ChatModel("m", LanguageSettings(url=chat_server.url))
-    made, kept = reply_with_passages(
-        model, "", "\n".join, ["word " * 100] * 20, tokens=100, on_text=lambda text: None
-    )
-    assert made.text == "Here."
-    assert 0 < kept < 10
-
-
-# --- The connection -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("url", "said"),
     [
@@ -308,23 +274,6 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
             ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")
         for each in full:
             each.close()
-
-
-# --- Interrupts -----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_an_interrupt_ends_a_reply_that_is_being_written(
-    database: Database, demo_corpus: str, chat_server: ChatServer
-) -> None:
-    chat_server.answer = lambda body: (200, stream("Answer: Yusuf Arden ", Pause(120.0), "[1]"))
-    line = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--agent", "tfidf"]
-    line += ["--llm", "m", "--chat-url", chat_server.url]
-    with Terminal(line, environment(database.connection)) as person:
-        person.until("Yusuf")
-        person.type("\x03")
-        assert "Traceback" not in person.until("Interrupted.")
-        assert person.ended() == 130
 
 
 def test_an_interrupt_waits_for_no_server(chat_server: ChatServer) -> None:

@@ -1,11 +1,19 @@
-"""Keyword extraction: n-grams, titles and their weights."""
+"""Keywords, which passages share most of them, counted pair by pair, and the nearest by cells."""
 
 import math
+import random
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
+import pytest
 from small_graphs import FILMS
 
+from kgp_neo4j.corpus.connect import embedding_graph as nearest
+from kgp_neo4j.corpus.connect import pairs as shared
 from kgp_neo4j.corpus.connect.keywords import extract_keywords
+from kgp_neo4j.corpus.connect.pairs import hash_texts, outdated, strongest_pairs
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -90,13 +98,6 @@ def test_titles_are_in_the_vocabulary() -> None:
     assert city["burbank"].owned
 
 
-def test_a_disambiguator_is_no_part_of_the_name() -> None:
-    film, other = _links(("Heat (1995 film)", "A heist."), ("", "He starred in Heat."))
-    assert set(film) == {"heat", "heat 1995 film"}
-    assert set(other) == {"heat"}
-    assert other["heat"].named
-
-
 def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
     titles = (("Heat", "A heist."), ("Heat and Dust", "A novel."))
     # Also at the end of a text.
@@ -134,3 +135,122 @@ def test_a_function_word_in_capitals_is_a_name() -> None:
         *("it", "department", "ask", "who")
     ]
     assert content_words("WHO IS IT FOR") == []
+
+
+_Items = Mapping[int, Mapping[int, float]]
+
+
+def _pairs(items: _Items, passages: int, neighbours: int) -> list[list[Any]]:
+    """Run it on the items of each passage with their weights; names run against the numbers."""
+    places = [(p, i, w) for p in sorted(items) for i, w in items[p].items()]
+    passage, item, weight = (
+        map(np.array, zip(*places, strict=True)) if places else (np.zeros(0),) * 3
+    )
+    found = strongest_pairs(
+        passage.astype(np.int64), item.astype(np.int64), weight, weight,
+        [f"{passages - n:03}" for n in range(passages)],
+        neighbours,
+    )  # fmt: skip
+    rows = zip(
+        found.first.tolist(), found.second.tolist(), found.count.tolist(),
+        found.weight.tolist(), found.items.tolist(), strict=True,
+    )  # fmt: skip
+    return [[*row, [n for n in items if n >= 0]] for *row, items in rows]
+
+
+def _counted(items: _Items, passages: int, neighbours: int) -> dict[tuple[int, int], Any]:
+    made: dict[tuple[int, int], Any] = {}
+    for p in sorted(items):
+        found = []
+        for q in items:
+            both = [i for i in items[p] if i in items[q]]
+            if q != p and both:
+                weight = sum(items[p][i] * items[q][i] for i in both)
+                found.append((-weight, f"{passages - q:03}", q, both))
+        for weight, _, q, both in sorted(found)[:neighbours]:
+            if (q, p) not in made:
+                made[p, q] = (len(both), -weight, both[:5])
+    return made
+
+
+@pytest.mark.parametrize("most", [1, 50, 1_000_000])
+@pytest.mark.parametrize("neighbours", [0, 1, 3, 40])
+def test_the_pairs_are_those_of_a_plain_count(
+    monkeypatch: pytest.MonkeyPatch, neighbours: int, most: int
+) -> None:
+    monkeypatch.setattr(shared, "_MOST_PAIRS", most)
+    drawn = random.Random(1)
+    # Few different weights, so that many are equal; some passages have nothing.
+    items = {
+        p: {i: drawn.choice((0.25, 0.5)) for i in drawn.sample(range(30), drawn.randrange(12))}
+        for p in range(40)
+        if p % 7
+    }
+    found = _pairs(items, 40, neighbours)
+    wanted = _counted(items, 40, neighbours)
+    assert {(a, b): (n, w, names) for a, b, n, w, names in found} == wanted
+    assert len(found) == len(wanted)
+
+
+def _outdated(
+    given: Mapping[int, Mapping[str, float]], stored: Sequence[str | None], gone: Sequence[int] = ()
+) -> dict[int, str]:
+    """Compare the relationships of each of three passages, by name with their weights."""
+    made = [(p, name, w) for p, items in given.items() for name, w in items.items()]
+    return outdated(
+        np.array([p for p, _, _ in made], np.int64),
+        hash_texts(name for _, name, _ in made),
+        np.array([w for _, _, w in made]),
+        stored,
+        ~np.isin(np.arange(3), gone),
+    )
+
+
+def test_a_passage_is_written_when_its_relationships_are_others() -> None:
+    given = {0: {"a": 0.5, "b": 0.25}, 2: {"a": 3.0}}
+    marks = _outdated(given, [None] * 3)
+    # A passage that has none is marked too.
+    assert (sorted(marks), marks[1]) == ([0, 1, 2], "")
+    stored = [marks[0], marks[1], marks[2]]
+    assert _outdated(given, stored) == {}
+    assert _outdated({2: given[2], 0: {"b": 0.25, "a": 0.5}}, stored) == {}
+    # A weight may move by half a hundredth, a larger one by more.
+    assert _outdated({**given, 0: {"a": 0.505, "b": 0.245}}, stored) == {}
+    assert list(_outdated({**given, 0: {"a": 0.52, "b": 0.25}}, stored)) == [0]
+    assert _outdated({**given, 2: {"a": 3.05}}, stored) == {}
+    assert list(_outdated({**given, 0: {"a": 0.5, "c": 0.25}}, stored)) == [0]
+    assert list(_outdated({**given, 0: {"a": 0.5}}, stored)) == [0]
+    assert list(_outdated({**given, 1: {"a": 0.5}}, stored)) == [1]
+    # A relationship that went with the passage at its other end.
+    assert list(_outdated(given, stored, gone=[2])) == [2]
+    assert _outdated(given, stored, gone=[2])[2] == marks[2]
+
+
+def test_the_nearest_in_cells_are_nearly_all_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "_CELLS", 64)
+    monkeypatch.setattr(nearest, "_CELLS_NEAR", 12)
+    drawn = np.random.default_rng(1)
+    middles = drawn.standard_normal((40, 24))
+    vectors = middles[drawn.integers(40, size=4000)] + drawn.standard_normal((4000, 24))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    asked = np.arange(1, 4000, 3)
+
+    found = {}
+    for of, places, cosines in nearest._nearest_in_cells(vectors, asked, 10):
+        assert np.allclose(
+            cosines, np.einsum("ij,ikj->ik", vectors[of], vectors[places]), atol=1e-5
+        )
+        assert (np.diff(cosines) <= 0).all()
+        found.update(zip(of, map(set, places.tolist()), strict=True))
+    assert sorted(found) == asked.tolist()
+    assert all(len(places) == 10 and of not in places for of, places in found.items())
+    every = nearest._nearest(vectors, asked, 10)
+    both = [len(found[o] & set(p)) for of, near, _ in every for o, p in zip(of, near, strict=True)]
+    assert sum(both) >= 0.95 * 10 * len(asked)
+
+
+def test_few_vectors_all_equal_have_neighbours_too() -> None:
+    vectors = np.full((5, 4), 0.5, np.float32)
+    found = {o: len(p) for of, near, _ in nearest._nearest_in_cells(vectors, np.arange(5), 4)
+             for o, p in zip(of, near, strict=True)}  # fmt: skip
+    assert found == dict.fromkeys(range(5), 4)

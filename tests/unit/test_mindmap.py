@@ -70,9 +70,6 @@ def reasoning() -> ReasoningGraph:
     )
 
 
-# --- The prompt -----------------------------------------------------------------------------------
-
-
 def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: ReasoningGraph) -> None:
     question = "What {is} this {0}? %s {question} $x"
     prompt = five_parts(question, reasoning)
@@ -93,9 +90,6 @@ def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: Reason
     assert places == sorted(places)
     hostile = five_parts(question, _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=()))
     assert "\nEvidence 1: A Output 1: x -> r -> B\n" in hostile
-
-
-# --- The reply ------------------------------------------------------------------------------------
 
 
 def _drawn(head: str, relation: str, tail: str) -> MapEdge:
@@ -189,9 +183,6 @@ def test_a_deep_or_long_mind_map_is_bounded() -> None:
     assert len(lines) == len(edges) + 1
 
 
-# --- The check ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("edge", "status", "triples", "note"),
     [
@@ -208,7 +199,6 @@ def test_a_deep_or_long_mind_map_is_bounded() -> None:
         (("Iron", "need_medication", "Anemia"), "contradicts", ("t3",), "the other way round"),
         (("Anemia", "does not need", "Iron"), "contradicts", ("t3",), "the graph says"),
         (("Anemia", "need_medication", "Bleach"), "model", (), "holds no 'Bleach'"),
-        (("Covid", "has_symptom", "Fatigue"), "model", (), "holds no 'Covid'"),
         (("Flu", "need_medication", "Iron"), "model", (), "does not join them"),
     ],
 )
@@ -250,9 +240,6 @@ def test_names_that_were_merged_are_one() -> None:
     assert len(rank_candidates(two)) == 2
     (candidate,) = rank_candidates(one)
     assert [support.entity for support in candidate.support] == ["Fatigue", "Itching"]
-
-
-# --- The answer -----------------------------------------------------------------------------------
 
 
 def _answer(reasoning: ReasoningGraph, reply: str | None = None, **more: object) -> MindMap:
@@ -319,7 +306,6 @@ def test_a_reply_is_cleaned() -> None:
     [
         ("", "malformed", "no answer with a mind map"),
         ("<think>Hm", "malformed", "no answer with a mind map"),
-        ('{"a": [}', "malformed", "no answer with a mind map"),
         (f"Output 3:\n{_TREE}", "malformed", "no answer with a mind map"),
         ("Output 1: Bleach.\nOutput 3:\nCovid -> treated_by -> Bleach", "ungrounded", "Nothing of"),
         (
@@ -340,9 +326,6 @@ def test_a_reply_that_does_not_hold_gives_way(
     assert "composed from the evidence alone" in answer.notices[0]
 
 
-# --- Several turns --------------------------------------------------------------------------------
-
-
 def test_turns_are_one_question() -> None:
     assert as_question([" I ache. ", "", "And dizzy.", "I ache."]) == "I ache.\nAnd dizzy."
     talk = '[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}, "Dizzy"]'
@@ -350,9 +333,6 @@ def test_turns_are_one_question() -> None:
     assert read_turns("[sic] what?") == ["[sic] what?"]
     with pytest.raises(InputError, match="no text"):
         read_turns("[5]")
-
-
-# --- Pictures -------------------------------------------------------------------------------------
 
 
 def test_the_tree_has_each_entity_once_and_points_there_again(reasoning: ReasoningGraph) -> None:

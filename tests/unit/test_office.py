@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import rows, write_file
+from docx import Document
+from docx.oxml import parse_xml
+from docx.shared import RGBColor
+from graphs import write_file
+from openpyxl import Workbook
+from openpyxl.chart import BarChart
+from openpyxl.comments import Comment
+from openpyxl.styles import Color, Font
+from PIL import Image, ImageDraw, ImageFont
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
 from reading_files import read_one, told_without
 from zips import pack, unpack
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown
-from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.sheets import shown_value
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import Span
 
@@ -29,12 +39,7 @@ def _bytes(made: Any, *kind: str) -> bytes:
     return file.getvalue()
 
 
-# --- Word ---------------------------------------------------------------------------------------
-
-
 def _word() -> Any:
-    from docx import Document
-
     made = Document()
     made.core_properties.title = "Rain in two towns"
     made.add_heading("Rain", 1)
@@ -74,8 +79,6 @@ def test_word(tmp_path: Path) -> None:
 
 
 def test_titles(tmp_path: Path) -> None:
-    from docx import Document
-
     made = Document()
     made.core_properties.title = "Microsoft Word - draft.docx"
     made.add_heading("The real one", 0)
@@ -113,9 +116,6 @@ _NUMBERING = "".join(
 
 
 def test_numbers_of_word(tmp_path: Path) -> None:
-    from docx import Document
-    from docx.oxml import parse_xml
-
     made = Document()
     styles = made.styles
     for name, base, number in (("A", None, 72), ("B", "A", None), ("Heading 1", None, 70)):
@@ -167,17 +167,12 @@ def test_numbers_of_word(tmp_path: Path) -> None:
     assert document.left_out == ("words that are in no text: 3 (What, is, lost)",)
 
 
-# --- Excel --------------------------------------------------------------------------------------
-
-
 _UNSOLVED = (
     'sheet "Other": 1 formulas without a stored result (open and save it in a spreadsheet program)'
 )
 
 
 def _excel() -> Any:
-    from openpyxl import Workbook
-
     made = Workbook()
     sheet = made.active
     sheet.title = "Sales 2020"
@@ -226,8 +221,6 @@ def test_excel(tmp_path: Path) -> None:
 
 
 def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
-    from openpyxl import Workbook
-
     made = Workbook()
     sheet = made.active
     sheet.title = "All"
@@ -253,28 +246,21 @@ def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "format_", "expected"),
     [
-        (0.453, "0.0%", "45.3%"),
         (-1234.5, "$#,##0.00_);($#,##0.00)", "-$1,234.50"),
         (12, "[$€-407] #,##0.00", "€ 12.00"),
         (12, '_-* #,##0.00 "€"_-;-* #,##0.00 "€"_-', "12.00 €"),
         (12.3, "#,##0.00 [$USD]", "12.30 USD"),
         (3, '0" kg"', "3 kg"),
-        (2.5, "0", "3"),
         (2.675, "0.00", "2.68"),
         (-0.001, "0.00", "0.00"),
         (1234567, '#,##0.0,,"M"', "1234567"),
         (12345, "0.00E+00", "12345"),
         (45, '0"%"', "45%"),
         (1.5, "0.0##", "1.5"),
-        (7, "00000", "00007"),
         (0.5, "# ?/?", "0.5"),
-        (0.1 + 0.2, "General", "0.3"),
-        (3.0, "", "3"),
         (1e20, "General", "1e+20"),
         (float("nan"), "0", "nan"),
         (1, "[Red]0.0;[Blue]-0.0", "1.0"),
-        (5, "@", "5"),
-        (False, "0", "FALSE"),
         (dt.time(9, 30), "", "09:30:00"),
         (dt.timedelta(days=1.5), "[h]:mm", "36:00:00"),
         (dt.timedelta(seconds=-90), "[h]:mm", "-0:01:30"),
@@ -309,15 +295,7 @@ def test_old_excel(tmp_path: Path) -> None:
     assert document.text[table.start : table.end] == markdown(table)
 
 
-# --- PowerPoint ---------------------------------------------------------------------------------
-
-
 def _slides() -> Any:
-    from pptx import Presentation
-    from pptx.chart.data import CategoryChartData
-    from pptx.enum.chart import XL_CHART_TYPE
-    from pptx.util import Inches
-
     place = (Inches(1), Inches(3), Inches(5), Inches(2))
     made = Presentation()
     made.core_properties.title = "Rain, the talk"
@@ -422,14 +400,7 @@ def test_other_programs(tmp_path: Path, kind: str, edits: dict[str, str], expect
     assert expected in "\n".join((document.text, *document.left_out))
 
 
-# --- What is not seen ---------------------------------------------------------------------------
-
-
 def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
-    from docx import Document
-    from docx.oxml import parse_xml
-    from docx.shared import RGBColor
-
     made = Document()
     paragraph = made.add_paragraph("seen ")
     paragraph.add_run("vanished").font.hidden = True
@@ -462,10 +433,6 @@ def test_what_a_reader_of_a_word_file_sees(tmp_path: Path) -> None:
 
 
 def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
-    from openpyxl.chart import BarChart
-    from openpyxl.comments import Comment
-    from openpyxl.styles import Color, Font
-
     made = _excel()
     other = made["Other"]
     other["A3"].comment = Comment("a comment", "me")
@@ -496,8 +463,6 @@ def test_what_a_reader_of_sheets_and_slides_sees(tmp_path: Path) -> None:
     assert document.left_out[0] == "page 1 is a hidden slide and left out"
     assert [page.number for page in document.pages] == [1, 2, 3, 4]
 
-
-# --- OpenDocument, books, mail and pictures ---
 
 _NAMES = " ".join(
     f'xmlns:{kind[:2]}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"'
@@ -724,8 +689,6 @@ def test_a_mail_is_read_once(tmp_path: Path, mail: str, text: str, keys: list[st
     ("mode", "paper", "ink"), [("RGBA", (0, 0, 0, 0), "black"), ("I;16", 60_000, 9_000)]
 )
 def test_pictures_are_recognised(tmp_path: Path, mode: str, paper: Any, ink: Any) -> None:
-    from PIL import Image, ImageDraw, ImageFont
-
     picture = Image.new(mode, (900, 200), paper)
     words = "The harbour opens at nine."
     ImageDraw.Draw(picture).text((40, 60), words, ink, ImageFont.load_default(44))
@@ -738,35 +701,6 @@ def test_pictures_are_recognised(tmp_path: Path, mode: str, paper: Any, ink: Any
             read_one(tmp_path / "b.png", data)
 
 
-# --- In the graph -------------------------------------------------------------------------------
-
-
-def test_all_kinds_in_the_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    for kind, make in _MADE.items():
-        (tmp_path / f"office{kind}").write_bytes(_bytes(make()))
-    (tmp_path / "old.xls").write_bytes(_old_excel())
-    (tmp_path / "values.csv").write_text('Town;Rain\nOslo;"1,5"\n', encoding="utf-8")
-    table = "<table><tr><th>Town<th>Rain</tr><tr><td>Voss<td>7</tr></table>"
-    (tmp_path / "page.html").write_text(table, encoding="utf-8")
-    (tmp_path / "notes.md").write_text("|Town|Rain|\n|-|-|\n|Odda|9|\n", encoding="utf-8")
-    account = load(database, [tmp_path], corpus)
-    assert (account.documents, account.tables, account.pages) == (7, 9, 4)
-    assert account.characters_in == account.characters_out
-    assert [what for what in account.left_out if "only pictures" in what]
-    found = rows(
-        database,
-        "MATCH (c:Cell {corpus: $c, norm: 'oslo'})<-[:HAS_CELL]-(:Row)-[:HAS_CELL]->(v:Cell), "
-        "(v)<-[:HAS_CELL]-(k:Column)<-[:HAS_COLUMN]-(t:Table) WHERE v.column = 2 "
-        "RETURN v.text AS text, k.header AS header, t.rows AS rows",
-        c=corpus,
-    )
-    assert found == [{"text": "1,5", "header": "Rain", "rows": 1}]
-    again = load(database, [tmp_path], corpus)
-    assert (again.unchanged, again.tables, again.cells) == (7, 9, account.cells)
-
-
-# --- Bad files ----------------------------------------------------------------------------------
-
 _MADE = {".docx": _word, ".xlsx": _excel, ".pptx": _slides}
 
 
@@ -777,10 +711,6 @@ def _changed(data: bytes, part: str, new: bytes) -> bytes:
 
 @pytest.mark.parametrize("kind", _MADE)
 def test_files_that_are_not_what_they_say(tmp_path: Path, kind: str) -> None:
-    from docx import Document
-    from openpyxl import Workbook
-    from pptx import Presentation
-
     empty: Any = {".docx": Document, ".xlsx": Workbook, ".pptx": Presentation}[kind]
     good = _bytes(_MADE[kind]())
     other = _bytes(_MADE[next(k for k in _MADE if k != kind)]())
@@ -850,22 +780,15 @@ def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) 
         )
 
 
-def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.txt"
-    secret.write_text("a secret", encoding="utf-8")
+def test_entities_are_not_unfolded(tmp_path: Path) -> None:
+    """Nor fetched: security/test_known_attacks.py."""
     body = unpack(_bytes(_word()))["word/document.xml"]
     start = body.index(b"<w:document")
-    doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
-    asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")
-    path = tmp_path / "a.docx"
-    with pytest.raises(InputError, match="damaged") as raised:
-        read_one(path, _changed(_bytes(_word()), "word/document.xml", asking))
-    assert "a secret" not in str(raised.value)
     more = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
     bomb = f'<!DOCTYPE x [<!ENTITY a "{"x" * 1000}">{more}]>'
     asking = body[:start] + bomb.encode() + body[start:].replace(b"After.", b"&j;")
     with pytest.raises(InputError, match="damaged"):
-        read_one(path, _changed(_bytes(_word()), "word/document.xml", asking))
+        read_one(tmp_path / "a.docx", _changed(_bytes(_word()), "word/document.xml", asking))
 
 
 @pytest.mark.parametrize(

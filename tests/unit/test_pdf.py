@@ -1,20 +1,27 @@
-"""PDF files: text in reading order, pages, titles, and what cannot be read."""
+"""PDF files: text in reading order, letters, pages, titles, places, what cannot be read."""
 
-import io
+import re
 import sys
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pdfplumber
 import pytest
 from commands import output
 from graphs import write_file
+from PIL import Image
 from reading_files import told_without
 from reportlab.lib.pdfencrypt import StandardEncryption
-from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
+from reportlab.lib.utils import ImageReader
+from small_pdfs import HEIGHT, LEVEL, RULED, WIDTH, Draw, Page, pdf, prose, read, stream, written
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
+from kgp_neo4j.show import page_pictures
+from kgp_neo4j.show.page_pictures import describe_page, draw_page, read_letters
+from kgp_neo4j.text.visible import plain_letters
 from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.errors import CorpusError, InputError
 
 
 def _lines(*texts: str, x: float = 72, y: float = 90, step: float = 12) -> Draw:
@@ -26,13 +33,7 @@ def _lines(*texts: str, x: float = 72, y: float = 90, step: float = 12) -> Draw:
 
 
 def _picture(page: Page) -> None:
-    from PIL import Image
-    from reportlab.lib.utils import ImageReader
-
     page.canvas.drawImage(ImageReader(Image.new("RGB", (40, 40), "gray")), 100, 300, 300, 300)
-
-
-# --- Text ---------------------------------------------------------------------------------------
 
 
 def test_lines_of_a_paragraph_are_joined_and_paragraphs_parted() -> None:
@@ -129,9 +130,6 @@ def test_lines_beside_large_letters_and_below_a_stamp_are_whole(y: int) -> None:
     assert document.pages[0].footer == "COPY ONLY"
 
 
-# --- Pages --------------------------------------------------------------------------------------
-
-
 def _book(count: int) -> bytes:
     def chapter(number: int) -> Draw:
         def draw(page: Page) -> None:
@@ -199,7 +197,7 @@ def test_a_scanned_page_is_recognised() -> None:
         page.line(72, 100, "The Great Ferry", 22)
         page.text(72, 130, 460, prose(40), 11)
 
-    with pdfplumber.open(io.BytesIO(pdf(draw))) as printed:
+    with pdfplumber.open(BytesIO(pdf(draw))) as printed:
         picture = printed.pages[0].to_image(resolution=150).original
     scanned = pdf(
         _lines("Some text."), lambda page: page.canvas.drawInlineImage(picture, 0, 0, WIDTH, HEIGHT)
@@ -209,9 +207,6 @@ def test_a_scanned_page_is_recognised() -> None:
     assert [page.recognised for page in document.pages] == [False, True]
     assert [(s.title, s.start) for s in document.sections] == [("The Great Ferry", 12)]
     assert document.left_out == ()
-
-
-# --- Titles -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -272,9 +267,6 @@ def test_without_a_heading_the_title_is_the_files_name() -> None:
     assert read(pdf(_lines("Some text.")), "my_report.pdf").title == "my report"
 
 
-# --- What cannot be read ------------------------------------------------------------------------
-
-
 def _error(data: bytes) -> str:
     with pytest.raises(InputError) as raised:
         read(data)
@@ -321,8 +313,6 @@ def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -
     assert read(owner_only).text == "Some text.\n\n"
 
 
-# --- Large files, and the way through the loader ------------------------------------------------
-
 _MEASURE = """
 import resource, sys
 from pathlib import Path
@@ -352,3 +342,263 @@ def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
     few, many, more = map(int, told.split())
     assert (few, many) == (50, 500)
     assert more < 40_000  # kilobytes; all pages' letters would take ten times as much
+
+
+_SEEN = "BT /F 12 Tf 72 700 Td (Seen on the page.) Tj ET "
+_SECRET = "BT /F 12 Tf 72 100 Td (Secret) Tj ET"
+_ROWS = [("Ship", "Length", "Weight"), ("Sula", "12,40 m", "2.350 t"), ("Tarva", "9,85 m", "980 t")]
+
+
+@pytest.mark.parametrize("apart", [0, 1, 2, 3, 6])
+@pytest.mark.parametrize("ruled", [True, False])
+def test_letters_set_apart_are_words(apart: int, ruled: bool) -> None:
+    def draw(page: Page) -> None:
+        for y, row in zip((90, 120, 136, 152), [("The hull of the Sula",), *_ROWS], strict=True):
+            for x, text in zip((72, 220, 380), row, strict=False):
+                line = page.canvas.beginText(x, HEIGHT - y)
+                line.setFont("Helvetica", 10)
+                line.setCharSpace(apart)
+                line.textLine(text)
+                page.canvas.drawText(line)
+            for at in range(2 * ruled * (y > 90)):
+                page.canvas.line(66, HEIGHT - y - 4 + 16 * at, 500, HEIGHT - y - 4 + 16 * at)
+
+    document = read(pdf(draw))
+    assert document.text.startswith("The hull of the Sula\n")
+    assert [table.rows for table in document.tables] == [tuple(_ROWS)]
+
+
+def test_letters_drawn_one_by_one_are_words() -> None:
+    def draw(page: Page) -> None:
+        x = 72.0
+        for letter in "letters put one by one":
+            if letter != " ":
+                page.line(x, 90, letter)
+            x += page.canvas.stringWidth(letter, "Times-Roman", 10) + 2.5
+
+    assert read(pdf(draw)).text == "letters put one by one\n\n"
+
+
+def test_shapes_of_letters_become_letters() -> None:
+    letters = "office \u0644\u0627\u064b\u05e9\u05c1 x² Ⅷ"
+    assert plain_letters("o\ufb03ce \ufefb\ufe70\ufb2a x² Ⅷ") == letters
+
+
+def _texts(texts: dict[int, str]) -> bytes:
+    """Return a font's table of texts: ASCII, and those given."""
+    chars = {**{code: chr(code) for code in range(32, 127)}, **texts}
+    lines = (f"<{code:02X}> <{text.encode('utf-16-be').hex()}>" for code, text in chars.items())
+    head = "1 begincodespacerange\n<00> <FF>\nendcodespacerange\n"
+    table = f"{head}{len(chars)} beginbfchar\n{chr(10).join(lines)}\nendbfchar"
+    return stream("", table.encode())
+
+
+@pytest.mark.parametrize("text", ["\ufb01", "\x00", "\x03", "\ue001", ""])
+@pytest.mark.parametrize("names", ["/fi", "/g7"])
+def test_a_ligature_is_whole_or_told(text: str, names: str) -> None:
+    font = "/BaseFont/Helvetica/ToUnicode 6 0 R/Encoding<</Differences[128" + names + "]>>"
+    content = "BT /F 12 Tf 72 700 Td (The \x80rst of\x80cer.) Tj ET"
+    document = read(written(content, _texts({128: text}), font=font))
+    if names == "/fi" or text == "\ufb01":
+        assert (document.text, document.left_out) == ("The first officer.\n\n", ())
+    else:
+        assert "rst" in document.text
+        assert document.left_out == ("2 letters of page 1 have no text in their font",)
+
+
+@pytest.mark.parametrize(
+    ("content", "entries"),
+    [
+        (f"1 g {_SECRET}", {}),
+        (f"3 Tr {_SECRET}", {}),
+        (f"q 0 0 50 50 re W n {_SECRET} Q", {}),
+        (f"{_SECRET} 0 g 60 90 200 30 re f", {}),
+        (_SECRET, {"page": "/CropBox[50 300 500 750]"}),
+        (_SECRET.replace("72 100", "700 900"), {}),
+        (f"/G gs {_SECRET}", {"resources": "/ExtGState<</G<</ca 0>>>>"}),
+        (
+            f"/OC /L BDC {_SECRET} EMC",
+            {"resources": "/Properties<</L 6 0 R>>",
+             "catalog": "/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>"},
+        ),
+    ],
+    ids=["white", "inkless", "clipped", "covered", "cropped", "outside", "clear", "layer"],
+)  # fmt: skip
+def test_what_is_not_seen_is_counted(content: str, entries: dict[str, str]) -> None:
+    document = read(written(_SEEN + content, b"<</Type/OCG/Name(L)>>", **entries))
+    assert document.text == "Seen on the page.\n\n"
+    assert document.left_out == ("6 letters of page 1 cannot be seen",)
+
+
+def test_what_is_seen_is_read() -> None:
+    scan = "/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8"
+    text_layer = f"q 612 0 0 792 0 0 cm /I Do Q 3 Tr {_SECRET}"
+    document = read(written(text_layer, stream(scan, b"x"), resources="/XObject<</I 6 0 R>>"))
+    assert document.text == "Secret\n\n"
+    assert read(written(f"60 90 200 30 re f 1 g {_SECRET}")).text == "Secret\n\n"
+    actual = _SEEN.replace("(Seen", "(S) Tj /Span<</ActualText(ee)>> BDC (#) Tj EMC (n")
+    assert read(written(actual)).text == "Seen on the page.\n\n"
+    field = b"<</Subtype/Widget/FT/Tx/Rect[72 600 300 620]/F 4/AP<</N 7 0 R>>>>"
+    look = stream("/Subtype/Form/BBox[0 0 228 20]", b"BT /F 12 Tf 2 5 Td (Filled in) Tj ET")
+    form = {"page": "/Annots[6 0 R]", "catalog": "/AcroForm<</Fields[6 0 R]>>"}
+    look = look.replace(b"/BBox", b"/Resources<</Font<</F 5 0 R>>>>/BBox")
+    assert "Filled in" in read(written(_SEEN, field, look, **form)).text
+    field = field.replace(b"/AP<</N 7 0 R>>", b"/V(Typed in)")
+    assert "Typed in" in read(written(_SEEN, field, **form)).text
+
+
+_PORT = "الميناء يفتح في التاسعة، Dock 7 (قرب 18:30)."
+#: As it stands on the page from left to right, and the letters of the first word in their shapes.
+_STANDING = ".(18:30 برق) Dock 7 ،ةعساتلا يف حتفي ءانيملا"
+_SHAPED = _STANDING.replace("ءانيملا", "\ufe80\ufe8e\ufee8\ufef4\ufee4\ufedf\ufe8d")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "text", "is_leftward"),
+    [
+        (_STANDING, _PORT, False),
+        (_SHAPED, _PORT, False),
+        (_STANDING, _PORT, True),
+        (_PORT, _PORT, False),
+        ("Dock 7 ףיצר ,9:00 העשב חתפנ למנה", "הנמל נפתח בשעה 9:00, רציף Dock 7", False),
+        ("دنک‌یم یگدنز جرب رد نابهگن", "نگهبان در برج زندگی می‌کند", False),
+    ],
+    ids=["standing", "shaped", "drawn leftward", "in reading order", "Hebrew", "Persian"],
+)
+def test_text_from_right_to_left(drawn: str, text: str, is_leftward: bool) -> None:
+    codes = {
+        letter: 128 + at for at, letter in enumerate(dict.fromkeys(re.sub("[ -~]", "", drawn)))
+    }
+    shown = "".join(chr(codes.get(letter, ord(letter))) for letter in drawn)
+    widths = f"/BaseFont/Harbour/FirstChar 32/LastChar 255/Widths[{'500 ' * 224}]"
+    table = _texts({code: letter for letter, code in codes.items()})
+    strings = [(72, shown)]
+    if is_leftward:  # as programs draw text in reading order
+        strings = [(72 + 6 * at, letter) for at, letter in enumerate(shown)][::-1]
+    safe = ((x, re.sub(r"([()])", r"\\\1", part)) for x, part in strings)
+    content = "".join(f"BT /F 12 Tf {x} 700 Td ({part}) Tj ET " for x, part in safe)
+    document = read(written(content, table, font=f"/ToUnicode 6 0 R{widths}"))
+    assert document.text == f"{text}\n\n"
+
+
+@pytest.mark.parametrize("style", [RULED, LEVEL, []], ids=["ruled", "level", "open"])
+@pytest.mark.parametrize("turn", [90, 270])
+def test_a_turned_table_on_an_upright_page(style: list, turn: int) -> None:
+    def draw(page: Page) -> None:
+        page.text(72, 72, 460, prose(50))
+        page.canvas.translate(*((400, 250) if turn == 90 else (200, 500)))
+        page.canvas.rotate(turn if turn == 90 else -90)
+        page.table(0, HEIGHT - 80, [*_ROWS, ("Hesk", "15,10 m", "1.120 t")], [90, 70, 70], style)
+        page.line(0, HEIGHT - 90, "Table 7. Turned by the printer")
+
+    document = read(pdf(draw))
+    assert document.text.startswith(f"{prose(50)}\n\nTable 7. Turned by the printer\n\n| Ship |")
+    (table,) = document.tables
+    assert (len(table.rows), table.rows[1], table.number) == (4, _ROWS[1], "7")
+
+
+def test_footnotes_are_at_the_end_of_the_page() -> None:
+    def draw(page: Page) -> None:
+        page.text(72, 72, 220, prose(150))
+        page.text(312, 72, 220, prose(150, 4))
+        page.line(72, 660, "1 The first note of the page.", 7)
+        page.line(72, 668, "2 The second note, which", 7)
+        page.line(72, 676, "goes on.", 7)
+
+    notes = "1 The first note of the page.\n\n2 The second note, which goes on.\n\n"
+    assert read(pdf(draw)).text == f"{prose(150)}\n\n{prose(150, 4)}\n\n{notes}"
+
+
+def test_a_damaged_page_is_told_and_the_others_are_kept() -> None:
+    pages = [lambda page, at=at: page.text(72, 90, 460, prose(40, at)) for at in range(3)]
+    whole = bytearray(pdf(*pages, pageCompression=1))
+    begin = [found.end() for found in re.finditer(rb"(?<!end)stream\r?\n", bytes(whole))][1]
+    whole[begin + 40 : begin + 60] = b"\0" * 20
+    document = read(bytes(whole))
+    assert document.text == f"{prose(40, 0)}\n\n{prose(40, 2)}\n\n"
+    assert document.left_out == ("page 2: damaged, it could not be read",)
+
+
+_DATA = Path(__file__).parents[1] / "data" / "pdfs"
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_the_boxes_hold_the_ink(turn: int) -> None:
+    content = "BT /F 30 Tf 150 400 Td (The ferry to) Tj 0 -60 Td (Sund is far) Tj ET"
+    data = written(content, page=f"/CropBox[100 200 500 600]/Rotate {turn}")
+    ink = np.asarray(Image.open(BytesIO(draw_page(data, 1, 2.0))).convert("L")) < 128
+    assert ink.shape == (800, 800)
+    boxes = read_letters(data, 1).locate("The ferry to Sund is far")
+    assert len(boxes) == 2 or turn in (90, 270)
+    for x0, top, x1, bottom in boxes:
+        inside = ink[round(2 * top) : round(2 * bottom), round(2 * x0) : round(2 * x1)]
+        assert inside.any()
+        inside[:] = False
+    assert not ink.any()
+
+
+def test_a_sentence_is_found_over_lines_and_columns() -> None:
+    def draw(page: Page) -> None:
+        page.text(60, 80, 220, prose(80))
+        page.line(320, 90, "The naïve light-")
+        page.line(320, 102, "house keeper of Sund left in 1871.")
+
+    letters = read_letters(pdf(draw), 1)
+    boxes = letters.locate("the NAIVE lighthouse keeper\nof Sund left in 1871")
+    assert len(boxes) == 2
+    assert all(320 <= box.x0 < box.x1 <= 545 for box in boxes)
+    # A word that the page has not: what stands before and after it is found; too little is not.
+    partly = letters.locate("The naive lighthouse keeper of Marstal and Sund left in 1871")
+    assert partly[0].top == boxes[0].top
+    assert not letters.locate("The naive captain never returned to Marstal from the wide ocean")
+    assert not letters.locate("...")
+
+
+def test_a_cell_is_found_in_its_row() -> None:
+    rows = [
+        ["Town", "1901", "1902"],
+        ["Sund", "12", "40"],
+        ["Moss", "12", "41"],
+        ["Lund", "40", "12"],
+    ]
+
+    def draw(page: Page) -> None:
+        page.line(60, 60, "Lund and Moss have boats.")
+        page.line(60, 80, "There are 40 at most, and 12 in June.")
+        page.table(60, 100, rows, [80, 80, 80], RULED)
+
+    data = pdf(draw)
+    letters = read_letters(data, 1)
+    stored = {"pages": 1, "label": "", "recognised": False, "start": 0, "end": 1, "passages": []}
+    for row in rows[1:]:
+        made = describe_page(data, 1, stored, "", row[:2], False)
+        (name,), (cell,) = (mark["boxes"] for mark in made["marks"])
+        assert name.top == cell.top > 100
+        assert 140 < cell.x0 < 220
+    assert len(letters.places("12")) == 4
+
+    # Text that was recognised has no place in the file.
+    scanned = describe_page(data, 1, stored | {"recognised": True}, "", ["12"], True)
+    assert (scanned["marks"], scanned["parts"], scanned["recognised"]) == ([], [], True)
+
+
+def test_nearly_all_lines_of_real_files_are_found() -> None:
+    found: list[bool] = []
+    for path in _DATA.glob("*.pdf"):
+        data = path.read_bytes()
+        document = read(data)
+        for page in document.pages:
+            letters = read_letters(data, page.number)
+            lines = document.text[page.start : page.end].splitlines()
+            found += [
+                bool(letters.locate(each)) for each in lines if page_pictures.plain_letters(each)
+            ]
+    assert len(found) > 100
+    assert sum(found) >= 0.97 * len(found)
+
+
+def test_a_damaged_file_and_a_page_that_is_not_there() -> None:
+    with pytest.raises(CorpusError, match="page 1 cannot be shown"):
+        draw_page(b"%PDF-1.7\nnothing", 1, 1.0)
+    with pytest.raises(CorpusError, match="page 2 cannot be shown"):
+        read_letters(written(""), 2)

@@ -221,9 +221,6 @@ def test_a_table_in_a_column_of_text() -> None:
     assert order == sorted(order)
 
 
-# --- Page breaks --------------------------------------------------------------------------------
-
-
 def _long(header: bool, count: int = 3):
     rows = [[f"Ship {n}", str(1900 + n), str(100 * n)] for n in range(1, 1 + 8 * count)]
 
@@ -283,9 +280,6 @@ def test_another_table_on_the_next_page_stays_another() -> None:
     assert [table.number for table in _tables(first, second)] == ["7", "8"]
 
 
-# --- What is no table ---------------------------------------------------------------------------
-
-
 def test_prose_code_lists_and_frames_are_no_tables() -> None:
     def columns(page: Page) -> None:
         for x in (54, 230, 406):
@@ -341,8 +335,6 @@ def test_a_table_of_contents_has_entries_and_pages() -> None:
     assert table.rows == tuple(entries)
     assert (table.header_rows, table.caption) == (0, "Contents")
 
-
-# --- Published files ----------------------------------------------------------------------------
 
 _DATA = Path(__file__).parents[1] / "data" / "pdfs"
 

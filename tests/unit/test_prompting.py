@@ -15,7 +15,6 @@ from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.corpus import Answer, Form, Passage, Question, ReasoningPath, Retrieval, Step
-from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.language import Reply
 
 _QUESTION = "Where was the designer of the Hesk Bridge born?"
@@ -30,9 +29,6 @@ _PASSAGES = tuple(
     for n, (title, text) in enumerate(_TEXTS, 1)
 )
 _NUMBERS = {passage.id: n for n, passage in enumerate(_PASSAGES, 1)}
-
-
-# --- What is asked --------------------------------------------------------------------------------
 
 
 def test_the_prompt_holds_passages_question_and_form() -> None:
@@ -51,9 +47,6 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
     assert 'Answer: "' in alone
 
 
-# --- How a reply is read --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("said", "cited"),
     [
@@ -62,14 +55,11 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
         ("It is so [1] [3], truly.", (1, 3)),
         ("It is so【2†source】。", (2,)),
         ("It is so [1-3].", (1, 2, 3)),
-        ("It is so [passages 1 and 2].", (1, 2)),
         ("It is so [^2].", (2,)),
         ("It is so [99].", (99,)),
-        ("It is so [-1].", (-1,)),
         ("It is so [[1], [2]].", (1, 2)),
         (r"It is so \[2\].", (2,)),
         ("It is so [2](http://evil.example/a).", (2,)),
-        ("It is so ⟦2⟧.", (2,)),
         ("It is so 【段落2】.", (2,)),
         ("It is so [2, line 3].", (2,)),
         ("It is so [passage: 2].", (2,)),
@@ -124,13 +114,10 @@ def test_a_short_answer_and_its_reasons_are_told_apart(said: str) -> None:
         ("not in the evidence", "abstains"),
         ("Answer: not in the evidence [1]", "abstains"),
         ("The answer is not stated in the passages.", "abstains"),
-        ("The passages do not say where he was born.", "abstains"),
         ("Based on the given passages, it cannot be determined.", "abstains"),
-        ("There is no information about it in the passages.", "abstains"),
         ("I don't know.", "abstains"),
         ("There is no information about it. It was Paris.", "answer"),
         ("I apologize, but no.", "refused"),
-        ("I'm sorry, but I can't help with that.", "refused"),
         ("As an AI I have no view.", "refused"),
         ("It is not stated that he was born [1], but he was [2].", "answer"),
     ],
@@ -186,9 +173,6 @@ def test_what_is_not_seen_goes_and_what_joins_letters_stays() -> None:
     assert plain(said) == "red left می\u200cخواهم 👩\u200d👧"
 
 
-# --- What carries a claim -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("meaning", [True, False])
 @pytest.mark.parametrize(
     ("claim", "places", "against"),
@@ -203,14 +187,12 @@ def test_what_is_not_seen_goes_and_what_joins_letters_stays() -> None:
         ("The Isobel Tarn replaced the ferry in 1912.", [0], "they say “Hesk Bridge”, not “Isobel"),
         ("Isobel Tarn was not born in Kettlehaven.", [1], "one denies what the other says"),
         ("Isobel Tarn liked ponies.", [1], "one denies what the other says"),
-        ("Paris is nice.", [1], "not in them: paris"),
         ("Seven otters live in the quarry.", [2], "not in them: 7"),
         ("It was painted green by volunteers.", [0], "they say too little of it"),
         ("Otters swim in the quarry now.", [2], "they say “live”, not “swim”"),
         ("The tide was 4,7 at 17.30 on 1991-10-1.", [3], ""),
         ("The tide was 4.2 on 3.10.1990 at 18:30.", [3], "not in them: 18.30, 3.10.1990, 4.2"),
         ("It was.", [0], "it says nothing that could be compared"),
-        ("It was designed by Isobel Tarn, e.g. for the ferry.", [0], ""),
         (
             "The Hesk Bridge was designed by Isobel Tarn and painted bright green.",
             [0],
@@ -252,10 +234,8 @@ def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -
         ("Answer: Paris [2]", f"Paris {MARK}"),
         ("Answer: 2 [4]", f"2 {MARK}"),
         ("Answer: over a bakery [2]", "over a bakery [2]"),
-        ("Answer: French workers [3]", "French workers [3]"),
         ("Answer: workers from France [3]", f"workers from France {MARK}"),
         ("Answer: liked ponies [2]", f"liked ponies {MARK}"),
-        ("Answer: Yes, Isobel Tarn liked ponies [2]", f"Yes, Isobel Tarn liked ponies {MARK}"),
         (
             "Answer: Kettlehaven, over a bakery. Isobel Tarn liked ponies [2].",
             f"Kettlehaven, over a bakery {MARK}\nIsobel Tarn liked ponies. {MARK}",
@@ -283,10 +263,6 @@ def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -
         ),
         (
             "Isobel Tarn was born in Kettlehaven [2][3]. Otters live in the quarry [1].",
-            "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]",
-        ),
-        (
-            "Isobel Tarn was born in Kettlehaven [99]. Otters live in the quarry.",
             "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]",
         ),
     ],
@@ -348,16 +324,6 @@ def test_passages_that_do_not_fit_are_left_out_and_named() -> None:
     assert 0 < places[0] < places[1]
 
 
-def test_without_passages_nothing_is_carried() -> None:
-    model = Scripted(["Answer: Kettlehaven"])
-    made = answer_with_model(_QUESTION, (), model)
-    assert "Passage [" not in model.prompts[0]
-    assert [(s.text, s.carried) for s in made.statements] == [("Kettlehaven", False)]
-
-
-# --- Who answers ----------------------------------------------------------------------------------
-
-
 def _answered(model: Scripted, question: str = _QUESTION, form: Form = "long") -> Answer:
     """Return the answer of a pipeline that was given the passages."""
     paths = tuple(ReasoningPath((Step(p.id, "seed", 1.0),)) for p in _PASSAGES)
@@ -385,11 +351,6 @@ def test_the_reader_answers_where_the_model_does_not(reply: Reply, note: str) ->
     assert answer.notes == (note, "The offline reader answers instead.")
     assert answer.text == answer.reading.text
     assert answer.by == "reader"
-
-
-def test_a_model_that_cannot_be_used_is_an_error() -> None:
-    with pytest.raises(ModelError, match="out of reach"):
-        _answered(Scripted([ModelError("out of reach")]))
 
 
 def test_a_model_that_finds_nothing_leaves_the_text_empty() -> None:

@@ -14,9 +14,7 @@ from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, read_judge, read_network
 from kgp_neo4j.models.reader.windows import pieces_of, windows_of
-from kgp_neo4j.train import fitting
 from kgp_neo4j.train import reader as training
-from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.reader import ReaderSettings, train_reader, trainable
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import Program, read_reading_examples
@@ -161,9 +159,11 @@ def test_windows_laid_out_hold_the_answer_or_say_that_nothing_is_there(
 @pytest.mark.train
 def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path: Path) -> None:
     out = tmp_path / "reader"
-    report = train_reader([several, single], out, _settings())
-    assert report.steps > 5
-    assert report.held_out > 0
+    line = ("train", "reader", str(several), str(single), "--batch", "600", "--rate", "2e-4")
+    report = json.loads(prints(*line, "--epochs", "1", "--out", str(out), "--json"))
+    assert report["examples"] > 60
+    assert report["steps"] > 5
+    assert report["held_out"] > 0
     text = (out / "README.md").read_text(encoding="utf-8")
     assert "train.jsonl, squad.jsonl" in text
     assert str(tmp_path) not in text
@@ -171,8 +171,9 @@ def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path
         "What colour is the hull?", [Passage("p", "d", "Ship", 0, 0, 16, "The hull is red.")]
     )
     assert found.kind in ("span", "none")
-    with pytest.raises(ConfigurationError, match="finished or has other settings"):
-        train_reader([several, single], out, _settings(epochs=2))
+    assert "finished or has other settings" in refuses(*line, "--epochs", "2", "--out", str(out))
+    nowhere = refuses(*line, "--further", str(tmp_path / "nowhere"), "--out", str(tmp_path / "x"))
+    assert "the reader cannot be read" in nowhere
     kept = write_file(tmp_path / "mine" / "thesis.txt", "years of work")
     with pytest.raises(ConfigurationError, match="no training made"):
         train_reader([single], tmp_path / "mine", _settings(), overwrite=True)
@@ -184,32 +185,6 @@ def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path
 def test_training_learns(single: Path, tmp_path: Path) -> None:
     losses = [train_reader([single], tmp_path / f"r{n}", _settings(epochs=n)).loss for n in (1, 4)]
     assert losses[1] < losses[0]
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
-    several: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = _settings(epochs=2)
-    whole = train_reader([several], tmp_path / "whole", settings)
-    save = Fitting._save
-
-    def stop(at: Fitting, file: Path) -> None:
-        save(at, file)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Fitting, "_save", stop)
-    monkeypatch.setattr(fitting, "_SAVE_EVERY", 3)
-    with pytest.raises(KeyboardInterrupt):
-        train_reader([several], tmp_path / "cut", settings)
-    monkeypatch.undo()
-    rest = train_reader([several], tmp_path / "cut", settings)
-    assert (rest.resumed, rest.steps) == (3, whole.steps)
-    one, other = (
-        (tmp_path / name / "reader.safetensors").read_bytes() for name in ("whole", "cut")
-    )
-    assert one == other
 
 
 @pytest.mark.train
@@ -317,17 +292,3 @@ def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
     file = write_file(tmp_path / "bad.jsonl", f"{line}\n" if line else "")
     with pytest.raises(InputError, match=rf"bad\.jsonl.*{said}"):
         read_reading_examples([file])
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_the_command_trains_and_tells(single: Path, several: Path, tmp_path: Path) -> None:
-    out = tmp_path / "reader"
-    line = ("train", "reader", str(single), str(several), "--out", str(out))
-    told = json.loads(prints(*line, "--epochs", "1", "--json"))
-    assert told["examples"] > 60
-    assert (out / "reader.safetensors").is_file()
-    assert refuses("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
-    line = ("train", "reader", str(single), "--out", str(tmp_path / "x"))
-    nowhere = refuses(*line, "--further", str(tmp_path / "nowhere"), "--epochs", "1")
-    assert "the reader cannot be read" in nowhere

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import write_file, write_lines
-from questions import hotpot
+from questions import hotpot, in_columns
 
 from kgp_neo4j.models.trees import LEAVES, Trees, load_scorer
 from kgp_neo4j.train.examples import (
@@ -32,26 +32,17 @@ _BRIDGE = hotpot(
         "Nothing": [],
     },
 )  # fmt: skip
-_COMPARISON: dict[str, Any] = {
-    "id": 7,
-    "question": "Which film's director was born later, Low Tide or High Water (film)?",
-    "answer": "Low Tide",
-    "type": "bridge_comparison",
-    "evidences": [],
-    "supporting_facts": {
-        "title": ["Low Tide", "High Water (film)", "Ada Moor", "Ivo Lind"],
-        "sent_id": [0, 0, 0, 9],
+_COMPARISON = hotpot(
+    "7", "Which film's director was born later, Low Tide or High Water (film)?", "Low Tide",
+    {"Low Tide": 0, "High Water (film)": 0, "Ada Moor": 0, "Ivo Lind": 9},
+    {
+        "Ivo Lind": ["Ivo Lind was born in 1901."],
+        "Low Tide": ["Low Tide is a film by Ada Moor."],
+        "Ada Moor": ["Ada Moor was born in 1950."],
+        "High Water (film)": ["High Water is a film by Ivo Lind."],
     },
-    "context": {
-        "title": ["Ivo Lind", "Low Tide", "Ada Moor", "High Water (film)"],
-        "sentences": [
-            ["Ivo Lind was born in 1901."],
-            ["Low Tide is a film by Ada Moor."],
-            ["Ada Moor was born in 1950."],
-            ["High Water is a film by Ivo Lind."],
-        ],
-    },
-}
+    type="bridge_comparison", evidences=[],
+)  # fmt: skip
 _MUSIQUE: dict[str, Any] = {
     "id": "2hop__1_2",
     "question": "Who leads the town where Ada Moor was born?",
@@ -93,7 +84,7 @@ def test_hotpotqa_puts_what_the_question_names_first(tmp_path: Path) -> None:
 
 
 def test_a_comparison_is_learnt_from_either_side(tmp_path: Path) -> None:
-    path = write_file(tmp_path / "a.json", json.dumps([_COMPARISON]))
+    path = write_file(tmp_path / "a.json", json.dumps([in_columns(_COMPARISON)]))
     (read,) = read_training_questions([path])
     assert _titles(read) == ["Low Tide", "Ada Moor", "High Water (film)", "Ivo Lind"]
     assert read.starts == (0, 2)
