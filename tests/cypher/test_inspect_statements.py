@@ -82,6 +82,14 @@ def test_header(made: Statement) -> None:
     assert set(options) == {option.name for option in made.options}
 
 
+def test_no_statement_uses_apoc() -> None:
+    """It is not on every server, nor in every version."""
+    cypher = Path(__file__).parents[2] / "cypher"
+    files = list(cypher.rglob("*.cypher"))
+    assert len(files) > 100
+    assert [file.name for file in files if "apoc." in file.read_text("utf-8")] == []
+
+
 def test_every_file_is_run() -> None:
     """No statement is left over: the package, a test or docs/procedures.md names each file."""
     package = Path(kgp_neo4j.__file__).parent

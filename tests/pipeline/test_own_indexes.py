@@ -175,6 +175,19 @@ def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
     assert _near(database, corpus) == []
 
 
+def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    broken = Watched(database, "load/choose_indexes")
+    with broken, pytest.raises(DatabaseError, match="does not answer"):
+        _load(broken, tmp_path, corpus, range(60), "rare")
+    scope = _scope(database, corpus)
+    assert _indexes(database, scope)
+    delete_corpus(database, corpus)
+    assert not _indexes(database, scope)
+
+
 @pytest.mark.parametrize(
     "step",
     [("load/label_passages", 2), ("load/text_index", 1), ("load/choose_indexes", 1)],
