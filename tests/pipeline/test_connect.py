@@ -259,7 +259,7 @@ class _Failing(Encoder):
         self.texts: list[str] = []
         self._most = most
 
-    def encode(self, texts: Sequence[str], **_: Any) -> Any:
+    def _for_passages(self, texts: Sequence[str]) -> Any:
         if len(self.texts) == self._most:
             raise EncoderError("out of memory")
         self.texts.extend(texts)
