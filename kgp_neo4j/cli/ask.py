@@ -18,13 +18,7 @@ from kgp_neo4j.cli._options import (
     show_option,
     trace_option,
 )
-from kgp_neo4j.cli._output import (
-    list_faults,
-    opened_database,
-    print_result,
-    say,
-    written,
-)
+from kgp_neo4j.cli._output import list_faults, opened_database, print_result, say, written
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, Method, QuestionType
 from kgp_neo4j.types.errors import InputError

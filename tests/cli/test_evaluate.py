@@ -24,12 +24,7 @@ from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
 from kgp_neo4j.evaluate.judge import judge_run
 from kgp_neo4j.evaluate.questions import Fact, read_gold
 from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
-from kgp_neo4j.evaluate.scores import (
-    Run,
-    measure,
-    paired_interval,
-    structural_match,
-)
+from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.types.errors import InputError, ModelError
 from kgp_neo4j.types.language import Reply
