@@ -25,13 +25,11 @@ from terminal import Terminal
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import open_language_model
 from kgp_neo4j.serve.guard import LogLines
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
-from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import ServeSettings
 
 _TEXT = "# The mill\n\nThe mill at Sund was built by Ada Moor in 1871. It ground rye and barley.\n"
@@ -512,26 +510,3 @@ def test_the_command_serves_until_it_is_interrupted(database: Database, demo_gra
         person.ended()
     # What was asked stays in the service.
     assert "Hesk" not in logged
-
-
-@pytest.mark.newest
-def test_end_job_returns_what_it_ended(database: Database) -> None:
-    name = database.connection.database
-    with database.driver.session(database=name) as session:
-        running = session.begin_transaction(metadata={"kgp_job": "a test's"})
-        running.run("RETURN 1").consume()
-        assert database.read("inspect/end_job", job="another") == []
-        (ended,) = database.read("inspect/end_job", job="a test's")
-        assert ended["transaction"].startswith(name)
-        assert ended["message"] == "Transaction terminated."
-        running.close()
-
-
-@pytest.mark.newest
-def test_work_for_nobody_ends_at_its_next_step(database: Database) -> None:
-    job = Job()
-    with working(job):
-        assert database.read("inspect/names", label="KnowledgeGraph") is not None
-        job.give_up()
-        with pytest.raises(StoppedError, match="nobody waits"):
-            database.read("inspect/names", label="KnowledgeGraph")
