@@ -5,6 +5,7 @@ import re
 import pytest
 from scripted_model import Scripted
 
+from kgp_neo4j import MindMap
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.check_map import Checker
@@ -17,14 +18,7 @@ from kgp_neo4j.show.pages import mind_map_page
 from kgp_neo4j.show.terminal import tree_lines
 from kgp_neo4j.show.trees import map_tree
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.mindmap import (
-    EvidenceGraph,
-    LinkedEntity,
-    MapEdge,
-    MindMap,
-    ReasoningGraph,
-    Triple,
-)
+from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, MapEdge, ReasoningGraph, Triple
 
 _QUESTION = "I am tired and dizzy. What is it?"
 _FACTS = (
