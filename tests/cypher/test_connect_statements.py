@@ -152,6 +152,15 @@ def test_only_who_has_the_mark_writes(database: Database, mark: dict[str, Any]) 
     assert database.read("transfer/relationships", nodes=ids, types=["HAS_PASSAGE"]) == [begun]
 
 
+def test_a_mark_that_is_taken_is_of_no_use(database: Database, mark: dict[str, Any]) -> None:
+    kind = {"name": mark["name"], "kind": "Corpus"}
+    assert database.write("transfer/take", **kind) == [{"marks": 1}]
+    node = {"at": 0, "labels": ["Keyword"], "properties": {}, "times": {}, "vectors": {}}
+    assert database.write("transfer/write_nodes", rows=[node], **mark) == []
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 1}]
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 0}]
+
+
 def test_documents_make_passages_of_another_section_anew(database: Database, corpus: str) -> None:
     made = document(corpus, "a", "a", {"a1": "One. ", "a2": "Two. "})
     query = (

@@ -94,6 +94,19 @@ def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path:
     assert made() == full
 
 
+def test_other_settings_leave_no_old_edges(database: Database, films: str, tmp_path: Path) -> None:
+    dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
+    sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
+    similarity = SimilaritySettings(neighbours=2)
+    connect(database, films, keywords=dense, similarity=SimilaritySettings(neighbours=4))
+    connect(database, films, keywords=sparse, similarity=similarity)
+    made = connected_graph(database, films)
+    delete_corpus(database, films)
+    load_records(database, films, tmp_path, *FILMS)
+    connect(database, films, keywords=sparse, similarity=similarity)
+    assert connected_graph(database, films) == made
+
+
 def test_who_names_a_hub_is_joined_to_it(database: Database, corpus: str, tmp_path: Path) -> None:
     hub = ("Grand Hub", "The hub of all.")
     spokes = [(f"Spoke {n}", f"This one, {n}, points to Grand Hub.") for n in range(40)]

@@ -244,6 +244,18 @@ def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Dat
     assert rows[0]["passage"]["corpus"] == demo.name
 
 
+def test_py2neo_writes_in_transactions(py2neo: Any, database: Database) -> None:
+    begun = py2neo.begin()
+    begun.create(package.Node("Py2neoTest", name="one"))
+    py2neo.rollback(begun)
+    assert py2neo.nodes.match("Py2neoTest").count() == 0
+    node = package.Node("Py2neoTest", name="two")
+    py2neo.create(node)
+    assert py2neo.nodes.match("Py2neoTest").count() == 1
+    py2neo.delete(node)
+    assert py2neo_graph(database.connection).nodes.match("Py2neoTest").count() == 0
+
+
 @pytest.mark.alone
 def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Database) -> None:
     before = set(_graphs(database))

@@ -124,6 +124,8 @@ def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) ->
     found = _walk(database, corpus, question, seeds=1, budget=3, hops=2)
     # One seed, and one passage of each hop: a2 gives way to c1.
     assert sorted(_names(found)) == ["a1", "b1", "c1"]
+    assert "d1" not in _names(_walk(database, corpus, question, seeds=1, hops=2))
+    assert "d1" in _names(_walk(database, corpus, question, seeds=1, hops=3))
 
 
 def test_a_pair_joined_twice_takes_one_slot(database: Database, corpus: str) -> None:

@@ -19,7 +19,7 @@ from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.text.values import compare
-from kgp_neo4j.train.reader_calibration import is_right
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.json_records import to_json
@@ -152,9 +152,18 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
 
 @pytest.mark.parametrize(
     ("question", "passages"),
-    [("Who built it?", []), ("", _FILMS), ("  ", _FILMS), ("Who built it?", [_passage("", "")])],
-)
-def test_nothing_to_read(reader: OfflineReader, question: str, passages: list[Passage]) -> None:
+    [
+        ("Who built it?", []),
+        ("", _FILMS),
+        ("  ", _FILMS),
+        ("Who built it?", [_passage("", "")]),
+        ("In what year did Maria Callas die?",
+         [_passage("Halse", "Halse is a small island with a harbour and a ropewalk.")]),
+    ],
+)  # fmt: skip
+def test_nothing_to_read_or_foreign(
+    reader: OfflineReader, question: str, passages: list[Passage]
+) -> None:
     found = reader.read(question, passages)
     assert (found.kind, found.text, found.spans) == ("none", "", ())
 
@@ -258,6 +267,11 @@ def test_an_answer_is_right_that_is_equal_or_holds_a_right_one() -> None:
     assert not is_right("Leidenfrost", ["Leiden"])
     assert not is_right("no doubt", ["no"])
     assert not is_right("", ["Leiden"])
+
+
+def test_the_error_of_a_confidence_is_the_mean_gap() -> None:
+    sure, right = [0.95, 0.95, 0.15, 1.0], [True, False, False, True]
+    assert calibration_error(sure, right) == pytest.approx((0.9 + 0.15) / 4)
 
 
 @pytest.mark.parametrize("broken", ["nothing", "weights", "shapes", "card", "signals", "encoder"])

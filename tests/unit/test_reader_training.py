@@ -9,6 +9,7 @@ import pytest
 from commands import prints, refuses
 from graphs import write_file, write_lines
 from questions import hotpot
+from tiny_models import interrupted_at
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
@@ -185,6 +186,19 @@ def test_a_training_writes_a_usable_reader(several: Path, single: Path, tmp_path
 def test_training_learns(single: Path, tmp_path: Path) -> None:
     losses = [train_reader([single], tmp_path / f"r{n}", _settings(epochs=n)).loss for n in (1, 4)]
     assert losses[1] < losses[0]
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_stopped_training_goes_on_to_the_same_weights(several: Path, tmp_path: Path) -> None:
+    settings, cut = _settings(epochs=2), tmp_path / "cut"
+    whole = train_reader([several], tmp_path / "whole", settings)
+    with interrupted_at(4):
+        train_reader([several], cut, settings)
+    rest = train_reader([several], cut, settings)
+    assert (rest.resumed, rest.steps) == (3, whole.steps)
+    weights = [folder / "reader.safetensors" for folder in (tmp_path / "whole", cut)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 @pytest.mark.train
