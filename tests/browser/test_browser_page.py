@@ -123,9 +123,8 @@ def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: 
     page.get_by_role("button", name="Questions").click()
     _ask(page, f"corpus {_LOADED}", TABLE_QUESTION)
     expect(page.locator(".reply")).to_contain_text("Ardfin")
-    page.locator(".reply table.cells").get_by_role(
-        "button", name="Annual Report 1889"
-    ).first.click()
+    cells = page.locator(".reply table.cells")
+    cells.get_by_role("button", name="Annual Report 1889").first.click()
     reader = page.get_by_role("dialog")
     expect(reader.locator("#reader-page")).to_have_text("Page 2 of 3")
     expect(reader.get_by_role("img", name="Page 2")).to_be_visible()
@@ -152,9 +151,7 @@ def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: 
     assert page.console == []  # type: ignore[attr-defined]
 
 
-def test_a_corpus_typed_before_the_list_is_there_stays(
-    chromium: Browser, served: Serving, demo_graph: str
-) -> None:
+def test_a_corpus_typed_early_stays(chromium: Browser, served: Serving, demo_graph: str) -> None:
     page = chromium.new_page()
     held: list[Route] = []
     page.route("**/corpora", lambda route: held.append(route))
@@ -172,9 +169,7 @@ def test_a_corpus_typed_before_the_list_is_there_stays(
     expect(into).to_have_value(demo_graph)
 
 
-def test_the_tree_says_how_it_was_found_and_leads_to_the_passages(
-    chromium: Browser, served: Serving, demo_graph: str
-) -> None:
+def test_the_tree_leads_to_passages(chromium: Browser, served: Serving, demo_graph: str) -> None:
     page = _page(chromium, served.address)
     _check_access(page)
     _ask(page, f"corpus {demo_graph}", QUESTION)
@@ -228,9 +223,7 @@ def test_past_questions_are_found_shown_asked_again_and_removed(
     expect(page.locator("#past")).to_contain_text("No past question has these words.")
 
 
-def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
-    chromium: Browser, served: Serving, demo_graph: str
-) -> None:
+def test_two_sources_and_saved_answers(chromium: Browser, served: Serving, demo_graph: str) -> None:
     page = _page(chromium, served.address)
     page.get_by_label("Beside it").select_option(f"graph {demo_graph}")
     _ask(page, f"corpus {demo_graph}", QUESTION)
@@ -252,13 +245,8 @@ def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
 
 
 def test_a_phone_and_a_keyboard_alone(chromium: Browser, served: Serving, demo_graph: str) -> None:
-    page = _page(
-        chromium,
-        served.address,
-        viewport={"width": 380, "height": 760},
-        color_scheme="dark",
-        reduced_motion="reduce",
-    )
+    phone = {"viewport": {"width": 380, "height": 760}, "color_scheme": "dark"}
+    page = _page(chromium, served.address, **phone, reduced_motion="reduce")
     page.get_by_label("Corpus or knowledge graph").select_option(f"corpus {demo_graph}")
     page.get_by_label("Question", exact=True).focus()
     page.keyboard.type(QUESTION)

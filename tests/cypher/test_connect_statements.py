@@ -118,13 +118,10 @@ def mark(database: Database, corpus: str) -> Iterator[dict[str, Any]]:
 
 def test_only_who_has_the_mark_writes(database: Database, mark: dict[str, Any]) -> None:
     kind = {"name": mark["name"], "kind": "Corpus"}
-    rest = {
-        "times": {"loadedAt": "2026-11-23T01:02:03.000000004Z"},
-        "vectors": {"embedding": [0.5]},
-    }
+    own = {"times": {"loadedAt": "2026-11-23T01:02:03.000000004Z"}, "vectors": {"embedding": [0.5]}}
     properties = {"id": mark["name"], "corpus": mark["name"]}
     nodes = [
-        {"at": at, "labels": [label], "properties": properties, **rest}
+        {"at": at, "labels": [label], "properties": properties, **own}
         for at, label in enumerate(("Document", "Passage"))
     ]
     ids = [row["node"] for row in database.write("transfer/write_nodes", rows=nodes, **mark)]

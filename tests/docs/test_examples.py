@@ -141,9 +141,7 @@ def test_the_answer_to_a_question_about_other_things_is_worked_out(benchmarks: N
         ("33", "33 years", False),
     ],
 )
-def test_values_are_compared_as_wikitablequestions_does(
-    given: str, expected: str, same: bool, benchmarks: None
-) -> None:
+def test_values_are_compared_alike(given: str, expected: str, same: bool, benchmarks: None) -> None:
     from _tables import same_values
 
     assert same_values(given.split("|"), expected.split("|")) == same

@@ -187,9 +187,8 @@ def test_structure_is_shown_with_its_cells_and_queries() -> None:
 
 def test_the_reader_does_not_speak_for_pages_and_tables() -> None:
     structural = StructuralAnswer("41 m", citations=(Citation("d", "Report"),))
-    made = replace(
-        _read(_answer(_path(1))), text="41 m", structural=structural, type=TypeDecision("both")
-    )
+    both = {"structural": structural, "type": TypeDecision("both")}
+    made = replace(_read(_answer(_path(1))), text="41 m", **both)
     soup = _soup(answer_page(made))
     assert [p.text for p in soup.select("p.said")] == ["41 m"]
     assert soup.select("mark.a") == []

@@ -152,10 +152,8 @@ def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
     again = agent.next_evidence("Q?", [_path("b"), _path("a", "b"), _path("empty")], passages)
     assert again[1] == first[1]
     assert again[2] == agent.begin("Q?")  # nothing was written: the question stands in
-    assert agent.asked == [
-        ("Q?", [("text a",), ("text a", "text b")]),
-        ("Q?", [("text b",), ("text empty",)]),
-    ]
+    one, two = [("text a",), ("text a", "text b")], [("text b",), ("text empty",)]
+    assert agent.asked == [("Q?", one), ("Q?", two)]
     agent.next_evidence("Another?", [_path("a")], passages)
     assert agent.asked[2:] == [("Another?", [("text a",)])]
 
@@ -177,9 +175,7 @@ def test_what_a_training_leaves(trained: Path, llama: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_a_stopped_training_goes_on_as_if_it_had_not_been(
-    llama: Path, questions: Path, tmp_path: Path
-) -> None:
+def test_a_stopped_training_ends_in_the_same(llama: Path, questions: Path, tmp_path: Path) -> None:
     settings = LlamaSettings(str(llama), epochs=6, batch=1, rate=0.01)
     straight, out = train_llama([questions], tmp_path / "a", settings), tmp_path / "b"
     with interrupted_at(7):
@@ -248,9 +244,7 @@ def _next(agent: ChatAgent, *ids: str) -> list[str]:
     return [evidence.text for evidence in agent.next_evidence("Who?", paths, passages)]
 
 
-def test_each_path_is_asked_for_with_its_evidence(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_path_is_asked_for(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{_KEY}\n")
     chat_server.answer = lambda body: (
         200,
@@ -317,9 +311,7 @@ def test_command_line(chat_server: ChatServer, demo_corpus: str, connection: Con
     assert chat_server.bodies
 
 
-def test_keys_are_checked_before_they_are_sent(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_are_checked_first(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
         ChatAgent(AgentSettings(model="m"), None)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")

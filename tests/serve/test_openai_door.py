@@ -50,16 +50,12 @@ def _said(client: openai.OpenAI, model: str, *turns: str) -> str:
 
 
 def test_corpora_and_graphs_are_models(client: openai.OpenAI, demo_graph: str) -> None:
-    assert {each.id for each in client.models.list()} == {
-        f"corpus/{demo_graph}",
-        f"graph/{demo_graph}",
-    }
+    listed = {each.id for each in client.models.list()}
+    assert listed == {f"corpus/{demo_graph}", f"graph/{demo_graph}"}
     assert client.models.retrieve(f"corpus/{demo_graph}").object == "model"
 
 
-def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
-    client: openai.OpenAI, served: Serving, demo_graph: str
-) -> None:
+def test_links_and_follow_ups(client: openai.OpenAI, served: Serving, demo_graph: str) -> None:
     first = _said(client, f"corpus/{demo_graph}", _ASKED)
     assert first.startswith("**Yusuf Arden** [1]")
     assert "- [1]: [Hesk Bridge, passage 1, characters 0–" in first
@@ -155,10 +151,8 @@ def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_pa
     service = Service(database, folder=tmp_path, settings=settings)
     with serving(service) as running, running.occupied():
         client = _client(running, "none")
-        asked: Any = {
-            "model": f"corpus/{demo_graph}",
-            "messages": [{"role": "user", "content": "?"}],
-        }
+        said = [{"role": "user", "content": "?"}]
+        asked: Any = {"model": f"corpus/{demo_graph}", "messages": said}
         for stream in (False, True):
             with pytest.raises(openai.RateLimitError) as refused:
                 client.chat.completions.create(**asked, stream=stream)

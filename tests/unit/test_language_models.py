@@ -307,9 +307,7 @@ def test_as_many_passages_as_fit() -> None:
     ],
     ids=["at once", "within a stream"],
 )
-def test_passages_that_are_too_much_for_the_server_are_left_out(
-    chat_server: ChatServer, refusal: Reply
-) -> None:
+def test_passages_beyond_the_servers_limit_go(chat_server: ChatServer, refusal: Reply) -> None:
     """The server alone knows how much it reads: the worst passages go until it takes the rest."""
 
     def strict(body: dict[str, Any]) -> Reply:
@@ -612,9 +610,7 @@ def test_a_hostile_file_is_one_line(
     assert "\n" not in str(raised.value)
 
 
-def test_auto_takes_the_server_then_the_file(
-    file: Path, chat_server: ChatServer, tmp_path: Path
-) -> None:
+def test_auto_takes_server_then_file(file: Path, chat_server: ChatServer, tmp_path: Path) -> None:
     nowhere = LanguageSettings(model="auto", url="http://127.0.0.1:9/v1")
     assert open_language_model(nowhere) is None
     both = replace(nowhere, url=chat_server.url, file=file)

@@ -105,16 +105,14 @@ def test_passages_that_the_agent_takes_for_foreign_answer_nothing(
 
 def test_rows_are_read_with_the_names_of_their_columns() -> None:
     table = (
-        "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\n"
-        "After: it\nGoes on"
+        "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\nAfter: it\nOn"
     )
     said, places = plain_rows(table)
-    assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nGoes on"
+    assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nOn"
     assert all(at < 0 or table[at] == letter for at, letter in zip(places, said, strict=True))
     # A passage that begins within a table has the names from it.
-    assert plain_rows("| MV Brenna | 2007 |", ["Vessel", "Built"])[0] == (
-        "Vessel: MV Brenna; Built: 2007.\n"
-    )
+    said, _ = plain_rows("| MV Brenna | 2007 |", ["Vessel", "Built"])
+    assert said == "Vessel: MV Brenna; Built: 2007.\n"
     assert plain_rows("| x |", ())[0] == "x.\n"
     # A wide one is left as it is, with its cells apart.
     wide = "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n| a |"
@@ -161,9 +159,7 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
          [_passage("Halse", "Halse is a small island with a harbour and a ropewalk.")]),
     ],
 )  # fmt: skip
-def test_nothing_to_read_or_foreign(
-    reader: OfflineReader, question: str, passages: list[Passage]
-) -> None:
+def test_nothing_is_answered(reader: OfflineReader, question: str, passages: list[Passage]) -> None:
     found = reader.read(question, passages)
     assert (found.kind, found.text, found.spans) == ("none", "", ())
 
@@ -254,9 +250,7 @@ def test_the_network_goes_from_one_passage_to_the_next(
         ("max", "1931", "a tall man", None),
     ],
 )
-def test_values_are_compared_where_that_can_be_told(
-    operation: str, one: str, other: str, which: int | None
-) -> None:
+def test_values_are_compared(operation: str, one: str, other: str, which: int | None) -> None:
     assert compare(operation, one, other) == which
 
 

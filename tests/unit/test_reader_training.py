@@ -213,9 +213,7 @@ def test_both_engines_read_alike(tmp_path: Path) -> None:
             part.add_(0.02 * torch.randn_like(part))
     network.save(tmp_path, {})
     read, _ = read_network(tmp_path)
-    texts = [
-        (f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for captain {n}.") for n in range(6)
-    ]
+    texts = [(f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for mate {n}.") for n in range(6)]
     pieces = [piece for parts in pieces_of(read.tokenizer, texts) for piece in parts]
     windows = windows_of(read.tokenizer, "What colour has boat 3?", 60, pieces)
     assert len(windows) > 1
