@@ -56,7 +56,9 @@ def test_the_style_is_laid_as_browser_keeps_it(place: Place) -> None:
     assert len(json.loads(version)) == 16
 
 
-def test_it_is_made_anew_when_files_change(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_made_once_and_anew_when_browser_or_our_files_change(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = place.prepare()
     made = first.stat()
     assert place.prepare() == first

@@ -151,7 +151,9 @@ def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: 
     assert page.console == []  # type: ignore[attr-defined]
 
 
-def test_a_corpus_typed_early_stays(chromium: Browser, served: Serving, demo_graph: str) -> None:
+def test_a_corpus_typed_before_the_list_is_there_stays(
+    chromium: Browser, served: Serving, demo_graph: str
+) -> None:
     page = chromium.new_page()
     held: list[Route] = []
     page.route("**/corpora", lambda route: held.append(route))
@@ -169,7 +171,9 @@ def test_a_corpus_typed_early_stays(chromium: Browser, served: Serving, demo_gra
     expect(into).to_have_value(demo_graph)
 
 
-def test_the_tree_leads_to_passages(chromium: Browser, served: Serving, demo_graph: str) -> None:
+def test_the_tree_says_how_it_was_found_and_leads_to_the_passages(
+    chromium: Browser, served: Serving, demo_graph: str
+) -> None:
     page = _page(chromium, served.address)
     _check_access(page)
     _ask(page, f"corpus {demo_graph}", QUESTION)
@@ -223,7 +227,9 @@ def test_past_questions_are_found_shown_asked_again_and_removed(
     expect(page.locator("#past")).to_contain_text("No past question has these words.")
 
 
-def test_two_sources_and_saved_answers(chromium: Browser, served: Serving, demo_graph: str) -> None:
+def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
+    chromium: Browser, served: Serving, demo_graph: str
+) -> None:
     page = _page(chromium, served.address)
     page.get_by_label("Beside it").select_option(f"graph {demo_graph}")
     _ask(page, f"corpus {demo_graph}", QUESTION)

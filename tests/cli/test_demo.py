@@ -90,7 +90,9 @@ def test_other_documents_are_left_alone(database: Database, corpus: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_the_command_prints_it_and_what_is_next(connection: Connection, demo_graph: str) -> None:
+def test_the_command_prints_answer_path_passages_and_what_to_try_next(
+    connection: Connection, demo_graph: str
+) -> None:
     shown = prints("demo", "--corpus", demo_graph, **environment(connection))
     told = ("Yusuf Arden [2]", "grandmother", "What to try next")
     for said in (*told, QUESTION, *QUESTIONS, TABLE_QUESTION, SYMPTOMS):

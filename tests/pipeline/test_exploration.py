@@ -448,7 +448,9 @@ def staff(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
         ("To whom does Pia Wolff report?", "The graph does not say."),
     ],
 )
-def test_the_end_asked_for(database: Database, staff: str, question: str, answer: str) -> None:
+def test_the_end_that_is_asked_for(
+    database: Database, staff: str, question: str, answer: str
+) -> None:
     told = ask_graph(database, staff, question)
     assert told.text.splitlines()[0].removeprefix("Not certain: ") == answer
 

@@ -187,7 +187,9 @@ def test_what_fails_while_it_is_written_is_undone(database: Database, tmp_path: 
     assert rows(database, left, c="towers") == []
 
 
-def test_a_killed_import_is_mended_unseen(database: Database, corpus: str, tmp_path: Path) -> None:
+def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
     records = ((f"Record {n}", f"Number {n}.") for n in range(3_000))
     load_records(database, corpus, tmp_path, *records)
     file = tmp_path / "many.kgp"

@@ -175,7 +175,9 @@ def test_what_a_training_leaves(trained: Path, llama: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_a_stopped_training_ends_in_the_same(llama: Path, questions: Path, tmp_path: Path) -> None:
+def test_a_stopped_training_goes_on_as_if_it_had_not_been(
+    llama: Path, questions: Path, tmp_path: Path
+) -> None:
     settings = LlamaSettings(str(llama), epochs=6, batch=1, rate=0.01)
     straight, out = train_llama([questions], tmp_path / "a", settings), tmp_path / "b"
     with interrupted_at(7):
@@ -244,7 +246,9 @@ def _next(agent: ChatAgent, *ids: str) -> list[str]:
     return [evidence.text for evidence in agent.next_evidence("Who?", paths, passages)]
 
 
-def test_each_path_is_asked_for(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_path_is_asked_for_with_its_evidence(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{_KEY}\n")
     chat_server.answer = lambda body: (
         200,
@@ -311,7 +315,9 @@ def test_command_line(chat_server: ChatServer, demo_corpus: str, connection: Con
     assert chat_server.bodies
 
 
-def test_keys_are_checked_first(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_checked_before_they_are_sent(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
         ChatAgent(AgentSettings(model="m"), None)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")

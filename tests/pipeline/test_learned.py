@@ -50,7 +50,9 @@ def _retrieve(
     return PassageRetriever(database, corpus, settings=made).retrieve(Question("", question))
 
 
-def test_without_entities_knn_walks(database: Database, corpus: str, tmp_path: Path) -> None:
+def test_a_corpus_without_entities_is_walked_by_similarity(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
     path = write_file(tmp_path / "a.txt", "The harbour of Kettlehaven is deep.")
     load(database, [str(path)], corpus)
     connect(database, corpus, edges=["tfidf", "knn-st"])

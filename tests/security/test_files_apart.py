@@ -43,7 +43,9 @@ def workers() -> Workers:
         ("babble", _WIDE, "the process that read it ended"),
     ],
 )
-def test_a_wrong_call_is_ended(workers: Workers, name: str, limits: Limits, told: str) -> None:
+def test_a_call_that_goes_wrong_is_ended(
+    workers: Workers, name: str, limits: Limits, told: str
+) -> None:
     with pytest.raises(InputError, match=told):
         list(workers.items(int, limits, Progress(), name))
     assert workers.result(str, _WIDE, "say", "still here") == "still here"
@@ -95,7 +97,9 @@ def test_calls_do_not_wait_for_each_other(workers: Workers) -> None:
     assert ended
 
 
-def test_a_worker_has_no_password(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_has_no_password_of_a_database(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "hunter2")
     monkeypatch.setenv("OPENAI_API_KEY", "hunter2")
     monkeypatch.setenv("KGP_NEO4J_PDF_PASSWORD", "sesame")

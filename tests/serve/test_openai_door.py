@@ -55,7 +55,9 @@ def test_corpora_and_graphs_are_models(client: openai.OpenAI, demo_graph: str) -
     assert client.models.retrieve(f"corpus/{demo_graph}").object == "model"
 
 
-def test_links_and_follow_ups(client: openai.OpenAI, served: Serving, demo_graph: str) -> None:
+def test_an_answer_links_to_the_page_and_follow_ups_are_understood(
+    client: openai.OpenAI, served: Serving, demo_graph: str
+) -> None:
     first = _said(client, f"corpus/{demo_graph}", _ASKED)
     assert first.startswith("**Yusuf Arden** [1]")
     assert "- [1]: [Hesk Bridge, passage 1, characters 0–" in first

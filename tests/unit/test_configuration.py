@@ -111,7 +111,9 @@ def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.Monk
         read_configuration()
 
 
-def test_settings_of_file_and_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _write(_WHOLE)
     found = read_configuration()
     lines = _WHOLE.splitlines()
@@ -274,7 +276,9 @@ def test_a_key_of_a_file_is_sent(
     assert _KEY not in repr(language_settings())
 
 
-def test_a_model_needs_an_address_that_can_be(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _write('[llm]\n\nurl = "http://me:hidden@127.0.0.1/v1"\n')
     assert language_settings().model is None
     assert language_settings(model="none").model == "none"
@@ -321,7 +325,9 @@ def test_an_address_is_taken_without_what_stands_round_it() -> None:
     assert checked_bolt("neo4j://db:7687?policy=eu") == "neo4j://db:7687?policy=eu"
 
 
-def test_config_shows_each_setting_and_source(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_every_setting_with_where_it_comes_from(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _write('[llm]\nmodel = "local:small"\n')
     monkeypatch.setenv("KGP_NEO4J_LLM_SEED", "3")
     monkeypatch.setenv("OPENAI_API_KEY", _KEY)
@@ -373,7 +379,9 @@ def test_options_default_to_the_settings(place: Path, monkeypatch: pytest.Monkey
     assert kept == [("mine", "tfidf", 10), ("mine", "knn", 5), ("other", "tfidf", 10)]
 
 
-def test_broken_settings_end_what_needs_them(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_settings_end_a_command_that_needs_them_and_no_other(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _write("[llm\n")
     for line in (["ask", "Who?"], ["ask", "Who?", "--corpus", "mine"], ["mindmap", "Who?"]):
         assert isinstance(_run(*line).exception, KgpError)

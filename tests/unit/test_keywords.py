@@ -171,7 +171,9 @@ def _counted(items: _Items, passages: int, neighbours: int) -> dict[tuple[int, i
 
 @pytest.mark.parametrize("most", [1, 50, 1_000_000])
 @pytest.mark.parametrize("neighbours", [0, 1, 3, 40])
-def test_pairs_are_as_counted(monkeypatch: pytest.MonkeyPatch, neighbours: int, most: int) -> None:
+def test_the_pairs_are_those_of_a_plain_count(
+    monkeypatch: pytest.MonkeyPatch, neighbours: int, most: int
+) -> None:
     monkeypatch.setattr(shared, "_MOST_PAIRS", most)
     drawn = random.Random(1)
     # Few different weights, so that many are equal; some passages have nothing.

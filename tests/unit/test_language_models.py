@@ -307,7 +307,9 @@ def test_as_many_passages_as_fit() -> None:
     ],
     ids=["at once", "within a stream"],
 )
-def test_passages_beyond_the_servers_limit_go(chat_server: ChatServer, refusal: Reply) -> None:
+def test_passages_that_are_too_much_for_the_server_are_left_out(
+    chat_server: ChatServer, refusal: Reply
+) -> None:
     """The server alone knows how much it reads: the worst passages go until it takes the rest."""
 
     def strict(body: dict[str, Any]) -> Reply:

@@ -250,7 +250,9 @@ def test_the_network_goes_from_one_passage_to_the_next(
         ("max", "1931", "a tall man", None),
     ],
 )
-def test_values_are_compared(operation: str, one: str, other: str, which: int | None) -> None:
+def test_values_are_compared_where_that_can_be_told(
+    operation: str, one: str, other: str, which: int | None
+) -> None:
     assert compare(operation, one, other) == which
 
 
