@@ -48,6 +48,7 @@ class Guard:
         self._app, self._tokens, self._metrics = app, tokens, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a request answered, or turn it away, and log how it went."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

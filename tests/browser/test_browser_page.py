@@ -123,9 +123,8 @@ def test_a_pdf_is_loaded_and_citations_lead_to_pages(chromium: Browser, served: 
     page.get_by_role("button", name="Questions").click()
     _ask(page, f"corpus {_LOADED}", TABLE_QUESTION)
     expect(page.locator(".reply")).to_contain_text("Ardfin")
-    page.locator(".reply table.cells").get_by_role(
-        "button", name="Annual Report 1889"
-    ).first.click()
+    cells = page.locator(".reply table.cells")
+    cells.get_by_role("button", name="Annual Report 1889").first.click()
     reader = page.get_by_role("dialog")
     expect(reader.locator("#reader-page")).to_have_text("Page 2 of 3")
     expect(reader.get_by_role("img", name="Page 2")).to_be_visible()
@@ -252,13 +251,8 @@ def test_two_sources_are_asked_side_by_side_and_an_answer_is_saved(
 
 
 def test_a_phone_and_a_keyboard_alone(chromium: Browser, served: Serving, demo_graph: str) -> None:
-    page = _page(
-        chromium,
-        served.address,
-        viewport={"width": 380, "height": 760},
-        color_scheme="dark",
-        reduced_motion="reduce",
-    )
+    phone = {"viewport": {"width": 380, "height": 760}, "color_scheme": "dark"}
+    page = _page(chromium, served.address, **phone, reduced_motion="reduce")
     page.get_by_label("Corpus or knowledge graph").select_option(f"corpus {demo_graph}")
     page.get_by_label("Question", exact=True).focus()
     page.keyboard.type(QUESTION)

@@ -106,9 +106,7 @@ def test_files_are_asked_and_no_corpus_stays(database: Database, files: Path) ->
 
 
 @pytest.mark.slow
-def test_ctrl_c_removes_the_corpus_and_the_next_run_what_a_killed_one_left(
-    database: Database, files: Path
-) -> None:
+def test_ctrl_c_or_the_next_run_removes_the_corpus(database: Database, files: Path) -> None:
     with (files / "many.jsonl").open("w") as many:
         many.writelines(f'{{"title": "T{n}", "text": "Word{n} is here."}}\n' for n in range(20_000))
     variables = environment(database.connection) | {"KGP_NEO4J_HOME": str(files / "home")}
@@ -147,13 +145,11 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
         (_WHO, "What about him?", "What about Yusuf Arden?"),
         (_WHO, "When was it built?", "When was Hesk Bridge built?"),
         (_WHERE, "What else happened there?", "What else happened in Kettlehaven?"),
-        (_WHERE, "Why did he become an engineer?", "Why did Yusuf Arden become an engineer?"),
         (_WHEN, "Who designed it?", "Who designed Ardfin Lighthouse?"),
         # One name is not both "he" and "it".
         (_WHY, "When did he do it?", "When did Yusuf Arden do it?"),
         # The same of something else, of another time or place.
         (_WHO, "And the Ardfin Lighthouse?", "Who designed the Ardfin Lighthouse?"),
-        (_WHEN, "And the Hesk Bridge?", "When was the Hesk Bridge lit?"),
         (_WHERE, "What about Isobel Tarn?", "Where was the designer of Isobel Tarn born?"),
         (_SHIPS, "And in 1894?", "How many ships called at Kettlehaven in 1894?"),
         (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
@@ -178,7 +174,6 @@ def test_rules(last: Said, said: str, meant: str) -> None:
         "What did that bridge replace?",
         # What its own pronouns mean stands in the question.
         "Did Isobel Tarn finish her work?",
-        "Who designed the Ardfin Lighthouse and where was he born?",
         "Who wrote It?",
         "What did the IT department do?",
         'Who sings "Where is he now"?',
@@ -230,29 +225,24 @@ def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
     assert made == "Where was Yusuf Arden born?"
 
 
+_FIRST = "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1]."
+
+
 def _talk(database: Database, corpus: str, *replies: str | Exception) -> Conversation:
     """Begin a conversation in which a model replies so."""
-    model = Scripted(replies)
-    return Conversation(
-        make_pipeline(database, corpus, agent="tfidf", settings=SETTINGS, model=model)
-    )
+    given = {"settings": SETTINGS, "model": Scripted(replies)}
+    return Conversation(make_pipeline(database, corpus, agent="tfidf", **given))
 
 
 def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> None:
-    talk = _talk(
-        database,
-        demo_corpus,
-        "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden.",
-        "Why did Yusuf Arden become an engineer?",
-        "not in the evidence",
-        ModelError("out of reach"),
-    )
+    meant, lost = "Why did Yusuf Arden become an engineer?", ModelError("out of reach")
+    talk = _talk(database, demo_corpus, _FIRST, meant, "not in the evidence", lost)
     with pytest.raises(ConfigurationError, match="empty"):
         talk.ask(" ")
     first = talk.ask("Who designed the Hesk Bridge?")
     assert first.answer.text.startswith("Yusuf Arden [")
     second = talk.ask("Why did he become an engineer?")
-    assert second.question == "Why did Yusuf Arden become an engineer?"
+    assert second.question == meant
     assert (first.answer.usage.calls, second.answer.usage.calls) == (1, 2)
     with pytest.raises(ModelError):
         talk.ask("And the Ardfin Lighthouse?")
@@ -260,13 +250,8 @@ def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> N
 
 
 def test_citations_are_numbered_by_the_conversation(database: Database, demo_corpus: str) -> None:
-    talk = _talk(
-        database,
-        demo_corpus,
-        "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
-        "Where was Isobel Tarn born?",
-        "Answer: Kettlehaven\nBecause: So sank it [8]. Isobel Tarn was born in Kettlehaven [1].",
-    )
+    said = "Answer: Kettlehaven\nBecause: So sank it [8]. Isobel Tarn was born in Kettlehaven [1]."
+    talk = _talk(database, demo_corpus, _FIRST, "Where was Isobel Tarn born?", said)
     first, second = talk.ask("Who designed the Hesk Bridge?"), talk.ask("Where was Isobel born?")
     assert [source.title for source in second.sources] == ["Isobel Tarn"]
     assert second.answer.text.endswith("[1]")  # as `ask` counts: the first of its passages
@@ -298,9 +283,7 @@ def test_questions_and_commands_are_piped_in(database: Database, demo_corpus: st
     assert "by the offline reader, confidence" in done.stdout
     # A passage keeps its number: under its answers, and asked for.
     assert len(re.findall(r"^  \[1\] Hesk Bridge", done.stdout, re.MULTILINE)) == 2
-    assert re.search(
-        r"^\[1\] Hesk Bridge  \S+, passage 1, characters 0–", done.stdout, re.MULTILINE
-    )
+    assert re.search(r"^\[1\] Hesk Bridge  \S+, passage 1, characters 0–", done.stdout, re.M)
     assert len(re.findall(r"^\[2\] .+, characters \d", done.stdout, re.MULTILINE)) == 2
     assert "There is no source 9; they go to 2." in done.stderr
     assert "There is no source ²;" in done.stderr

@@ -41,9 +41,8 @@ def test_the_help_of_every_command_has_an_example(path: str) -> None:
     shown = command.get_help(click.Context(command, info_name=path, help_option_names=names))
     assert command.help
     assert f"  {path}" in shown, shown
-    assert all(
-        p.help or p.name in ("lines", "help") for p in command.params if isinstance(p, click.Option)
-    )
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert all(each.help or each.name in ("lines", "help") for each in options)
 
 
 def test_every_command_with_a_result_takes_json() -> None:
@@ -166,9 +165,7 @@ def test_colours_and_links_are_for_terminals_that_want_them(
         assert told.count(f";{page}\x1b\\") == 1
     told = re.sub(r"\x1b(\][^\x1b]*\x1b\\|\[[\d;]*m)", "", told)
     assert "  Hesk Bridge [1]  found by" in told
-    assert re.search(
-        r"^  [├└]── both mention Yusuf Arden ─▶ Yusuf Arden \[\d\]", told, re.MULTILINE
-    )
+    assert re.search(r"^  [├└]── both mention Yusuf Arden ─▶ Yusuf Arden \[\d\]", told, re.M)
 
 
 def test_a_pipe_gets_no_colours_even_when_forced(database: Database, demo_corpus: str) -> None:

@@ -389,12 +389,7 @@ def test_a_folder_is_for_one_evaluation_at_a_time_with_its_settings(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("replies", "right"),
-    [
-        (["yes", "Yes."], 1.0),
-        (["yes", "no"], 0.0),
-        (["no"], 0.0),
-        (["yes or no"], 0.0),
-    ],
+    [(["yes", "Yes."], 1.0), (["yes", "no"], 0.0), (["no"], 0.0), (["yes or no"], 0.0)],
 )
 def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path) -> None:
     questions = _GOLDS[:1]
@@ -403,9 +398,8 @@ def test_both_orders_must_agree(replies: list[str], right: float, tmp_path: Path
     scored = read_run(run, questions, measure)
     judged = judge_run(model, questions, scored, tmp_path / "judged.jsonl")
     assert judged.means()["Acc"] == right
-    orders = [
-        prompt.index("Ada") < prompt.index(questions[0].answers[0]) for prompt in model.prompts
-    ]
+    (right_answer, *_) = questions[0].answers
+    orders = [prompt.index("Ada") < prompt.index(right_answer) for prompt in model.prompts]
     assert orders == [False, True][: len(replies)]
 
 

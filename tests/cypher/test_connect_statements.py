@@ -118,13 +118,10 @@ def mark(database: Database, corpus: str) -> Iterator[dict[str, Any]]:
 
 def test_only_who_has_the_mark_writes(database: Database, mark: dict[str, Any]) -> None:
     kind = {"name": mark["name"], "kind": "Corpus"}
-    rest = {
-        "times": {"loadedAt": "2026-11-23T01:02:03.000000004Z"},
-        "vectors": {"embedding": [0.5]},
-    }
+    own = {"times": {"loadedAt": "2026-11-23T01:02:03.000000004Z"}, "vectors": {"embedding": [0.5]}}
     properties = {"id": mark["name"], "corpus": mark["name"]}
     nodes = [
-        {"at": at, "labels": [label], "properties": properties, **rest}
+        {"at": at, "labels": [label], "properties": properties, **own}
         for at, label in enumerate(("Document", "Passage"))
     ]
     ids = [row["node"] for row in database.write("transfer/write_nodes", rows=nodes, **mark)]
@@ -150,6 +147,15 @@ def test_only_who_has_the_mark_writes(database: Database, mark: dict[str, Any]) 
     assert passage["loadedAt"].iso_format().endswith("03.000000004+00:00")
     begun = {"start": ids[0], "type": "HAS_PASSAGE", "end": ids[1], "properties": {"x": 1}}
     assert database.read("transfer/relationships", nodes=ids, types=["HAS_PASSAGE"]) == [begun]
+
+
+def test_a_mark_that_is_taken_is_of_no_use(database: Database, mark: dict[str, Any]) -> None:
+    kind = {"name": mark["name"], "kind": "Corpus"}
+    assert database.write("transfer/take", **kind) == [{"marks": 1}]
+    node = {"at": 0, "labels": ["Keyword"], "properties": {}, "times": {}, "vectors": {}}
+    assert database.write("transfer/write_nodes", rows=[node], **mark) == []
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 1}]
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 0}]
 
 
 def test_documents_make_passages_of_another_section_anew(database: Database, corpus: str) -> None:

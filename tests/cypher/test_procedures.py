@@ -31,17 +31,12 @@ def _hop(database: Database, corpus: str, *frontier: dict[str, Any], **more: Any
     if "visited" in more:
         more["visited"] = key(corpus, *more["visited"])
     found = database.read("traverse/next_evidence", corpus=corpus, frontier=steps, **more)
-    return [
-        (
-            row["path"],
-            short(row["passage"]),
-            row["edge"],
-            round(row["match"], 4),
-            round(row["inherited"], 4),
-            row["reason"],
-        )
-        for row in found
-    ]
+
+    def told(row: dict[str, Any]) -> tuple[Any, ...]:
+        scores = (round(row[name], 4) for name in ("match", "inherited"))
+        return (row["path"], short(row["passage"]), row["edge"], *scores, row["reason"])
+
+    return [told(row) for row in found]
 
 
 def test_help(database: Database) -> None:
@@ -51,9 +46,8 @@ def test_help(database: Database) -> None:
     row = next(row for row in found if row["procedure"] == "custom.kgp.seeds")
     assert row["description"].startswith("The passages of a corpus nearest to a question")
     assert row["signature"].startswith("custom.kgp.seeds(question :: STRING, corpus :: STRING")
-    assert (
-        row["example"] == "CALL custom.kgp.seeds('Who built the lighthouse?', 'demo', {limit: 5})"
-    )
+    asked = "'Who built the lighthouse?', 'demo', {limit: 5}"
+    assert row["example"] == f"CALL custom.kgp.seeds({asked})"
 
 
 def test_seeds(database: Database, corpus: str, other_corpus: str) -> None:
@@ -102,11 +96,9 @@ def test_named_titles(database: Database, corpus: str) -> None:
         ("b1", "isobel tarn"),
         ("c1", "kettlehaven"),
     ]
-    assert [round(row["score"], 4) for row in found] == [
-        2.0,
-        round(2 / (1 + math.log(2)), 4),
-        round(1 / (1 + math.log(2)), 4),
-    ]
+    of_two = 1 + math.log(2)
+    scores = [row["score"] for row in found]
+    assert scores == pytest.approx([2.0, 2 / of_two, 1 / of_two], abs=1e-4)
     found = database.read("traverse/named_titles", question="york, harbour?", corpus=corpus)
     assert [row["title"] for row in found] == ["york"]
     for nothing in ("", "?!", "the"):
@@ -114,13 +106,8 @@ def test_named_titles(database: Database, corpus: str) -> None:
 
 
 def test_hybrid_seeds(database: Database, corpus: str) -> None:
-    found = database.read(
-        "traverse/hybrid_seeds",
-        question="Isobel Tarn's statue",
-        vector=[0.0, 1.0],
-        corpus=corpus,
-        named=0.3,
-    )
+    asked = {"question": "Isobel Tarn's statue", "vector": [0.0, 1.0], "named": 0.3}
+    found = database.read("traverse/hybrid_seeds", corpus=corpus, **asked)
     made = {short(row["passage"]["id"]): row for row in found}
     assert found == sorted(found, key=lambda r: (-r["fused"], r["passage"]["id"]))
     reasons = {name: set(row["reason"].split(" + ")) for name, row in made.items()}
@@ -146,23 +133,19 @@ def test_hybrid_seeds(database: Database, corpus: str) -> None:
 def test_neighbours(database: Database, corpus: str) -> None:
 
     def found(passage: str, **more: Any) -> list[tuple[str, str, float, str]]:
-        listed = database.read(
-            "procedures/passage_neighbours", passage=f"{corpus}/{passage}", **more
-        )
+        at = f"{corpus}/{passage}"
         return [
             (short(r["neighbour"]["id"]), r["edge"].type, round(r["score"], 4), r["reason"])
-            for r in listed
+            for r in database.read("procedures/passage_neighbours", passage=at, **more)
         ]
 
     # a1 and a2 are joined three times: the weightiest edge speaks for them.
-    assert found("a1") == [
-        ("a2", "SIMILAR_ST", 0.9, "cosine 0.8"),
-        ("b1", "SHARES_KEYWORD", 0.5, "isobel tarn"),
-    ]
+    first, last = found("a1")
+    assert first == ("a2", "SIMILAR_ST", 0.9, "cosine 0.8")
+    assert last == ("b1", "SHARES_KEYWORD", 0.5, "isobel tarn")
     assert found("a1", edges=["NEXT"]) == [("a2", "NEXT", 0.0, "next in the document")]
-    assert found("c1", edges=["SHARES_KEYWORD"], limit=1) == [
-        ("b1", "SHARES_KEYWORD", 0.4, "kettlehaven")
-    ]
+    best = ("b1", "SHARES_KEYWORD", 0.4, "kettlehaven")
+    assert found("c1", edges=["SHARES_KEYWORD"], limit=1) == [best]
     assert found("e1") == []
 
 
@@ -228,9 +211,7 @@ def test_show(database: Database, corpus: str, path: str) -> None:
     ids = key(corpus, "a1", "b1", "d1", "none")
     # Rows with relationships are read as they are: the driver's `dict` of them loses the ends.
     found = database.read(path, nodes=ids)
-    made = [
-        (short(row["node"]["id"]), row["edge"].type, short(row["neighbour"]["id"])) for row in found
-    ]
+    made = [(short(r["node"]["id"]), r["edge"].type, short(r["neighbour"]["id"])) for r in found]
     assert sorted(made) == [
         ("a", "HAS_PASSAGE", "a1"),
         ("a1", "SHARES_KEYWORD", "b1"),
@@ -325,25 +306,18 @@ def test_what_a_procedure_refuses(
 
 def test_paper_hop(database: Database, corpus: str) -> None:
     def found(edge: str, *steps: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
-        frontier = [{**step, "passage": f"{corpus}/{step['passage']}"} for step in steps]
-        listed = database.read(
-            "traverse/paper_hop", corpus=corpus, frontier=frontier, edge=edge, **more
-        )
-        return [
-            (row["path"], short(row["passage"]), round(row["match"], 4), row["reason"])
-            for row in listed
-        ]
+        ends = [{**step, "passage": f"{corpus}/{step['passage']}"} for step in steps]
+        made = database.read("traverse/paper_hop", corpus=corpus, frontier=ends, edge=edge, **more)
+        return [(r["path"], short(r["passage"]), round(r["match"], 4), r["reason"]) for r in made]
 
     near = {"passage": "b1", "vector": [0.0, 1.0], "text": "light"}
     # One graph alone; cosine alone, whatever the words and the titles that an edge names.
-    assert found("SHARES_KEYWORD", near) == [
-        (0, "c1", 1.0, "kettlehaven"),
-        (0, "a1", 0.0, "isobel tarn"),
-    ]
+    first, last = (0, "c1", 1.0, "kettlehaven"), (0, "a1", 0.0, "isobel tarn")
+    assert found("SHARES_KEYWORD", near) == [first, last]
     assert found("SIMILAR_ST", near) == [(0, "a2", 0.6, "cosine 0.96")]
-    assert found("SHARES_KEYWORD", near, most=1) == [(0, "c1", 1.0, "kettlehaven")]
+    assert found("SHARES_KEYWORD", near, most=1) == [first]
     seen = key(corpus, "c1")
-    assert found("SHARES_KEYWORD", near, visited=seen) == [(0, "a1", 0.0, "isobel tarn")]
+    assert found("SHARES_KEYWORD", near, visited=seen) == [last]
     worded = {"passage": "b1", "text": "harbour"}
     first, second = found("SHARES_KEYWORD", worded)
     assert (first[1], second[1:3]) == ("c1", ("a1", 0.0))

@@ -176,14 +176,8 @@ def _links(found: dict[str, dict[str, Any]]) -> dict[str, list[tuple[int, int, f
 def test_candidate_signals(database: Database, corpus: str, other_corpus: str) -> None:
     _graph(database, corpus)
     _graph(database, other_corpus)
-    found = _hop(
-        database,
-        corpus,
-        ["b1"],
-        others=["e1", "d1"],
-        vector=[1.0, 0.0],
-        words=["harbour", "kettlehaven", "born"],
-    )
+    asked = {"vector": [1.0, 0.0], "words": ["harbour", "kettlehaven", "born"]}
+    found = _hop(database, corpus, ["b1"], others=["e1", "d1"], **asked)
     two = round(_TWO, 6)
     assert _links(found) == {
         "a1": [(1, 0, 0.6)],  # it names her twice, by keyword with 0.5
@@ -245,12 +239,8 @@ def test_candidate_signals_of_what_is_asked_about(database: Database, corpus: st
     _graph(database, corpus)
     two = round(_TWO, 6)
     # What the question names is no bridge to d1, but speaks for both, and for nobody unreached.
-    found = _hop(database, corpus, ["c1"], phrases=["moe", "the fair", "nobody"])
-    assert _links(found) == {
-        "b1": [(1, 0, 0.4)],
-        "c1": [(6, 0, two)],
-        "d1": [(2, 0, 0.7), (6, 0, two)],
-    }
+    found = _links(_hop(database, corpus, ["c1"], phrases=["moe", "the fair", "nobody"]))
+    assert found == {"b1": [(1, 0, 0.4)], "c1": [(6, 0, two)], "d1": [(2, 0, 0.7), (6, 0, two)]}
     # Document c is asked about by the title of c1.
     found = _hop(database, corpus, ["b1"], named=["c1"])
     assert _links(found) == {
@@ -288,11 +278,8 @@ def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus:
     assert set(entities) == {"c1", "d1"}
     # What it names itself is not bounded.
     _share(database, corpus, "b1", "d1", 0.1, ["york"], True)
-    found = _hop(database, corpus, ["b1"], inbound=1)
-    assert {name for name, row in found.items() if (0, 0) in {x[:2] for x in row["links"]}} == {
-        "c1",
-        "d1",
-    }
+    links = _links(_hop(database, corpus, ["b1"], inbound=1))
+    assert {name for name in links if (0, 0) in {link[:2] for link in links[name]}} == {"c1", "d1"}
 
 
 def _ways(

@@ -63,10 +63,8 @@ class _Installed:
 def _wheel(source: Path, out: Path) -> Path:
     """Build the wheel of a source tree or an sdist, with the setuptools that is there."""
     options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q")
-    output(
-        *(sys.executable, "-m", "pip", "wheel", *options, "-w", str(out), str(source)),
-        cwd=out.parent,
-    )
+    wheel = (sys.executable, "-m", "pip", "wheel", *options, "-w", str(out), str(source))
+    output(*wheel, cwd=out.parent)
     (made,) = out.glob("*.whl")
     return made
 

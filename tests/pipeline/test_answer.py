@@ -112,9 +112,8 @@ def test_an_empty_question_and_nothing_found(database: Database, demo_corpus: st
 
 def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, settings=SETTINGS)
-    sure = ask(
-        database, demo_corpus, "Where was the designer of Ardfin Lighthouse born?", retriever
-    )
+    born = "Where was the designer of Ardfin Lighthouse born?"
+    sure = ask(database, demo_corpus, born, retriever)
     assert (sure.text, sure.stated) == ("Kettlehaven", True)
     foreign = ask(database, demo_corpus, "Which team won the football cup in 1998?", retriever)
     assert not foreign.stated
@@ -132,14 +131,10 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
     assert said in korean.notes
 
 
-def test_what_a_question_names_and_its_parts(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_names_and_parts_of_a_question(database: Database, corpus: str, tmp_path: Path) -> None:
     hosts = {"14B": "Ida Berg", "15B": "Nils Aune", "16A": "Lea Krog"}
-    records = [
-        (f"Apartment {n}", f"Apartment {n} is let. Its tenant is {name}.")
-        for n, name in hosts.items()
-    ]
+    said = "Apartment {0} is let. Its tenant is {1}."
+    records = [(f"Apartment {n}", said.format(n, name)) for n, name in hosts.items()]
     records += [
         ("The Foss dam", "The Foss dam was built in 1961."),
         ("The Elv mill", "The Elv mill was built in 1988. Its miller is Karin Dahl."),

@@ -94,6 +94,19 @@ def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path:
     assert made() == full
 
 
+def test_other_settings_leave_no_old_edges(database: Database, films: str, tmp_path: Path) -> None:
+    dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
+    sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
+    similarity = SimilaritySettings(neighbours=2)
+    connect(database, films, keywords=dense, similarity=SimilaritySettings(neighbours=4))
+    connect(database, films, keywords=sparse, similarity=similarity)
+    made = connected_graph(database, films)
+    delete_corpus(database, films)
+    load_records(database, films, tmp_path, *FILMS)
+    connect(database, films, keywords=sparse, similarity=similarity)
+    assert connected_graph(database, films) == made
+
+
 def test_who_names_a_hub_is_joined_to_it(database: Database, corpus: str, tmp_path: Path) -> None:
     hub = ("Grand Hub", "The hub of all.")
     spokes = [(f"Spoke {n}", f"This one, {n}, points to Grand Hub.") for n in range(40)]
@@ -193,9 +206,8 @@ def test_quick_vectors(database: Database, films: str, tmp_path: Path) -> None:
 def test_a_large_corpus_gets_quick_vectors(database: Database, films: str) -> None:
     """Without a GPU, where the full encoder would take minutes."""
     assert choose_encoder(database, films, SimilaritySettings()).name == DEFAULT_ENCODER
-    rows(
-        database, "UNWIND range(1, 10000) AS n CREATE (:Passage {id: $c + n, corpus: $c})", c=films
-    )
+    query = "UNWIND range(1, 10000) AS n CREATE (:Passage {id: $c + n, corpus: $c})"
+    rows(database, query, c=films)
     large = choose_encoder(database, films, SimilaritySettings()).name
     assert large == (DEFAULT_ENCODER if gpu_is_usable() else QUICK_ENCODER)
 
@@ -235,12 +247,8 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     state = state_of(database, joined)
     assert lost in state["connected"]
     assert state["unconnected"] == state["passages"] > 0
-    method, agent = {
-        "keywords": ("kgp", "tfidf"),
-        "entities": ("kgp", "learned"),
-        "similarity": ("dense", None),
-    }[lost]
-    retriever = PassageRetriever(database, joined, method=method, agent=agent)
+    agent = {"keywords": "tfidf", "entities": "learned"}.get(lost)
+    retriever = PassageRetriever(database, joined, method="kgp" if agent else "dense", agent=agent)
     assert retriever.retrieve(Question("q", "Where is the harbour?")).notes
     connect(database, joined, edges=[kind])
     assert connected_graph(database, joined) == before
@@ -354,9 +362,7 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.newest
-def test_a_document_deleted_or_changed_takes_its_mentions_along(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_mentions_go_with_their_document(database: Database, corpus: str, tmp_path: Path) -> None:
     load_records(database, corpus, tmp_path, *_PEOPLE)
     connect(database, corpus, edges=["entity"])
     changed = [("Harp Festival", "It ended."), *_PEOPLE[1:]]

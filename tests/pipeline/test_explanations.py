@@ -10,24 +10,15 @@ from asking import ask
 from bs4 import BeautifulSoup, Tag
 from graphs import rows
 
+from kgp_neo4j import Answer, Database, Passage, ReasoningPath
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import path_tree
 from kgp_neo4j.text.safe import printable
-from kgp_neo4j.types.corpus import (
-    Answer,
-    Passage,
-    Reading,
-    ReasoningPath,
-    Span,
-    Statement,
-    Step,
-    SupportingSentence,
-)
+from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import Citation, ShownQuery, StructuralAnswer, TypeDecision
 
@@ -196,9 +187,8 @@ def test_structure_is_shown_with_its_cells_and_queries() -> None:
 
 def test_the_reader_does_not_speak_for_pages_and_tables() -> None:
     structural = StructuralAnswer("41 m", citations=(Citation("d", "Report"),))
-    made = replace(
-        _read(_answer(_path(1))), text="41 m", structural=structural, type=TypeDecision("both")
-    )
+    both = {"structural": structural, "type": TypeDecision("both")}
+    made = replace(_read(_answer(_path(1))), text="41 m", **both)
     soup = _soup(answer_page(made))
     assert [p.text for p in soup.select("p.said")] == ["41 m"]
     assert soup.select("mark.a") == []

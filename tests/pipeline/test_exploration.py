@@ -14,7 +14,7 @@ from small_kg import ENGLISH, kept, load_triples
 from kgp_neo4j import Database, MiningSettings
 from kgp_neo4j.mindmap.aggregate import merge_names, routes
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.explore.exploration import shortest_paths
+from kgp_neo4j.mindmap.explore.exploration import prune, shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
@@ -75,9 +75,8 @@ def test_exploration_agrees_with_networkx(database: Database, graph: str, tmp_pa
     for _ in range(40):
         a, b = chance.sample(held, 2)
         near = nx.has_path(known, a, b) and nx.shortest_path_length(known, a, b) <= 5
-        expected = (
-            {tuple(min(w, w[::-1])) for w in nx.all_shortest_paths(known, a, b)} if near else set()
-        )
+        ways = nx.all_shortest_paths(known, a, b) if near else ()
+        expected = {tuple(min(way, way[::-1])) for way in ways}
         found = _paths(database, graph, a, b, limit=100)
         assert {tuple(min(way, way[::-1])) for way in found} == expected
         assert len(found) == len(expected)
@@ -115,9 +114,8 @@ def test_entity_neighbours(database: Database, english: str) -> None:
 
 def test_evidence(database: Database, english: str) -> None:
     def found(*entities: str, **settings: Any) -> list[tuple[str, str, str, str, str]]:
-        listed = database.read(
-            "procedures/evidence", entities=list(entities), graph=english, **settings
-        )
+        asked = {"entities": list(entities), "graph": english}
+        listed = database.read("procedures/evidence", **asked, **settings)
         return [
             (
                 r["kind"],
@@ -171,9 +169,8 @@ def test_hubs(database: Database, graph: str) -> None:
     for path in _paths(database, graph, *seven, limit=3):
         assert {*path} <= {"hub", *seven}
     for limit in (5, 50):
-        around = database.read(
-            "procedures/entity_neighbours", entity="hub", graph=graph, limit=limit
-        )
+        asked = {"entity": "hub", "graph": graph, "limit": limit}
+        around = database.read("procedures/entity_neighbours", **asked)
         assert len({row["neighbour"]["id"] for row in around}) == limit
     found = database.read("procedures/evidence", entities=["hub", "5"], graph=graph, limit=20)
     assert len(found) == 20
@@ -200,10 +197,8 @@ def test_mine(opened: StoredGraph) -> None:
     assert [entity.name for entity in found.entities] == ["Fever", "Nausea"]
     assert found.evidence[0].kind == "path"
     # What is asked for comes first: the test that fever and nausea both lead to.
-    assert [each.nodes for each in found.evidence[:2]] == [
-        ("Fever", "Flu", "Throat swab"),
-        ("Nausea", "Flu", "Throat swab"),
-    ]
+    ways = [("Fever", "Flu", "Throat swab"), ("Nausea", "Flu", "Throat swab")]
+    assert [each.nodes for each in found.evidence[:2]] == ways
     assert any(route.startswith("Fever -> possible_disease -> Flu") for route in found.routes)
     assert "Throat swab" in _names(found)
     assert {t.id for t in found.triples} == {t.id for e in found.evidence for t in e.triples}
@@ -220,6 +215,19 @@ def test_size_and_what_is_left_out(opened: StoredGraph) -> None:
     assert len({frozenset((t.head_id, t.tail_id)) for t in small.triples}) == 3
     assert small.left_out > 0
     assert mine(opened, _QUESTION, MiningSettings(size=200)).left_out == 0
+
+
+def test_what_is_left_out_is_counted_by_pairs() -> None:
+    def single(kind: str, tail: str, score: float = 1.0) -> EvidenceGraph:
+        triple = Triple(f"a{tail}", "a", "r", tail, "a", tail)
+        return EvidenceGraph(kind, "a", (triple,), ("a", tail), score)
+
+    path = single("path", "b")
+    near = [single("neighbour", f"n{n}", 1 / (n + 1)) for n in range(8)]
+    # The pair of the path is not counted again.
+    kept, left = prune([path, path], [single("path", "b"), *near], 4)
+    assert [each.nodes for each in kept] == [("a", "b"), ("a", "n0", "n1", "n2")]
+    assert left == 5
 
 
 def test_ablations(opened: StoredGraph) -> None:

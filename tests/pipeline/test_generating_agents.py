@@ -13,7 +13,7 @@ from chat_server import ChatServer, Reply, completion
 from commands import environment, kgp, prints
 from graphs import write_lines
 from questions import hotpot
-from tiny_models import tiny_llama
+from tiny_models import interrupted_at, tiny_llama
 
 from kgp_neo4j import (
     AgentSettings,
@@ -38,8 +38,6 @@ from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train import fitting
-from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.llama import LlamaSettings, train_llama
 from kgp_neo4j.types.corpus import Step
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
@@ -154,10 +152,8 @@ def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
     again = agent.next_evidence("Q?", [_path("b"), _path("a", "b"), _path("empty")], passages)
     assert again[1] == first[1]
     assert again[2] == agent.begin("Q?")  # nothing was written: the question stands in
-    assert agent.asked == [
-        ("Q?", [("text a",), ("text a", "text b")]),
-        ("Q?", [("text b",), ("text empty",)]),
-    ]
+    one, two = [("text a",), ("text a", "text b")], [("text b",), ("text empty",)]
+    assert agent.asked == [("Q?", one), ("Q?", two)]
     agent.next_evidence("Another?", [_path("a")], passages)
     assert agent.asked[2:] == [("Another?", [("text a",)])]
 
@@ -180,22 +176,12 @@ def test_what_a_training_leaves(trained: Path, llama: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.train
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(
-    llama: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    llama: Path, questions: Path, tmp_path: Path
 ) -> None:
     settings = LlamaSettings(str(llama), epochs=6, batch=1, rate=0.01)
-    straight = train_llama([questions], tmp_path / "a", settings)
-    out, learn = tmp_path / "b", Fitting._learn
-
-    def stop(at: Fitting, *given: Any) -> float:
-        if at.step == 7:
-            raise KeyboardInterrupt
-        return learn(at, *given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Fitting, "_learn", stop)
-        patch.setattr(fitting, "_SAVE_EVERY", 3)
-        with pytest.raises(KeyboardInterrupt):
-            train_llama([questions], out, settings)
+    straight, out = train_llama([questions], tmp_path / "a", settings), tmp_path / "b"
+    with interrupted_at(7):
+        train_llama([questions], out, settings)
     with pytest.raises(ConfigurationError, match="other settings"):
         train_llama([questions], out, replace(settings, epochs=2))
     report = train_llama([questions], out, settings)

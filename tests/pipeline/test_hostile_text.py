@@ -89,6 +89,11 @@ def test_a_corpus_of_a_hostile_name(database: Database, tmp_path: Path, text: st
     assert corpus not in [found.name for found in corpora(database)]
     left = rows(database, "MATCH (n) WHERE $c IN [n.corpus, n.name] RETURN n", c=corpus)
     assert left == []
+    # A name that is not there, or not any more.
+    gone = PassageRetriever(database, text).open
+    for use in (gone, lambda: connect(database, text), lambda: delete_corpus(database, text)):
+        with pytest.raises(CorpusError, match="there is no corpus"):
+            use()
 
 
 def _ask_everything(
@@ -128,16 +133,6 @@ def _call_procedures(database: Database, corpus: str, question: str) -> None:
     assert {row["passage"]["corpus"] for row in titled} <= {corpus}
 
 
-@pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
-def test_a_hostile_name_that_is_not_there(database: Database, text: str) -> None:
-    with pytest.raises(CorpusError, match="there is no corpus"):
-        PassageRetriever(database, text).open()
-    with pytest.raises(CorpusError, match="there is no corpus"):
-        connect(database, text)
-    with pytest.raises(CorpusError, match="there is no corpus"):
-        delete_corpus(database, text)
-
-
 def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: Path) -> None:
     """Half a surrogate pair cannot be sent to any database."""
     path = write_jsonl(tmp_path / "records.jsonl", ("Tower", "A tower."))
@@ -155,9 +150,7 @@ def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: 
     ("sentence", "times"),
     [("Where was the designer of the Ardfin Lighthouse born? ", 180), ("Ardfin 1.17B-é ", 660)],
 )
-def test_a_question_of_many_pages(
-    database: Database, demo_corpus: str, sentence: str, times: int
-) -> None:
+def test_a_long_question(database: Database, demo_corpus: str, sentence: str, times: int) -> None:
     question = sentence * times
     for agent in ("tfidf", "knn"):
         retriever = PassageRetriever(database, demo_corpus, agent=agent)

@@ -64,9 +64,8 @@ def test_graphrag_answers_from_our_passages(demo: Corpus) -> None:
     found = demo.retrieve(QUESTION, settings=SETTINGS)
     second = found.passages[1]
     llm = _Scripted(second.text.strip().splitlines()[0])
-    made = GraphRAG(retriever, llm).search(
-        QUESTION, retriever_config={"top_k": 3}, return_context=True
-    )
+    three = {"top_k": 3}
+    made = GraphRAG(retriever, llm).search(QUESTION, retriever_config=three, return_context=True)
     assert made.answer == second.text.strip().splitlines()[0]
     assert QUESTION in llm.prompts[0]
     items = made.retriever_result.items
@@ -97,16 +96,13 @@ def test_their_own_retrievers_find_our_passages(demo: Corpus, vectors: str) -> N
     driver = demo.database.driver
     embedder = SentenceTransformerEmbeddings(str(get_model_path()))
     asked = {"vector": embedder.embed_query(QUESTION), "configuration": {"limit": 3}}
-    wanted = [
-        row["passage"]["id"]
-        for row in demo.database.read("procedures/seeds_by_vector", corpus=demo.name, **asked)
-    ]
+    seeds = demo.database.read("procedures/seeds_by_vector", corpus=demo.name, **asked)
+    wanted = [row["passage"]["id"] for row in seeds]
     near = VectorRetriever(driver, vectors, embedder, return_properties=["id"])
     items = near.search(query_text=QUESTION, top_k=3, filters={"corpus": demo.name}).items
     assert [ast.literal_eval(item.content)["id"] for item in items] == wanted
-    (words,) = {
-        each.indexes["fullText"] for each in corpora(demo.database) if each.name == demo.name
-    }
+    (own,) = (each for each in corpora(demo.database) if each.name == demo.name)
+    words = own.indexes["fullText"]
     assert words
     mine = "WITH node, score WHERE node.corpus = $corpus RETURN node.id AS id, score"
     hybrid = HybridCypherRetriever(driver, vectors, words, mine, embedder)
@@ -124,9 +120,8 @@ def test_langchain_documents_carry_where_they_come_from(demo: Corpus) -> None:
     assert [d.id for d in documents] == [p.id for p in found.passages[:4]]
     assert [d.page_content for d in documents] == [p.text for p in found.passages[:4]]
     assert {"title", "source", "position", "score", "path"} <= documents[0].metadata.keys()
-    assert [document.metadata for document in documents] == [
-        known for _, known in described(found)
-    ][:4]
+    known = [each for _, each in described(found)]
+    assert [document.metadata for document in documents] == known[:4]
 
 
 @pytest.mark.alone
@@ -178,9 +173,8 @@ def test_a_document_cannot_write_into_the_page(
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     text = f"The bridge was built by {evil} in 1900."
     load(database, [write_file(tmp_path / "evil.txt", text)], corpus)
-    found = Corpus(corpus, database=database).retrieve(
-        f"Who built the bridge {evil}?", method="bm25"
-    )
+    asked = f"Who built the bridge {evil}?"
+    found = Corpus(corpus, database=database).retrieve(asked, method="bm25")
     html = cell(found)[0]["text/html"]
     assert "&lt;script&gt;" in html
     assert "<script" not in html
@@ -227,9 +221,8 @@ def py2neo(database: Database) -> Any:
 
 
 def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Database) -> None:
-    count = py2neo.run(
-        "MATCH (p:Passage {corpus: $corpus}) RETURN count(p)", corpus=demo.name
-    ).evaluate()
+    query = "MATCH (p:Passage {corpus: $corpus}) RETURN count(p)"
+    count = py2neo.run(query, corpus=demo.name).evaluate()
     assert count == database.read("inspect/corpus", corpus=demo.name)[0]["passages"]
     matcher = package.NodeMatcher(py2neo)
     document = matcher.match("Document", corpus=demo.name, title="Hesk Bridge").first()
@@ -242,6 +235,18 @@ def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Dat
     ).data()  # fmt: skip
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert rows[0]["passage"]["corpus"] == demo.name
+
+
+def test_py2neo_writes_in_transactions(py2neo: Any, database: Database) -> None:
+    begun = py2neo.begin()
+    begun.create(package.Node("Py2neoTest", name="one"))
+    py2neo.rollback(begun)
+    assert py2neo.nodes.match("Py2neoTest").count() == 0
+    node = package.Node("Py2neoTest", name="two")
+    py2neo.create(node)
+    assert py2neo.nodes.match("Py2neoTest").count() == 1
+    py2neo.delete(node)
+    assert py2neo_graph(database.connection).nodes.match("Py2neoTest").count() == 0
 
 
 @pytest.mark.alone

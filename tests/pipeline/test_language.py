@@ -98,9 +98,7 @@ _KOREAN = """# 회의록
 """
 
 
-def test_a_sentence_is_found_by_other_forms_of_its_words(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_a_sentence_is_found_by_word_forms(database: Database, corpus: str, tmp_path: Path) -> None:
     load(database, _files(tmp_path, (_KOREAN, *_ENGLISH)), corpus)
     for question, answer in (
         ("회의록을 쓴 사람은 누구인가?", "사람: 김민지"),
@@ -115,9 +113,7 @@ def test_a_sentence_is_found_by_other_forms_of_its_words(
         assert passage.text[read.sentences[0].start :].startswith(answer)
 
 
-def test_korean_particles_after_other_letters(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_korean_particles_after_letters(database: Database, corpus: str, tmp_path: Path) -> None:
     texts = ("그래프는 Neo4j를 쓴다. 2024년의 글이다.", "그래프는 종이에 그린다. 2023년의 글이다.")
     load(database, _files(tmp_path, texts), corpus)
     for question in ("Neo4j는?", "Neo4j에서 무엇을?", "2024 나룻배"):

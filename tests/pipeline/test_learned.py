@@ -83,9 +83,7 @@ def test_paths_lead_over_named_edges_and_say_why(database: Database, demo_corpus
     assert path.steps[1].inherited > 0  # Hesk Bridge names him
 
 
-def test_what_came_since_the_others_were_connected_is_found_too(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_what_came_since_is_found_too(database: Database, corpus: str, tmp_path: Path) -> None:
     prepare(database, corpus)
     text = "# The Brack Pump\n\nThe Brack Pump was built by Ilse Marrow on the island of Sund."
     load(database, [write_file(tmp_path / "pump.md", text)], corpus)

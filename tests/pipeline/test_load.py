@@ -110,9 +110,8 @@ def test_words_without_spaces_are_found(database: Database, corpus: str, tmp_pat
 
 
 def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
-    path = write_jsonl(
-        tmp_path / "a.jsonl", ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700)
-    )
+    records = ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700)
+    path = write_jsonl(tmp_path / "a.jsonl", *records)
     assert load(database, [path], corpus).passages == 1 + 11
     small = load(database, [path], corpus, passage_size=100)
     assert (small.replaced, small.unchanged) == (2, 0)
@@ -222,9 +221,8 @@ def test_deletion_takes_all_and_no_more(
     assert delete_document(database, corpus, str(folder / "long_text.txt")).passages > 5
     assert delete_document(database, corpus, str(folder / "records.jsonl")).documents == 2
     assert not wrong_frequencies(database, corpus)
-    assert [row["title"] for row in database.read("inspect/documents", corpus=corpus)] == [
-        "Astral 👍🏽 title"
-    ]
+    (left,) = database.read("inspect/documents", corpus=corpus)
+    assert left["title"] == "Astral 👍🏽 title"
     with pytest.raises(CorpusError, match="no document"):
         delete_document(database, corpus, "Page")
     done = delete_corpus(database, corpus)
@@ -273,10 +271,8 @@ def _write(folder: Path, version: str) -> set[str]:
     words = [f"word{n}" for n in range(500)]
 
     def text(sentences: int) -> str:
-        return "".join(
-            " ".join(made.choices(words, k=12)).capitalize() + f" {version}. "
-            for _ in range(sentences)
-        )
+        said = (" ".join(made.choices(words, k=12)).capitalize() for _ in range(sentences))
+        return "".join(f"{sentence} {version}. " for sentence in said)
 
     records = [{"title": f"Record {n}", "text": text(3)} for n in range(_RECORDS)]
     (folder / "records.jsonl").write_text("\n".join(map(json.dumps, records)))

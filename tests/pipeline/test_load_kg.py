@@ -63,6 +63,11 @@ def _snapshot(database: Database, graph: str) -> list[Any]:
     ]
 
 
+def _refused(database: Database, graph: str, path: Path, reason: str, **options: Any) -> None:
+    with pytest.raises(InputError, match=reason):
+        load_graph(database, [path], graph, embed=False, **options)
+
+
 def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_path: Path) -> None:
     account = load_english(database, graph, tmp_path, embed=True)
     assert (account.entities, account.relationships, account.embedded) == (13, 20, 13)
@@ -75,12 +80,8 @@ def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_pat
     found = _entities(database, graph)
     vector = found["Dry cough"].pop("embedding")
     assert vector == pytest.approx(encoder.encode(["Dry cough"])[0].tolist(), abs=1e-4)
-    assert found["Dry cough"] == {
-        "type": "Symptom",
-        "key": "dry cough",
-        "aliases": ["Hacking cough"],
-        "labels": ["Symptom"],
-    }
+    known = {"key": "dry cough", "aliases": ["Hacking cough"], "labels": ["Symptom"]}
+    assert found["Dry cough"] == {"type": "Symptom", **known}
     assert next(g for g in graphs(database) if g.name == graph).encoder == encoder.name
 
 
@@ -191,26 +192,21 @@ def test_rdf_that_is_broken(database: Database, graph: str, tmp_path: Path) -> N
         ("b.jsonld", '{"@context": 5}', r"b\.jsonld: not JSON-LD \(a part"),
     ):
         path = write_file(tmp_path / name, text)
-        with pytest.raises(InputError, match=reason):
-            load_graph(database, [path], graph, embed=False)
+        _refused(database, graph, path, reason)
         if good in text:
             account = load_graph(database, [path], graph, embed=False, keep_going=True)
             assert (len(account.errors), _triples(database, graph)) == (1, {("a", "to", "b")})
     path = write_file(tmp_path / "c.ttl", f"{good}# Müller".encode("latin-1"))
-    with pytest.raises(InputError, match=r"c\.ttl:2: not turtle \(no UTF-8 text"):
-        load_graph(database, [path], graph, embed=False)
-    with pytest.raises(InputError, match=r"Read are .*\.ttl"):
-        load_graph(database, [write_file(tmp_path / "a.xyz", "x")], graph)
+    _refused(database, graph, path, r"c\.ttl:2: not turtle \(no UTF-8 text")
+    _refused(database, graph, write_file(tmp_path / "a.xyz", "x"), r"Read are .*\.ttl")
 
 
 def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
     text = "肝炎\t症状\t发热\n"
-    load_graph(
-        database, [write_file(tmp_path / "a.tsv", text.encode("utf-16"))], graph, embed=False
-    )
+    path = write_file(tmp_path / "a.tsv", text.encode("utf-16"))
+    load_graph(database, [path], graph, embed=False)
     path = write_file(tmp_path / "b.tsv", text.encode("gb18030"))
-    with pytest.raises(InputError, match=r"b\.tsv:1: not utf-8 text"):
-        load_graph(database, [path], graph, embed=False)
+    _refused(database, graph, path, r"b\.tsv:1: not utf-8 text")
     assert _triples(database, graph) == {("肝炎", "症状", "发热")}
 
 
@@ -238,9 +234,8 @@ def test_names_duplicates_missing_values(database: Database, graph: str, tmp_pat
     account = load_graph(database, [path], graph, embed=False)
     assert (account.triples, account.new, account.skipped) == (5, 2, 2)
     assert load_graph(database, [path], graph, embed=False, missing="no nan").skipped == 2
-    assert {("N/A", "Null", "nan"), ("Panic disorder", "has_symptom", "nan")} <= _triples(
-        database, graph
-    )
+    named = {("N/A", "Null", "nan"), ("Panic disorder", "has_symptom", "nan")}
+    assert named <= _triples(database, graph)
     found = _entities(database, graph)
     assert found["Panic disorder"]["aliases"] == ["panic disorder"]
     assert found["Insomnia"]["aliases"] == ["Ｉnsomnia"]
@@ -266,8 +261,7 @@ def test_bad_lines(
     if reason is None:
         assert load_graph(database, [path], graph, embed=False).new == 2
         return
-    with pytest.raises(InputError, match=rf"{name}:2: .*{reason}.*Nothing was written"):
-        load_graph(database, [path], graph, embed=False)
+    _refused(database, graph, path, rf"{name}:2: .*{reason}.*Nothing was written")
     # The graph is as it was: not there.
     assert graph not in {each.name for each in graphs(database)}
     account = load_graph(database, [path, tmp_path / "no"], graph, keep_going=True, embed=False)
@@ -277,27 +271,20 @@ def test_bad_lines(
 
 def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None:
     empty = write_file(tmp_path / "a.tsv", "\n")
-    with pytest.raises(InputError, match="there is no triple to load"):
-        load_graph(database, [empty], graph, embed=False)
+    _refused(database, graph, empty, "there is no triple to load")
     half = write_file(tmp_path / "h.csv", "head,predicate,thing\nA,to,B\n")
-    with pytest.raises(InputError, match=r"h\.csv:1: .*'head' .* 'predicate' \(relation\)"):
-        load_graph(database, [half], graph, embed=False)
-    page = write_file(tmp_path / "a.html", "<p>x")
-    with pytest.raises(InputError, match="holds no triples"):
-        load_graph(database, [page], graph, embed=False)
-    with pytest.raises(InputError, match="no such file"):
-        load_graph(database, [tmp_path / "none.tsv"], graph, embed=False)
+    _refused(database, graph, half, r"h\.csv:1: .*'head' .* 'predicate' \(relation\)")
+    _refused(database, graph, write_file(tmp_path / "a.html", "<p>x"), "holds no triples")
+    _refused(database, graph, tmp_path / "none.tsv", "no such file")
     for name in (" ", "x" * 201, "a\nb"):
         with pytest.raises(ConfigurationError, match="graph name"):
             load_graph(database, [empty], name, embed=False)
 
 
-def test_swapped_columns_do_not_fill_the_database_with_relations(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_swapped_columns_make_no_relations(database: Database, graph: str, tmp_path: Path) -> None:
     lines = "".join(f"A\tB {n}\tto\n" for n in range(5_001))
-    with pytest.raises(InputError, match=r"a\.tsv:5001: more than 5,000 different relations"):
-        load_graph(database, [write_file(tmp_path / "a.tsv", lines)], graph, embed=False)
+    path = write_file(tmp_path / "a.tsv", lines)
+    _refused(database, graph, path, r"a\.tsv:5001: more than 5,000 different relations")
 
 
 def test_a_type_of_our_own_is_no_label(database: Database, graph: str, tmp_path: Path) -> None:
@@ -369,8 +356,7 @@ def test_a_table_with_lists(database: Database, graph: str, tmp_path: Path) -> N
         *("[" * 100_000, "['" + "\\" * 100_001 + "]", "[" + " " * 100_000 + "(]"),
     ):
         bad = write_file(tmp_path / "b.csv", f'{_TABLE}3,Flu,"{cell}",,,\n')
-        with pytest.raises(InputError, match=r"b\.csv:5: .*'Symptom'"):
-            load_graph(database, [bad], graph, mapping="chatdoctor", embed=False)
+        _refused(database, graph, bad, r"b\.csv:5: .*'Symptom'", mapping="chatdoctor")
 
 
 def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None:
@@ -435,12 +421,9 @@ def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> 
         ({"symptom": ["x"]}, "no object with a text 'name'"),
         (["霜咳"], "no object with a text 'name'"),
     ):
-        text = f"{lines[0]}\n{json.dumps(bad)}"
-        with pytest.raises(InputError, match=rf"bad\.json:2: .*{reason}"):
-            load_graph(
-                database, [write_file(tmp_path / "bad.json", text)], graph,
-                mapping="qa-system-medical", embed=False,
-            )  # fmt: skip
+        path = write_file(tmp_path / "bad.json", f"{lines[0]}\n{json.dumps(bad)}")
+        reason = rf"bad\.json:2: .*{reason}"
+        _refused(database, graph, path, reason, mapping="qa-system-medical")
 
 
 _MAPPING = """
@@ -513,17 +496,14 @@ def test_a_stored_graph_is_copied_and_stays(database: Database, graph: str, tmp_
         rows(database, own + "DETACH DELETE n", l=[drug, illness])
 
 
-def test_loading_again_changes_nothing_and_adds_what_is_new(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_loading_again_adds_only_the_new(database: Database, graph: str, tmp_path: Path) -> None:
     load_english(database, graph, tmp_path)
     before = _snapshot(database, graph)
     account = load_graph(database, [tmp_path / "english.tsv"], graph, embed=False)
     assert (account.triples, account.new, account.duplicates) == (20, 0, 0)
     assert _snapshot(database, graph) == before
-    more = write_file(
-        tmp_path / "more.tsv", "Flu\thas_symptom\tFever\nMeasles\thas_symptom\tFEVER\n"
-    )
+    text = "Flu\thas_symptom\tFever\nMeasles\thas_symptom\tFEVER\n"
+    more = write_file(tmp_path / "more.tsv", text)
     account = load_graph(database, [more], graph, embed=False)
     assert (account.new, account.entities, account.relationships) == (1, 14, 21)
     assert ("Measles", "has_symptom", "Fever") in _triples(database, graph)

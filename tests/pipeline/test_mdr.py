@@ -200,10 +200,7 @@ def test_what_mdr_expects_goes_up(database: Database, corpus: str, tmp_path: Pat
     records = [
         ("Hesk Bridge", "The Hesk Bridge replaced the ferry. Isobel Tarn designed the bridge."),
         *((f"Shop {n}", f"Over shop {n} children grow up, a designer too.") for n in range(12)),
-        (
-            "Isobel Tarn",
-            "Isobel Tarn, an engineer, lived over a bakery till 1911, and drew a shop.",
-        ),
+        ("Isobel Tarn", "Isobel Tarn, an engineer, lived over a bakery till 1911 and drew a shop."),
     ]
     load_records(database, corpus, tmp_path, *records)
     question = Question("q", _QUESTION)

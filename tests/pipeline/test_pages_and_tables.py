@@ -223,7 +223,7 @@ _OF_THE_TABLE = "MATCH (t:Table {corpus: $c}) "
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "expected"),
+    ("row", "column", "texts"),
     [
         ("Hesk Head", "cost", ["£9,800"]),
         ("hesk-head", "Tower / Cost", ["£9,800"]),
@@ -234,12 +234,10 @@ _OF_THE_TABLE = "MATCH (t:Table {corpus: $c}) "
         ("1", "crew", []),
     ],
 )
-def test_cells(
-    database: Database, reported: str, row: str, column: str, expected: list[str]
-) -> None:
+def test_cells(database: Database, reported: str, row: str, column: str, texts: list[str]) -> None:
     call = "CALL custom.kgp.cells(t, {row: $row, column: $column}) YIELD text RETURN text"
     found = rows(database, _OF_THE_TABLE + call, c=reported, row=row, column=column)
-    assert [each["text"] for each in found] == expected
+    assert [each["text"] for each in found] == texts
 
 
 def test_around_table(database: Database, reported: str) -> None:
@@ -253,9 +251,8 @@ def test_around_table(database: Database, reported: str) -> None:
 
 def test_show(database: Database, reported: str) -> None:
     """A table comes with its pages, columns, and first rows; a document with its pages."""
-    (ids,) = rows(
-        database, f"{_OF_THE_TABLE} RETURN t.id AS table, t.document AS document", c=reported
-    )
+    query = f"{_OF_THE_TABLE} RETURN t.id AS table, t.document AS document"
+    (ids,) = rows(database, query, c=reported)
     edges = database.read("procedures/show", nodes=[ids["table"]])
     kinds = [(*row["node"].labels, *row["neighbour"].labels) for row in edges]
     assert Counter((kind[0], kind[-1]) for kind in kinds) == {

@@ -23,11 +23,9 @@ def _listed(database: Database, corpus: str, folder: Path) -> list[tuple[str, ..
     """Return the sources of each document, which has its text and passages once."""
     assert not broken_documents(database, corpus)
     prefix = f"{folder.resolve().as_posix()}/"
-    found = [
-        tuple(s.removeprefix(prefix) for s in d.sources) for d in list_documents(database, corpus)
-    ]
+    found = [sorted(document.sources) for document in list_documents(database, corpus)]
     assert len(stored_texts(database, corpus)) == len(found)
-    return sorted(tuple(sorted(each)) for each in found)
+    return sorted(tuple(s.removeprefix(prefix) for s in sources) for sources in found)
 
 
 def _write(folder: Path, **texts: str) -> None:
@@ -80,19 +78,15 @@ def test_sources_come_and_go(database: Database, corpus: str, tmp_path: Path, se
             delete_document(database, corpus, str(tmp_path / f"{gone}.md"))
         names = draw.sample(sorted(written), draw.randint(1, len(written)))
         size = draw.choice([None, 5])
-        report = load(
-            database, [tmp_path / f"{name}.md" for name in names], corpus, passage_size=size
-        )
+        paths = [tmp_path / f"{name}.md" for name in names]
+        report = load(database, paths, corpus, passage_size=size)
         loaded |= {name: written[name] for name in names}
         assert report.documents == report.new + report.unchanged + report.replaced
         assert report.documents == len({written[name] for name in names})
         assert report.characters_in == report.characters_out
         texts = stored_texts(database, corpus)
-        found = [
-            (Path(source).stem, texts[each.id])
-            for each in list_documents(database, corpus)
-            for source in each.sources
-        ]
+        stored = list_documents(database, corpus)
+        found = [(Path(source).stem, texts[each.id]) for each in stored for source in each.sources]
         assert sorted(found) == sorted(loaded.items())
         assert not broken_documents(database, corpus)
 
@@ -163,9 +157,8 @@ def test_a_folder_is_followed(database: Database, corpus: str, tmp_path: Path) -
     assert load(database, [folder], corpus, prune=refuse).pruned == ()
     assert asked == [(["three.md"], False)]
     assert stored() == expected
-    assert [Path(n).name for n in load(database, [folder], corpus, prune=True).pruned] == [
-        "three.md"
-    ]
+    (pruned,) = load(database, [folder], corpus, prune=True).pruned
+    assert Path(pruned).name == "three.md"
     del expected["Ends"]
     assert stored() == expected
     assert load(database, [folder], corpus).gone == ()

@@ -125,18 +125,16 @@ def test_pages_printed_and_counted_in_one_document_or_all(database: Database, so
 
 
 def test_differences_of_pages_and_tables(database: Database, sound: str) -> None:
-    answer = answer_structural(
-        database, sound, "How do page 1 of Sound ferries and page 1 of Harbour survey differ?"
-    )
+    question = "How do page 1 of Sound ferries and page 1 of Harbour survey differ?"
+    answer = answer_structural(database, sound, question)
     assert [(c.title, c.page) for c in answer.citations] == [
         ("Sound ferries", 1), ("Harbour survey", 1),
     ]  # fmt: skip
     assert not answer.sure
     assert "language model" in answer.doubt
     assert "## Page 1 of Harbour survey\n\n" in answer.markdown
-    answer = answer_structural(
-        database, sound, "What is the difference between Page 1 of Sound ferries and Table 2?"
-    )
+    question = "What is the difference between Page 1 of Sound ferries and Table 2?"
+    answer = answer_structural(database, sound, question)
     assert {(c.page, c.table_name) for c in answer.citations} == {(1, ""), (3, "Table 2")}
     assert "## Table 2 of Sound ferries\n\n|" in answer.markdown
     asked = "How do page 1 and page 2 of Sound ferries differ?"

@@ -163,14 +163,11 @@ def test_plain_questions_are_answered(
     assert answer.values in {values, *((v,) for v in values)}, answer.reading
     assert answer.sure or (answer.probable and answer.text == answer.values[0]), answer.reading
     assert answer.text
-    assert {(c.table, c.table_name, c.title) for c in answer.citations} == {
-        (ships.id, "Table 1", "Ships")
-    }
+    cited = {(c.table, c.table_name, c.title) for c in answer.citations}
+    assert cited == {(ships.id, "Table 1", "Ships")}
 
 
-def test_an_answer_cites_its_cell_and_shows_its_reading_and_its_query(
-    library: Library, ships: TableOutline
-) -> None:
+def test_an_answer_has_its_cell_reading_and_query(library: Library, ships: TableOutline) -> None:
     answer = answer_from_table(library, ships, "What is the home port of Dover Queen?")
     (cited,) = answer.citations
     place = (cited.row, cited.row_name, cited.column, cited.column_name, cited.text)
@@ -190,9 +187,7 @@ def test_an_uncertain_answer_claims_nothing(library: Library, ships: TableOutlin
     assert not any(value in answer.text for value in answer.values if len(value) > 2)
 
 
-def test_a_row_that_heads_others_is_no_data_row_and_points_may_part_thousands(
-    database: Database, corpus: str
-) -> None:
+def test_heading_rows_and_points_between_thousands(database: Database, corpus: str) -> None:
     rows = (
         ("Port", "Berths", "Dues"),
         ("South", "South", "South"),
@@ -230,11 +225,8 @@ _ACCOUNTS = (("Monat", "Umsatz", "Kosten"), ("Mai", "900", "400"), ("Juni", "700
 @pytest.fixture(scope="module")
 def figures(database: Database) -> Iterator[str]:
     """A corpus with the tables of visits and of accounts."""
-    tables = (
-        _document("Visits", SourceTable(_VISITS)),
-        _document("Konten", SourceTable(_ACCOUNTS)),
-    )
-    store(database, "test figures", *tables)
+    made = (_document("Visits", SourceTable(_VISITS)), _document("Konten", SourceTable(_ACCOUNTS)))
+    store(database, "test figures", *made)
     yield "test figures"
     delete_corpus(database, "test figures")
 

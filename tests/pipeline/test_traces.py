@@ -13,6 +13,7 @@ from commands import environment, prints, refuses
 from graphs import rows, snapshot, write_jsonl
 from small_graphs import PASSAGES, lighthouse
 
+from kgp_neo4j import Answer, Database, Passage, Question, ReasoningPath
 from kgp_neo4j.corpus.answer.traces import explain, remove, store, traces
 from kgp_neo4j.corpus.answer.visits import visits
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -21,20 +22,9 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
-from kgp_neo4j.types.corpus import (
-    Answer,
-    Passage,
-    Question,
-    Reading,
-    ReasoningPath,
-    Span,
-    Statement,
-    Step,
-    SupportingSentence,
-)
+from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence
 from kgp_neo4j.types.errors import CorpusError, TraceError
 from kgp_neo4j.types.language import Usage
 
@@ -128,10 +118,8 @@ def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent
     assert made.answer.browser == answer.browser
     assert made.visits == visits(answer)
     assert [v.order for v in made.visits] == list(range(1, len(made.visits) + 1))
-    assert {q.name for q in made.answer.queries} == {
-        *(q.name for q in answer.queries),
-        "browser.showTrace",
-    }
+    names = {query.name for query in answer.queries}
+    assert {query.name for query in made.answer.queries} == {*names, "browser.showTrace"}
     assert answer_page(made.answer).count("<mark") == answer_page(answer).count("<mark")
 
 
@@ -152,7 +140,7 @@ def test_every_field_comes_back(database: Database, corpus: str) -> None:
     assert paths_mermaid(made).count("-->") == 2
 
 
-def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -> None:
+def test_nothing_is_kept_or_removed_of_what_is_not_there(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
     with pytest.raises(CorpusError, match="no corpus"):
         store(database, _answer("no such corpus", "a1"))
@@ -162,7 +150,9 @@ def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -
             explain(database, wrong)
     with pytest.raises(TraceError):
         remove(database, [kept, "zz"])
+    assert remove(database, [kept], corpus="another") == 0
     assert [each.id for each in traces(database, corpus)] == [kept]
+    assert remove(database, [kept[:16]], corpus=corpus) == 1
 
 
 @pytest.mark.alone

@@ -124,6 +124,8 @@ def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) ->
     found = _walk(database, corpus, question, seeds=1, budget=3, hops=2)
     # One seed, and one passage of each hop: a2 gives way to c1.
     assert sorted(_names(found)) == ["a1", "b1", "c1"]
+    assert "d1" not in _names(_walk(database, corpus, question, seeds=1, hops=2))
+    assert "d1" in _names(_walk(database, corpus, question, seeds=1, hops=3))
 
 
 def test_a_pair_joined_twice_takes_one_slot(database: Database, corpus: str) -> None:
@@ -219,9 +221,8 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
     with pytest.raises(ConfigurationError, match="there is no method 'magic'"):
         PassageRetriever(database, corpus, method="magic").open()
     # Before it is connected, only full text works.
-    assert (
-        PassageRetriever(database, corpus, method="bm25").retrieve(Question("", "tower")).passages
-    )
+    found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("", "tower"))
+    assert found.passages
     for method in ("dense", "hybrid"):
         with pytest.raises(CorpusError, match=r"graph yet.*kgp-neo4j connect"):
             PassageRetriever(database, corpus, method=method).open()
@@ -266,9 +267,8 @@ def _followed(
 def test_the_paper_is_followed_to_the_letter(
     database: Database, demo_corpus: str, knn: KnnAgent, question: str, budget: int
 ) -> None:
-    settings = traversal_settings(
-        "paper", budget=budget, seeds=2, branching=2, edges=("SHARES_KEYWORD",)
-    )
+    given = {"budget": budget, "seeds": 2, "branching": 2, "edges": ("SHARES_KEYWORD",)}
+    settings = traversal_settings("paper", **given)
     for agent in (TfidfAgent(), knn, _Writing("book winters", [1.0] * 384)):
         paths = agent.walk(database, demo_corpus, question, settings)
         made = [tuple(step.passage for step in path.steps) for path in paths]

@@ -169,9 +169,7 @@ def test_open_files_are_taken_as_far_as_they_are_allowed() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_what_a_killed_service_left_goes_at_the_next_start(
-    database: Database, tmp_path: Path
-) -> None:
+def test_a_start_removes_what_a_killed_service_left(database: Database, tmp_path: Path) -> None:
     folder = tmp_path / "uploads"
     left = [folder / f"incoming-{'0a' * 16}", folder / corpus_scope("x") / "notes" / "a.md"]
     own = folder / "mine.md"
@@ -196,9 +194,7 @@ def test_tokens_made_at_once_are_all_stored(tmp_path: Path) -> None:
     assert [each and each.name for each in found] == names
 
 
-def test_no_answer_cites_what_is_deleted_while_it_is_made(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_no_answer_cites_deleted_documents(database: Database, corpus: str, tmp_path: Path) -> None:
     texts = {
         "harbour": "The harbour master of Sund is Ida Kroll. She keeps the log of all ships.\n",
         "market": "The market of Sund is held on Fridays. It begins at seven.\n",

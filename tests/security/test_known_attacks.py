@@ -176,14 +176,12 @@ def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
         "MATCH (n) DETACH DELETE n",
         "{{ ''.__class__.__mro__ }}",
     )
-    graph = "test-attacks-reply"
+    graph, asked = "test-attacks-reply", "What is a symptom of flu?"
     before = _count(database)
     try:
         load_triples(database, graph, tmp_path, [("flu", "has symptom", "fever")], embed=False)
         for reply in said:
-            ask_graph(
-                database, graph, "What is a symptom of flu?", write=lambda _, r=reply, **options: r
-            )
+            ask_graph(database, graph, asked, write=lambda _, r=reply, **options: r)
     finally:
         delete_graph(database, graph)
     assert not mark.exists()
@@ -194,8 +192,7 @@ def test_the_models_that_the_package_brings_are_those_that_were_made() -> None:
     package = Path(kgp_neo4j.__file__).parent
     sums = (package / "models" / "models.sha256").read_text(encoding="ascii").splitlines()
     kept = {name: own for own, name in (line.split("  ") for line in sums)}
-    assert {path.relative_to(package).as_posix() for path in package.rglob("*.safetensors")} < set(
-        kept
-    )
+    brought = {path.relative_to(package).as_posix() for path in package.rglob("*.safetensors")}
+    assert brought < set(kept)
     for name, own in kept.items():
         assert hashlib.sha256((package / name).read_bytes()).hexdigest() == own, name

@@ -76,10 +76,8 @@ def test_a_loaded_corpus_can_be_asked_at_every_door(
     database: Database, served: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = next(iter(_ASKED))
-    line, server = (
-        ("ask", question, "--corpus", _CORPUS, "--json"),
-        environment(database.connection),
-    )
+    line = ("ask", question, "--corpus", _CORPUS, "--json")
+    server = environment(database.connection)
     monkeypatch.setattr(graphs, "_SOON", 0)  # as if it were large
     large = json.loads(kgp(*line, **server).stdout)
     for made in (large, *_outside(served, question)):

@@ -50,10 +50,8 @@ def _said(client: openai.OpenAI, model: str, *turns: str) -> str:
 
 
 def test_corpora_and_graphs_are_models(client: openai.OpenAI, demo_graph: str) -> None:
-    assert {each.id for each in client.models.list()} == {
-        f"corpus/{demo_graph}",
-        f"graph/{demo_graph}",
-    }
+    listed = {each.id for each in client.models.list()}
+    assert listed == {f"corpus/{demo_graph}", f"graph/{demo_graph}"}
     assert client.models.retrieve(f"corpus/{demo_graph}").object == "model"
 
 
@@ -155,10 +153,8 @@ def test_time_and_queue_are_the_same(database: Database, demo_graph: str, tmp_pa
     service = Service(database, folder=tmp_path, settings=settings)
     with serving(service) as running, running.occupied():
         client = _client(running, "none")
-        asked: Any = {
-            "model": f"corpus/{demo_graph}",
-            "messages": [{"role": "user", "content": "?"}],
-        }
+        said = [{"role": "user", "content": "?"}]
+        asked: Any = {"model": f"corpus/{demo_graph}", "messages": said}
         for stream in (False, True):
             with pytest.raises(openai.RateLimitError) as refused:
                 client.chat.completions.create(**asked, stream=stream)

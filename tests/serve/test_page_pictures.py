@@ -145,9 +145,8 @@ def test_only_the_file_that_was_loaded_is_shown(
     content = _file()
     path = write_file(tmp_path / "harbours.pdf", content)
     load(database, [path, write_file(tmp_path / "note.txt", "The mill at Sund.")], corpus)
-    pages = {
-        each["source"]: f"/documents/{each['id']}/pages/1" for each in _documents(owner, corpus)
-    }
+    stored = _documents(owner, corpus)
+    pages = {each["source"]: f"/documents/{each['id']}/pages/1" for each in stored}
 
     def status(name: str = "harbours.pdf") -> int:
         at = {"corpus": corpus}

@@ -92,9 +92,8 @@ def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_grap
     assert any(len(each["path"]) > 1 for each in made["passages"])
     assert not any("/" in each["source"] for each in made["passages"])  # no folder of the server's
 
-    found = reader.post(
-        "/retrieve", json={"question": QUESTION, "corpus": demo_graph, "budget": 3}
-    ).json()
+    asked = {"question": QUESTION, "corpus": demo_graph, "budget": 3}
+    found = reader.post("/retrieve", json=asked).json()
     assert len(found["passages"]) == 3
 
 
@@ -137,16 +136,14 @@ def test_what_is_wrong_in_a_request_is_said(reader: httpx.Client, demo_graph: st
     assert "the question is empty" in wrong(400, question="   ")
     assert wrong(413, question="x" * 300_000)
     assert reader.post("/ask", content=b"question=x").status_code == 415
-    half = reader.post(
-        "/ask", content=b'{"question": "\\ud800"}', headers={"content-type": "application/json"}
-    )
+    as_json = {"content-type": "application/json"}
+    half = reader.post("/ask", content=b'{"question": "\\ud800"}', headers=as_json)
     assert half.status_code == 422
     assert reader.get("/ask").status_code == 405
     assert reader.get("/nothing").json()["error"]["status"] == 404
     assert reader.get("/static/..%2fapp.py").status_code == 404
-    failed = events(
-        reader.post("/ask", json={"question": " ", "corpus": demo_graph, "stream": True}).text
-    )
+    empty = {"question": " ", "corpus": demo_graph, "stream": True}
+    failed = events(reader.post("/ask", json=empty).text)
     assert failed == [("error", {"status": 400, "what": "the question is empty", "hint": ""})]
 
 
@@ -193,10 +190,8 @@ def test_what_a_token_may_not_see_looks_as_if_it_were_not_there(
 
     # Ids of others, asked for in a corpus that may be seen, are as unknown as those of nobody.
     for path, key in (("documents", found["id"]), ("traces", kept)):
-        told = [
-            reader.get(f"/{path}/{each}", params={"corpus": demo_graph})
-            for each in (key, "0" * 32, key[:6])
-        ]
+        at = {"corpus": demo_graph}
+        told = [reader.get(f"/{path}/{each}", params=at) for each in (key, "0" * 32, key[:6])]
         assert [each.status_code for each in told] == [404] * 3
         assert told[0].text.replace(key, "KEY") == told[1].text.replace("0" * 32, "KEY")
 
@@ -346,13 +341,8 @@ def test_a_folder_is_followed(served: Serving, loader: httpx.Client, admin: http
         # A name that is cut, and a file of a kind that is not loaded, are no less there.
         long = f"{'x' * 130}.md"
         load("notes", long, "# Weir\n\nThe weir is low.")
-        everything = [
-            "notes/a.md",
-            "notes/old/a.md",
-            "notes/old/b.md",
-            f"notes/{long}",
-            "notes/a.exe",
-        ]
+        names = ("a.md", "old/a.md", "old/b.md", long, "a.exe")
+        everything = [f"notes/{name}" for name in names]
         assert follow(*everything) == {"gone": [], "pruned": []}
         assert titles() == ["Inn", "Mill", "Quay", "Weir"]
         # One is gone, and one has moved.
@@ -461,10 +451,8 @@ def test_requests_and_the_use_of_a_model_are_counted(
         unknown = client.post("/ask", json=asked | {"model": "other"})
         assert (unknown.status_code, "named 'other'" in unknown.text) == (404, True)
         text = client.get("/metrics").text
-        labels = f'corpus="{demo_graph}",'
-        found = re.search(
-            rf'kgp_model_tokens_total{{{labels}kind="prompt",.*token="local"}} (.+)', text
-        )
+        labels = f'corpus="{demo_graph}",kind="prompt",.*token="local"'
+        found = re.search(rf"kgp_model_tokens_total{{{labels}}} (.+)", text)
         assert float(found[1]) == usage["prompt_tokens"]
         assert 'kgp_requests_total{method="POST",route="/ask",status="200"} 2.0' in text
         assert "kgp_questions_waiting 0.0" in text

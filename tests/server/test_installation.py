@@ -24,6 +24,7 @@ from small_graphs import keep_one
 
 from kgp_neo4j import Database, install, open_database
 from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.install import LAYOUT, missing
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.room import measure_room
@@ -159,6 +160,21 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
     assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
     for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
         database.define(dataclasses.replace(index, text=text))
+
+
+def test_own_indexes_may_be_made_by_several_at_once(database: Database, corpus: str) -> None:
+    scope = f"c{uuid.uuid4().hex[:8]}"
+    rows(
+        database,
+        "CREATE (:Corpus {name: $c, scope: $s, language: 'english'}), "
+        "(:Passage {id: $c, corpus: $c, embedding: [1.0, 0.0]})", c=corpus, s=scope,
+    )  # fmt: skip
+    with ThreadPoolExecutor(6) as pool:
+        for made in [pool.submit(own_indexes.make_indexes, database, corpus) for _ in range(6)]:
+            made.result()
+    found = rows(database, "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name", s=scope)
+    assert len(found) == 2
+    own_indexes.drop_indexes(database, corpus)
 
 
 def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:

@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import threading
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -281,7 +282,7 @@ def test_memory_by_the_size_of_the_machine() -> None:
             configuration.choose_memory(8 * gibi, wrong)
 
 
-def test_the_archive_is_made_once_nothing_runs(
+def test_the_archive_is_made_once_nothing_runs_and_used_once_it_is_there(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -295,6 +296,27 @@ def test_the_archive_is_made_once_nothing_runs(
     archive.make_archive(tmp_path, tmp_path, installed, found)
     suffixes = {each.suffix for each in made.parent.iterdir()}
     assert suffixes == {made.suffix, ".args", ".lock", ".txt"}
+    browser = tmp_path / "browser.jar"
+    *class_path, archived = archive.archive_options(tmp_path, tmp_path, installed, found, browser)
+    assert archived == f"-XX:SharedArchiveFile={made}"
+    assert class_path[1].endswith(f"{os.pathsep}{browser}")
+    # Without it a start lists its classes, over the same class path.
+    made.unlink()
+    first = archive.archive_options(tmp_path, tmp_path, installed, found, browser)
+    assert (first[:-3], first[-2]) == (class_path, "-XX:-BytecodeVerificationRemote")
+    assert first[-1].startswith("-XX:DumpLoadedClassList=")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_lock_is_of_what_is_wanted(line: str) -> None:
+    """Every library of neo4j.toml is locked in its version, none twice."""
+    wanted = tomllib.loads((Path(jars.__file__).parent / "neo4j.toml").read_text())
+    locked = [artifact.coordinate for artifact in load_lock(line).artifacts]
+    assert {one for group in wanted[line].values() for one in group} <= set(locked)
+    libraries = [tuple(one.split(":")[:2] + one.split(":")[3:]) for one in locked]
+    assert len(set(libraries)) == len(libraries)
+    assert not {":".join(name) for name in libraries} & set(wanted["exclude"])
+    assert load_lock(line).version().startswith(line)
 
 
 def test_signed_jars_are_copied_without_their_signatures(folders: Folders) -> None:

@@ -95,9 +95,8 @@ def write_file(path: Path, data: str | bytes) -> Path:
 
 def write_lines(path: Path, *lines: Any) -> Path:
     """Write values as JSON, each in a line, and texts as they are."""
-    return write_file(
-        path, "".join(f"{x if isinstance(x, str) else json.dumps(x)}\n" for x in lines)
-    )
+    texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+    return write_file(path, "".join(f"{text}\n" for text in texts))
 
 
 def write_jsonl(path: Path, *records: tuple[str, str]) -> Path:
@@ -111,16 +110,14 @@ def load_records(database: Database, corpus: str, folder: Path, *records: tuple[
 
 
 def write_folder(path: Path) -> Path:
-    write_file(path / "notes" / "long_text.txt", TEXT)
-    write_file(path / "notes" / "a.md", "# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
-    write_file(path / "notes" / "page.html", "<title>Page</title><p>Some text.")
+    notes = path / "notes"
+    write_file(notes / "long_text.txt", TEXT)
+    write_file(notes / "a.md", "# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
+    write_file(notes / "page.html", "<title>Page</title><p>Some text.")
     write_jsonl(
-        path / "notes" / "records.jsonl",
-        ("One", "First."),
-        ("One", "Second."),
-        ("Two", "T. " * 900),
+        notes / "records.jsonl", ("One", "First."), ("One", "Second."), ("Two", "T. " * 900)
     )
-    return path / "notes"
+    return notes
 
 
 def stored_texts(database: Database, corpus: str) -> dict[str, str]:

@@ -1,7 +1,30 @@
 """Real language models small enough to be made, trained and run in a test."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def interrupted_at(step: int) -> Iterator[None]:
+    """Interrupt a training at a step; every three steps it leaves something to go on from."""
+    from kgp_neo4j.train import fitting
+
+    learn = fitting.Fitting._learn
+
+    def stop(at: fitting.Fitting, *given: Any) -> float:
+        if at.step == step:
+            raise KeyboardInterrupt
+        return learn(at, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting.Fitting, "_learn", stop)
+        patch.setattr(fitting, "_SAVE_EVERY", 3)
+        with pytest.raises(KeyboardInterrupt):
+            yield
 
 
 def tiny_llama(folder: Path, texts: Sequence[str]) -> Path:

@@ -328,7 +328,7 @@ def test_an_address_is_taken_without_what_stands_round_it() -> None:
 def test_config_shows_every_setting_with_where_it_comes_from(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _write('[llm]\nmodel = "local:models/small"\n')
+    path = _write('[llm]\nmodel = "local:small"\n')
     monkeypatch.setenv("KGP_NEO4J_LLM_SEED", "3")
     monkeypatch.setenv("OPENAI_API_KEY", _KEY)
     monkeypatch.setenv("NEO4J_URI", "bolt://me:hidden@127.0.0.1:7687")
@@ -339,11 +339,7 @@ def test_config_shows_every_setting_with_where_it_comes_from(
     assert made["file"] == str(path)
     rows = {row.pop("name"): row for row in made["settings"]}
     assert set(SETTINGS) < set(rows)
-    assert rows["llm.model"] == {
-        "value": "local:models/small",
-        "source": "file",
-        "where": f"{path}:2",
-    }
+    assert rows["llm.model"] == {"value": "local:small", "source": "file", "where": f"{path}:2"}
     assert rows["llm.seed"] == {"value": 3, "source": "environment", "where": "KGP_NEO4J_LLM_SEED"}
     assert rows["llm.retries"] == {"value": 4, "source": "default", "where": ""}
     assert rows["llm.key"]["value"] == "set in OPENAI_API_KEY"

@@ -134,9 +134,7 @@ def test_a_reply_without_end_is_cut_off(serve: Serve, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("status", ["200 OK", "400 x"])
-def test_an_answer_of_any_kind_has_a_largest_size(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, status: str
-) -> None:
+def test_any_answer_is_bounded(serve: Serve, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     monkeypatch.setattr(chat, "_MOST_BYTES", 10 << 20)
     server = serve([head(status=status), *[b"data: " + b"x" * (1 << 20)] * 20, 30.0])
     with pytest.raises(ModelError, match="sent more than 10 MB"):

@@ -1,7 +1,9 @@
 """The house: what imports what, what is declared, and a public surface that is complete."""
 
 import ast
+import dataclasses
 import graphlib
+import inspect
 import re
 import sys
 import tomllib
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from importlib import metadata, resources
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from commands import output
 
@@ -168,6 +170,20 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
     assert dir(kgp_neo4j) == kgp_neo4j.__all__
     for name in kgp_neo4j.__all__:
         assert getattr(kgp_neo4j, name).__name__ == name
+
+
+def test_what_public_names_return_and_hold_is_a_type_that_can_be_imported() -> None:
+    """Nobody has to reach into a stage to annotate what they were given."""
+    extras = {"Graph": object, "GraphDataScience": object}  # only the type checker imports them
+    missing = set()
+    for name in kgp_neo4j.__all__:
+        value = getattr(kgp_neo4j, name)
+        public = [f for n, f in inspect.getmembers(value, inspect.isfunction) if n[0] != "_"]
+        fields = list(get_type_hints(value).values()) if dataclasses.is_dataclass(value) else []
+        given = [get_type_hints(each, localns=extras).get("return") for each in (value, *public)]
+        inner = re.findall(r"kgp_neo4j\.(?!types\.)(?:\w+\.)+(\w+)", repr([*fields, *given]))
+        missing |= {f"{kind}, from {name}" for kind in inner if kind not in kgp_neo4j.__all__}
+    assert missing == set()
 
 
 def test_the_version_is_in_the_changelog() -> None:

@@ -112,20 +112,16 @@ def test_the_longest_title_is_meant() -> None:
 
 
 def test_chinese_and_japanese_titles_are_found_in_running_text() -> None:
-    _, _, chinese, japanese = _links(
-        ("长城", "A wall."),
-        ("東京タワー", "A tower."),
-        ("", "他们参观了长城和故宫。"),
-        ("", "昨日、東京タワーへ行った。"),
-    )
+    titles = ("长城", "A wall."), ("東京タワー", "A tower.")
+    texts = ("", "他们参观了长城和故宫。"), ("", "昨日、東京タワーへ行った。")
+    *_, chinese, japanese = _links(*titles, *texts)
     assert "长 城" in chinese
     assert "東 京 タ ワ ー" in japanese
 
 
 def test_accents_and_other_scripts_make_words() -> None:
-    _, greek, hindi = _links(
-        ("Αθήνα Πόλη", "x"), ("", "Η Αθήνα Πόλη είναι μεγάλη."), ("", "दिल्ली नगर")
-    )
+    athens = ("Αθήνα Πόλη", "x"), ("", "Η Αθήνα Πόλη είναι μεγάλη.")
+    _, greek, hindi = _links(*athens, ("", "दिल्ली नगर"))
     assert "αθήνα πόλη" in greek
     assert hindi == {}
 
@@ -237,9 +233,8 @@ def test_the_nearest_in_cells_are_nearly_all_the_nearest(monkeypatch: pytest.Mon
 
     found = {}
     for of, places, cosines in nearest._nearest_in_cells(vectors, asked, 10):
-        assert np.allclose(
-            cosines, np.einsum("ij,ikj->ik", vectors[of], vectors[places]), atol=1e-5
-        )
+        counted = np.einsum("ij,ikj->ik", vectors[of], vectors[places])
+        assert np.allclose(cosines, counted, atol=1e-5)
         assert (np.diff(cosines) <= 0).all()
         found.update(zip(of, map(set, places.tolist()), strict=True))
     assert sorted(found) == asked.tolist()

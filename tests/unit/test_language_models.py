@@ -612,9 +612,7 @@ def test_a_hostile_file_is_one_line(
     assert "\n" not in str(raised.value)
 
 
-def test_auto_takes_the_server_then_the_file(
-    file: Path, chat_server: ChatServer, tmp_path: Path
-) -> None:
+def test_auto_takes_server_then_file(file: Path, chat_server: ChatServer, tmp_path: Path) -> None:
     nowhere = LanguageSettings(model="auto", url="http://127.0.0.1:9/v1")
     assert open_language_model(nowhere) is None
     both = replace(nowhere, url=chat_server.url, file=file)

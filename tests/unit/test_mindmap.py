@@ -5,6 +5,7 @@ import re
 import pytest
 from scripted_model import Scripted
 
+from kgp_neo4j import MindMap
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.check_map import Checker
@@ -17,14 +18,7 @@ from kgp_neo4j.show.pages import mind_map_page
 from kgp_neo4j.show.terminal import tree_lines
 from kgp_neo4j.show.trees import map_tree
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.mindmap import (
-    EvidenceGraph,
-    LinkedEntity,
-    MapEdge,
-    MindMap,
-    ReasoningGraph,
-    Triple,
-)
+from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, MapEdge, ReasoningGraph, Triple
 
 _QUESTION = "I am tired and dizzy. What is it?"
 _FACTS = (
@@ -65,9 +59,8 @@ def reasoning() -> ReasoningGraph:
         EvidenceGraph("neighbour", "Fatigue", (triples[4], triples[5])),
         EvidenceGraph("neighbour", "Anemia", (triples[3], triples[0])),
     )
-    return ReasoningGraph(
-        (_linked("tired", "Fatigue"), _linked("dizzy", "Dizziness")), evidence, triples
-    )
+    linked = _linked("tired", "Fatigue"), _linked("dizzy", "Dizziness")
+    return ReasoningGraph(linked, evidence, triples)
 
 
 def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: ReasoningGraph) -> None:
@@ -252,10 +245,8 @@ def test_without_a_model_the_answer_is_the_evidence(reasoning: ReasoningGraph) -
     assert answer.by == "evidence"
     first, second = answer.candidates
     assert (first.name, second.name) == ("Anemia", "Flu")
-    assert [s.text for s in first.support] == [
-        "Fatigue – possible disease → Anemia",
-        "Dizziness ← has symptom – Anemia",
-    ]
+    said = ["Fatigue – possible disease → Anemia", "Dizziness ← has symptom – Anemia"]
+    assert [support.text for support in first.support] == said
     assert [(f.phrase, f.names) for f in first.facts] == [("need medication", ("Iron",))]
     assert answer.text.startswith("The evidence points most to Anemia (2 of 2 entities")
     # Nothing is said that no triple says.
@@ -374,10 +365,9 @@ def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningG
     assert drawn.startswith('flowchart LR\n  n0["Patient"]\n  n1["fatigue"]\n')
     assert '  n1 -->|"could come from"| n2\n' in drawn
     assert "linkStyle 4 " in drawn
+    form = r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d'
     for line in mind_map_mermaid(_hostile().edges).splitlines():
-        assert re.fullmatch(
-            r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d', line
-        )
+        assert re.fullmatch(form, line)
 
 
 def test_evidence_is_described_by_a_model_and_checked(reasoning: ReasoningGraph) -> None:

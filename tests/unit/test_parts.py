@@ -47,28 +47,22 @@ def test_what_agrees_with_a_question(question: str, text: str, held: bool, displ
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
-        (
-            "Who built the dam and when was the mill lit?",
-            ["Who built the dam?", "When was the mill lit?"],
-        ),
+        ("Who built the dam and when was the mill lit?",
+         ["Who built the dam?", "When was the mill lit?"]),
         ("who has the key? and where is it?", ["Who has the key?", "Where is it?"]),
         ("Who built the dam, and when?", ["Who built the dam?", "When?"]),
         ("Is the inn open and does it serve fish?", ["Is the inn open?", "Does it serve fish?"]),
-        (
-            "How many years after the dam was opened was the mill set up?",
-            ["When was the mill set up?", "When was the dam opened?"],
-        ),
-        (
-            "How much more does tea cost than soup?",
-            ["How much does tea cost?", "How much does soup cost?"],
-        ),
+        ("How many years after the dam was opened was the mill set up?",
+         ["When was the mill set up?", "When was the dam opened?"]),
+        ("How much more does tea cost than soup?",
+         ["How much does tea cost?", "How much does soup cost?"]),
         ("How much bigger is Rome than Pisa?", ["How big is Rome?", "How big is Pisa?"]),
         ("Who founded and led the club?", []),
         ("Which is older, the mill or the dam?", []),
         ("Who is the man who built the dam and who led the club?", []),
         ("Who wrote the film that won in May and is the head of the club?", []),
     ],
-)
+)  # fmt: skip
 def test_the_parts_of_a_question(question: str, parts: list[str]) -> None:
     found = parts_of(question)
     assert list(found.questions if found else ()) == parts

@@ -70,22 +70,19 @@ def test_fields_of_forms_are_read(has_looks: bool) -> None:
         page.line(220, 160, "yearly")
         form = page.canvas.acroForm
         for name, x, y, checked in (("a", 200, 100, 1), ("b", 200, 130, 0), ("c", 300, 260, 1)):
-            form.checkbox(
-                name=name, tooltip="Agreed", x=x, y=HEIGHT - y - 2, size=12, checked=bool(checked)
-            )
+            place = {"x": x, "y": HEIGHT - y - 2, "size": 12}
+            form.checkbox(name=name, tooltip="Agreed", checked=bool(checked), **place)
         for value, x in (("m", 100), ("y", 200)):
-            form.radio(
-                name="paid", value=value, selected=value == "y", x=x, y=HEIGHT - 162, size=12
-            )
+            chosen = value == "y"
+            form.radio(name="paid", value=value, selected=chosen, x=x, y=HEIGHT - 162, size=12)
         form.textfield(name="n", value="Bertil", x=72, y=HEIGHT - 220, width=90, height=16)
 
     data = pdf(draw)
     if not has_looks:
         data = data.replace(b"/AP ", b"/Ap ")
     text = read(data).text
-    assert text.split() == (
-        "Insured: yes Trailer: no ☐ monthly ☒ yearly Bertil Agreed: yes".split()
-    )
+    said = "Insured: yes Trailer: no ☐ monthly ☒ yearly Bertil Agreed: yes"
+    assert text.split() == said.split()
 
 
 def test_columns_are_read_one_after_the_other() -> None:
@@ -245,12 +242,8 @@ def _report(page: Page) -> None:
 def test_larger_and_bold_lines_above_text_are_headings() -> None:
     document = read(pdf(_report))
     assert document.title == "The Great Bridge"
-    assert _sections(document) == [
-        ("1 Methods", 1),
-        ("Sampling of Boats", 2),
-        ("In Bold Alone", 2),
-        ("Results", 1),
-    ]
+    bold = [("Sampling of Boats", 2), ("In Bold Alone", 2)]
+    assert _sections(document) == [("1 Methods", 1), *bold, ("Results", 1)]
 
 
 def test_the_outline_of_a_file_says_what_is_a_heading() -> None:
@@ -555,12 +548,7 @@ def test_a_sentence_is_found_over_lines_and_columns() -> None:
 
 
 def test_a_cell_is_found_in_its_row() -> None:
-    rows = [
-        ["Town", "1901", "1902"],
-        ["Sund", "12", "40"],
-        ["Moss", "12", "41"],
-        ["Lund", "40", "12"],
-    ]
+    rows = [row.split() for row in ("Town 1901 1902", "Sund 12 40", "Moss 12 41", "Lund 40 12")]
 
     def draw(page: Page) -> None:
         page.line(60, 60, "Lund and Moss have boats.")

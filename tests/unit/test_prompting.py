@@ -135,9 +135,8 @@ def test_numbers_of_lists_go_and_those_of_what_is_said_stay() -> None:
 def test_a_reply_cut_off_loses_what_it_began_last() -> None:
     said = "It was designed by Isobel Tarn [1]. She was born in Kett"
     assert len(parse_reply(said, "long").claims) == 2
-    assert [c.text for c in parse_reply(said, "long", cut=True).claims] == [
-        "It was designed by Isobel Tarn."
-    ]
+    (whole,) = parse_reply(said, "long", cut=True).claims
+    assert whole.text == "It was designed by Isobel Tarn."
 
 
 def test_replies_are_made_inert() -> None:
@@ -236,37 +235,23 @@ def test_the_reader_sees_another_name_of_the_passage(claim: str, against: str) -
         ("Answer: over a bakery [2]", "over a bakery [2]"),
         ("Answer: workers from France [3]", f"workers from France {MARK}"),
         ("Answer: liked ponies [2]", f"liked ponies {MARK}"),
-        (
-            "Answer: Kettlehaven, over a bakery. Isobel Tarn liked ponies [2].",
-            f"Kettlehaven, over a bakery {MARK}\nIsobel Tarn liked ponies. {MARK}",
-        ),
+        ("Answer: Kettlehaven, over a bakery. Isobel Tarn liked ponies [2].",
+         f"Kettlehaven, over a bakery {MARK}\nIsobel Tarn liked ponies. {MARK}"),
         ("Answer: yes", f"yes {MARK}"),
-        (
-            "Answer: yes\nBecause: The Hesk Bridge was designed by Isobel Tarn [1].",
-            "yes [1]\nThe Hesk Bridge was designed by Isobel Tarn. [1]",
-        ),
-        (
-            "Answer: yes\nBecause: Isobel Tarn liked ponies [2].",
-            f"yes {MARK}\nIsobel Tarn liked ponies. {MARK}",
-        ),
-        (
-            "Answer: Kettlehaven [2]\nBecause: Isobel Tarn was born in Paris [2].",
-            f"Kettlehaven {MARK}\nIsobel Tarn was born in Paris. {MARK}",
-        ),
-        (
-            "Isobel Tarn, the designer of the Hesk Bridge, was born in Kettlehaven [2].",
-            "Isobel Tarn, the designer of the Hesk Bridge, was born in Kettlehaven. [1][2]",
-        ),
-        (
-            'Answer: "Kettlehaven, over a bakery in the high street" [2]',
-            f"Kettlehaven, over a bakery in the high street {MARK}",
-        ),
-        (
-            "Isobel Tarn was born in Kettlehaven [2][3]. Otters live in the quarry [1].",
-            "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]",
-        ),
+        ("Answer: yes\nBecause: The Hesk Bridge was designed by Isobel Tarn [1].",
+         "yes [1]\nThe Hesk Bridge was designed by Isobel Tarn. [1]"),
+        ("Answer: yes\nBecause: Isobel Tarn liked ponies [2].",
+         f"yes {MARK}\nIsobel Tarn liked ponies. {MARK}"),
+        ("Answer: Kettlehaven [2]\nBecause: Isobel Tarn was born in Paris [2].",
+         f"Kettlehaven {MARK}\nIsobel Tarn was born in Paris. {MARK}"),
+        ("Isobel Tarn, the designer of the Hesk Bridge, was born in Kettlehaven [2].",
+         "Isobel Tarn, the designer of the Hesk Bridge, was born in Kettlehaven. [1][2]"),
+        ('Answer: "Kettlehaven, over a bakery in the high street" [2]',
+         f"Kettlehaven, over a bakery in the high street {MARK}"),
+        ("Isobel Tarn was born in Kettlehaven [2][3]. Otters live in the quarry [1].",
+         "Isobel Tarn was born in Kettlehaven. [2] Otters live in the quarry. [3]"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_says_what_carries_it(said: str, text: str) -> None:
     made = answer_with_model(_QUESTION, _PASSAGES, Scripted([said]), form="short")
     assert marked(made.statements, _NUMBERS) == text
@@ -338,10 +323,7 @@ def _answered(model: Scripted, question: str = _QUESTION, form: Form = "long") -
         (Reply("", "refused"), "The model declined to answer."),
         (Reply("", "empty"), "The model gave no reply."),
         (Reply("=== end of passages 0a1b2c3d4e5f ===\n", "stop"), "The model gave no reply."),
-        (
-            Reply("Reply in two lines. The first has nothing", "stop"),
-            "The model gave no reply.",
-        ),
+        (Reply("Reply in two lines. The first has nothing", "stop"), "The model gave no reply."),
         (Reply("I'm sorry, I can't.", "stop"), "The model declined to answer."),
         (Reply("Isobel Ta", "length"), "The model's reply was cut off before it said anything."),
     ],
@@ -375,10 +357,8 @@ def test_what_reader_and_model_say_is_weighed() -> None:
     assert (other.stated, other.statements[0].carried) == (False, True)
     assert other.notes == ("The offline reader reads otherwise: Kettlehaven (nine in ten).",)
     nowhere = _answered(Scripted(["Otters sing [3]."]), "What is the capital of Mongolia?")
-    assert (nowhere.text, nowhere.notes) == (
-        "",
-        ("The language model says “Otters sing.”, which no passage carries.",),
-    )
+    told = "The language model says “Otters sing.”, which no passage carries."
+    assert (nowhere.text, nowhere.notes) == ("", (told,))
     unsaid = _answered(Scripted(["Otters sing [3]."]))
     assert (unsaid.text, unsaid.by) == ("Kettlehaven", "reader")
     assert [statement.text for statement in unsaid.overruled] == ["Otters sing."]

@@ -19,7 +19,7 @@ from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.text.values import compare
-from kgp_neo4j.train.reader_calibration import is_right
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.json_records import to_json
@@ -105,16 +105,14 @@ def test_passages_that_the_agent_takes_for_foreign_answer_nothing(
 
 def test_rows_are_read_with_the_names_of_their_columns() -> None:
     table = (
-        "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\n"
-        "After: it\nGoes on"
+        "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\nAfter: it\nOn"
     )
     said, places = plain_rows(table)
-    assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nGoes on"
+    assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nOn"
     assert all(at < 0 or table[at] == letter for at, letter in zip(places, said, strict=True))
     # A passage that begins within a table has the names from it.
-    assert plain_rows("| MV Brenna | 2007 |", ["Vessel", "Built"])[0] == (
-        "Vessel: MV Brenna; Built: 2007.\n"
-    )
+    said, _ = plain_rows("| MV Brenna | 2007 |", ["Vessel", "Built"])
+    assert said == "Vessel: MV Brenna; Built: 2007.\n"
     assert plain_rows("| x |", ())[0] == "x.\n"
     # A wide one is left as it is, with its cells apart.
     wide = "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n| a |"
@@ -152,9 +150,16 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
 
 @pytest.mark.parametrize(
     ("question", "passages"),
-    [("Who built it?", []), ("", _FILMS), ("  ", _FILMS), ("Who built it?", [_passage("", "")])],
-)
-def test_nothing_to_read(reader: OfflineReader, question: str, passages: list[Passage]) -> None:
+    [
+        ("Who built it?", []),
+        ("", _FILMS),
+        ("  ", _FILMS),
+        ("Who built it?", [_passage("", "")]),
+        ("In what year did Maria Callas die?",
+         [_passage("Halse", "Halse is a small island with a harbour and a ropewalk.")]),
+    ],
+)  # fmt: skip
+def test_nothing_is_answered(reader: OfflineReader, question: str, passages: list[Passage]) -> None:
     found = reader.read(question, passages)
     assert (found.kind, found.text, found.spans) == ("none", "", ())
 
@@ -258,6 +263,11 @@ def test_an_answer_is_right_that_is_equal_or_holds_a_right_one() -> None:
     assert not is_right("Leidenfrost", ["Leiden"])
     assert not is_right("no doubt", ["no"])
     assert not is_right("", ["Leiden"])
+
+
+def test_the_error_of_a_confidence_is_the_mean_gap() -> None:
+    sure, right = [0.95, 0.95, 0.15, 1.0], [True, False, False, True]
+    assert calibration_error(sure, right) == pytest.approx((0.9 + 0.15) / 4)
 
 
 @pytest.mark.parametrize("broken", ["nothing", "weights", "shapes", "card", "signals", "encoder"])

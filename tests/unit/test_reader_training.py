@@ -9,6 +9,7 @@ import pytest
 from commands import prints, refuses
 from graphs import write_file, write_lines
 from questions import hotpot
+from tiny_models import interrupted_at
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
@@ -187,6 +188,19 @@ def test_training_learns(single: Path, tmp_path: Path) -> None:
     assert losses[1] < losses[0]
 
 
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_stopped_training_goes_on_to_the_same_weights(several: Path, tmp_path: Path) -> None:
+    settings, cut = _settings(epochs=2), tmp_path / "cut"
+    whole = train_reader([several], tmp_path / "whole", settings)
+    with interrupted_at(4):
+        train_reader([several], cut, settings)
+    rest = train_reader([several], cut, settings)
+    assert (rest.resumed, rest.steps) == (3, whole.steps)
+    weights = [folder / "reader.safetensors" for folder in (tmp_path / "whole", cut)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
 @pytest.mark.train
 @pytest.mark.slow
 def test_both_engines_read_alike(tmp_path: Path) -> None:
@@ -199,9 +213,7 @@ def test_both_engines_read_alike(tmp_path: Path) -> None:
             part.add_(0.02 * torch.randn_like(part))
     network.save(tmp_path, {})
     read, _ = read_network(tmp_path)
-    texts = [
-        (f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for captain {n}.") for n in range(6)
-    ]
+    texts = [(f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for mate {n}.") for n in range(6)]
     pieces = [piece for parts in pieces_of(read.tokenizer, texts) for piece in parts]
     windows = windows_of(read.tokenizer, "What colour has boat 3?", 60, pieces)
     assert len(windows) > 1

@@ -125,9 +125,8 @@ def test_groups_of_columns_and_of_rows_are_told_without_merged_cells(tmp_path: P
 
 
 def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:
-    document = read_one(
-        tmp_path / "a.csv", "Table 7. Rain by town,,\nin mm\n\nTown,May,June\nA,1,2\n"
-    )
+    text = "Table 7. Rain by town,,\nin mm\n\nTown,May,June\nA,1,2\n"
+    document = read_one(tmp_path / "a.csv", text)
     [table] = document.tables
     assert (table.caption, table.number) == ("Table 7. Rain by town. in mm", "7")
     assert table.rows == (("Town", "May", "June"), ("A", "1", "2"))
@@ -249,9 +248,8 @@ def test_tables_of_a_page(tmp_path: Path) -> None:
 
 def test_tables_for_the_layout_stay_text(tmp_path: Path) -> None:
     inner = "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>"
-    document = read_one(
-        tmp_path / "a.html", f"<pre> x</pre><table><tr><td>{inner}</td></tr></table>"
-    )
+    page = f"<pre> x</pre><table><tr><td>{inner}</td></tr></table>"
+    document = read_one(tmp_path / "a.html", page)
     [table] = document.tables
     assert (table.rows, table.header_rows) == ((("a", "1"), ("b", "2")), 1)
     assert document.text[table.start : table.end] == markdown(table)
@@ -335,11 +333,8 @@ def test_a_title_begins_a_table_of_its_own_in_a_sheet() -> None:
             ["Bank", "", "", "900"], ["Aunt", "", "", "80"]]  # fmt: skip
     blocks = Blocks()
     add_sheet(blocks, "Q3", rows, Layout())
-    found = [(table.caption, table.rows[0], len(table.rows)) for table in blocks.tables]
-    assert found == [
-        ("Q3: PLAN", ("Task", "Owner", "Budget"), 3),
-        ("Q3: LOANS", ("Loan", "Sum"), 3),
-    ]
+    seen = [(table.caption, table.rows[0], len(table.rows)) for table in blocks.tables]
+    assert seen == [("Q3: PLAN", ("Task", "Owner", "Budget"), 3), ("Q3: LOANS", ("Loan", "Sum"), 3)]
 
 
 @pytest.mark.parametrize(
