@@ -69,16 +69,17 @@ class Limits:
     memory: int
 
 
-def file_limits(path: Path) -> Limits:
-    """Return what reading a file may take, by its size and the variables of the environment.
+def file_limits(*paths: Path) -> Limits:
+    """Return what reading files may take, by their size and the variables of the environment.
 
     The time for each megabyte is what a page of HTML or a sheet needs, which have no steps, and in
     all what scanned pages need; more memory is for where text may be recognised.
     """
-    size = size_on_disk(path)
+    size = sum(map(size_on_disk, paths))
     seconds, megabytes = _setting("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
     memory = _setting("KGP_NEO4J_FILE_MEMORY", 1024) << 20
-    if extension(path) in (".pdf", ".eml", *PICTURES) and is_installed("rapidocr"):
+    pictured = {".pdf", ".eml", *PICTURES}.intersection(map(extension, paths))
+    if pictured and is_installed("rapidocr"):
         memory *= 3
     return Limits(seconds + 20 * megabytes, seconds + 1000 * megabytes, memory + 8 * size)
 

@@ -21,6 +21,7 @@ from kgp_neo4j.environment.apart import Limits, Workers, file_limits
 from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, StoppedError
 
 _WIDE = Limits(60, 60, 1 << 30)
@@ -213,3 +214,17 @@ def test_a_load_that_nobody_waits_for_ends(database: Database, corpus: str, host
     with working(job), pytest.raises(StoppedError):
         load(database, [hostile / "e.html", hostile / "b.pdf"], corpus)
     assert time.process_time() - began < 5
+
+
+def test_triples_are_loaded_beside_a_hostile_table(
+    database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGP_NEO4J_FILE_SECONDS", "2")
+    mapping = '"name"\nnoise = ["(a|a)+$"]\n[[columns]]\ncolumn = "is"\nrelation = "is"\n'
+    mapped = write_file(tmp_path / "mapping.toml", f"name = {mapping}")
+    good = write_file(tmp_path / "a.csv", "name,is\nHesk,a town\n")
+    bad = write_file(tmp_path / "b.csv", f"name,is\n{'a' * 60}b,a town\n")
+    with pytest.raises(InputError, match=r"b\.csv: it takes .*Nothing was written"):
+        load_graph(database, [good, bad], graph, mapping=mapped, embed=False)
+    report = load_graph(database, [good, bad], graph, mapping=mapped, embed=False, keep_going=True)
+    assert (report.new, len(report.errors)) == (1, 1)

@@ -5,15 +5,17 @@ import csv
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from kgp_neo4j.environment.files import Value, json_values, opened, shown, text_lines
 from kgp_neo4j.environment.kinds import extension
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
@@ -27,6 +29,8 @@ RDF_KINDS = {
 _TABLES = (".tsv", ".txt", ".csv", *_JSON_KINDS)
 #: Endings of the files that are read, each also with `.gz`.
 KINDS = (*_TABLES, *RDF_KINDS)
+#: Records that a worker gives at a time.
+_BATCH = 1_000
 #: Characters of a field: a whole page of text is well below it.
 _LONGEST = 1 << 24
 _REQUIRED = ("head", "relation", "tail")
@@ -47,6 +51,36 @@ _HINT = (
 def kind_of(path: Path) -> str:
     """Return a file's ending without `.gz`."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def read_apart(
+    paths: Sequence[str], mapping: dict[str, Any] | None
+) -> Iterator[list[msgspec.Raw] | InputError]:
+    """Yield what a file holds, or several of RDF, in a worker: encoded records by the thousand."""
+    files = list(map(Path, paths))
+    table = msgspec.convert(mapping, TableMapping) if mapping else None
+    batch: list[msgspec.Raw] = []
+    with bar("", None) as progress:
+        if table is None and kind_of(files[0]) in RDF_KINDS:
+            from kgp_neo4j.mindmap.load.rdf import read_rdf
+
+            records = read_rdf(files, progress)
+        else:
+            records = read_file(files[0], progress, table)
+        for record in records:
+            if not isinstance(record, InputError):
+                try:
+                    batch.append(msgspec.Raw(msgspec.msgpack.encode(record)))
+                except UnicodeEncodeError:
+                    reason = "half a character (a lone surrogate)"
+                    record = InputError(reason, where=record.where)
+            if batch and (isinstance(record, InputError) or len(batch) == _BATCH):
+                yield batch
+                batch = []
+            if isinstance(record, InputError):
+                yield record
+        if batch:
+            yield batch
 
 
 def read_file(

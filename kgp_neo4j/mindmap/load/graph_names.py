@@ -4,7 +4,9 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Collection
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -84,7 +86,7 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-class Fact(NamedTuple):
+class Fact(msgspec.Struct, frozen=True, tag=True, tag_field="record", array_like=True):
     """A triple of a source; it is skipped where a part is empty or missing."""
 
     head: str
@@ -95,7 +97,7 @@ class Fact(NamedTuple):
     tail_type: str = ""
 
 
-class NamedEntity(NamedTuple):
+class NamedEntity(msgspec.Struct, frozen=True, tag=True, tag_field="record", array_like=True):
     """An entity with its type and aliases; it need not be in any triple."""
 
     name: str
