@@ -2,12 +2,15 @@
 
     python benchmarks/documents.py FOLDER
     python benchmarks/documents.py benchmarks/workplace --asked benchmarks/workplace/open.json
+    python benchmarks/documents.py benchmarks --asked benchmarks/everyday_open.json
 
 Loads the files that a list of questions names as one corpus, connects it and asks: by default
 reports, forms, a transcript, expenditure tables, papers, notes in Korean and medical texts
-(`document_questions.json`); `workplace/` has what a small company writes, in two halves. An answer
-leads where it is stated or probable, and is right as in benchmarks/reading.py; shown is what a
-person sees without one: up to three sentences. Prints Markdown.
+(`document_questions.json`); `workplace/` has what a small company writes, in two halves; over these
+and documents of the trials `everyday_*.json` asks in words that the sentences have not. First and
+among 5 is a passage with the sentence that answers. An answer leads where it is stated or probable,
+and is right as in benchmarks/reading.py; shown is what a person sees without one: up to three
+sentences. Prints Markdown.
 """
 
 import json
@@ -22,7 +25,8 @@ from kgp_neo4j.train.reader_examples import occurrences
 from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")
-COLUMNS = ("questions", "right", "leads", "right of these", "stated", "right of these", "shown")
+COLUMNS = ("questions", "first", "among 5", "right", "leads", "right of these", "stated")
+COLUMNS += ("right of these", "shown")
 
 
 def holds(text: str, answers: Iterable[str]) -> bool:
@@ -37,9 +41,17 @@ def facts_of(answer: Answer, one: common.Record) -> tuple[bool, ...]:
     if one.get("kind") == "why":
         right = holds(answer.text, answers)
     sentences = " ".join((answer.text, *(sentence.text for sentence in answer.sentences)))
-    shown = one["sentence"] if one.get("kind") == "limit" else ""
+    # Yes and no stand in no sentence.
+    shown = one["sentence"] if one.get("kind") in ("limit", "yes/no") else ""
     seen = shown in sentences if shown else holds(sentences, answers)
-    return (True, right, leads, leads and right, answer.stated, answer.stated and right, seen)
+    said = _line(one.get("sentence", ""))
+    held = [bool(said) and said in _line(passage.text) for passage in answer.passages[:5]]
+    found, stated = (any(held[:1]), any(held)), answer.stated
+    return (True, *found, right, leads, leads and right, stated, stated and right, seen)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def main() -> None:

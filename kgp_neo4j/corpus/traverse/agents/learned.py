@@ -4,6 +4,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
@@ -24,6 +28,8 @@ _NAMED_SEEDS = 8
 _MOST_FRONTIER = 12
 #: Passages that a hop judges, at least, and for each of the budget or of the seeds.
 _JUDGED, _JUDGED_EACH = 150, 5
+#: Log odds that a cosine counts for where nothing is likely.
+_MEANING = 20.0
 #: Gives scores the scale of the other agents, so that steps of all agents can be compared.
 _LEXICAL_SHARE = 0.3
 
@@ -66,11 +72,13 @@ class LearnedAgent(KnnAgent):
             if not frontier:
                 break
             found = candidates_of(database, corpus, signals, frontier, settings, before)
-            trees = self._later if hop else self._first
-            scores = trees.scores(found.features).tolist()
-            order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
+            judgement = (self._later if hop else self._first).scores(found.features)
             # The last hop's scores are final; those before only choose the next frontier.
-            most = settings.budget if hop == settings.hops - 1 else settings.seeds
+            most = settings.seeds
+            if hop == settings.hops - 1:
+                judgement, most = _by_meaning_too(judgement, found.cosine), settings.budget
+            scores = judgement.tolist()
+            order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
             judged: dict[str, ReasoningPath] = {}
             for at in order[:most]:
                 passage, cosine = found.ids[at], float(found.cosine[at])
@@ -87,6 +95,17 @@ class LearnedAgent(KnnAgent):
         ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
         chosen = [paths[passage] for passage in ranked[: settings.budget]]
         return with_edges(database, chosen, settings.edges)
+
+
+def _by_meaning_too(scores: NDArray[Any], cosine: NDArray[Any]) -> NDArray[Any]:
+    """Return log odds with meaning added, the more, the less sure the likeliest passage is.
+
+    The trees learned from questions that share words with what answers them; everyday questions
+    need not. The best of the scores stays as it was: it tells whether there is an answer at all.
+    """
+    best = scores.max(initial=-30.0)
+    moved = scores + _MEANING / (1.0 + np.exp(best)) * cosine
+    return moved + (best - moved.max(initial=-30.0))
 
 
 def search(
