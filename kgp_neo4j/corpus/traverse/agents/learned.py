@@ -104,8 +104,9 @@ def _by_meaning_too(scores: NDArray[Any], cosine: NDArray[Any]) -> NDArray[Any]:
     need not. The best of the scores stays as it was: it tells whether there is an answer at all.
     """
     best = scores.max(initial=-30.0)
-    moved = scores + _MEANING / (1.0 + np.exp(best)) * cosine
-    return moved + (best - moved.max(initial=-30.0))
+    moved: NDArray[Any] = scores + _MEANING / (1.0 + np.exp(best)) * cosine
+    moved += best - moved.max(initial=-30.0)
+    return moved
 
 
 def search(
