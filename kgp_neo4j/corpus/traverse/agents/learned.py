@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
@@ -82,9 +81,7 @@ class LearnedAgent(KnnAgent):
             judged: dict[str, ReasoningPath] = {}
             for at in order[:most]:
                 passage, cosine = found.ids[at], float(found.cosine[at])
-                # The scores are log odds.
-                likely = 1.0 / (1.0 + math.exp(-max(min(scores[at], 30.0), -30.0)))
-                step = _seed(signals, passage, cosine, likely)
+                step = _seed(signals, passage, cosine, _likely(scores[at]))
                 judged[passage] = _path(step, found.origin[at], frontier, judged, paths, settings)
             tell_hop(hop + 1, judged.values())
             paths |= judged
@@ -103,10 +100,17 @@ def _by_meaning_too(scores: NDArray[Any], cosine: NDArray[Any]) -> NDArray[Any]:
     The trees learned from questions that share words with what answers them; everyday questions
     need not. The best of the scores stays as it was: it tells whether there is an answer at all.
     """
-    best = scores.max(initial=-30.0)
-    moved: NDArray[Any] = scores + _MEANING / (1.0 + np.exp(best)) * cosine
-    moved += best - moved.max(initial=-30.0)
+    if not scores.size:
+        return scores
+    best = scores.max()
+    moved: NDArray[Any] = scores + _MEANING * (1.0 - _likely(best)) ** 2 * cosine
+    moved += best - moved.max()
     return moved
+
+
+def _likely(score: float) -> float:
+    """Return the probability of log odds."""
+    return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
 
 
 def search(
