@@ -71,9 +71,11 @@ def command(
     if labels and mapping:
         raise click.UsageError("--mapping is for files")
     from kgp_neo4j.mindmap.load.gather import parse_type
-    from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
+    from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph, start_reading
 
     options |= {"types": dict(map(parse_type, types)), "embed": not no_embed}
+    if paths:
+        start_reading()
     with opened_database() as database:
         if labels:
             account = adopt_graph(

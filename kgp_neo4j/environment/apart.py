@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ import msgspec
 import psutil
 
 from kgp_neo4j.environment.extras import is_installed
-from kgp_neo4j.environment.files import size_on_disk
+from kgp_neo4j.environment.files import shown, size_on_disk
 from kgp_neo4j.environment.job import check_job
 from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress, bar
@@ -37,7 +37,14 @@ from kgp_neo4j.environment.worker import (
     read_frame,
     write_frame,
 )
-from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, KgpError
+from kgp_neo4j.types.errors import (
+    ConfigurationError,
+    CorpusError,
+    InputError,
+    KgpError,
+    StoppedError,
+    first_line,
+)
 
 _T = TypeVar("_T")
 _Frame: TypeAlias = Begun | Item | Step | Failure | End
@@ -229,6 +236,23 @@ class Workers:
                     bars[frame.step] = line, frame.done
                 elif isinstance(frame, Failure):
                     yield InputError(frame.what, where=frame.where, hint=frame.hint)
+
+    def read(
+        self, kind: type[_T], paths: Sequence[Path], progress: Progress, name: str, *arguments: Any
+    ) -> Iterator[_T | InputError]:
+        """Yield what a function gives of files, and a fault where it cannot go on with them.
+
+        Raises StoppedError where nobody waits.
+        """
+        where = shown(paths[0])
+        try:
+            yield from self.items(kind, file_limits(*paths), progress, name, *arguments)
+        except StoppedError:
+            raise
+        except KgpError as error:  # a setting, the disk, or a limit
+            yield InputError(error.what, where=error.where or where, hint=error.hint)
+        except Exception as error:
+            yield InputError(f"cannot be read ({first_line(error)})", where=where)
 
     @contextmanager
     def _lent(self) -> Iterator[_Worker]:

@@ -15,20 +15,14 @@ from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
-from kgp_neo4j.environment.apart import Workers, file_limits
+from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, shown, size_on_disk, stem
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
-from kgp_neo4j.types.errors import (
-    ConfigurationError,
-    InputError,
-    KgpError,
-    StoppedError,
-    first_line,
-)
+from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 #: Files are read in processes of their own: they may be made to hang or to crash what reads them.
 _READERS = Workers("kgp_neo4j.corpus.load.formats")
@@ -147,19 +141,11 @@ def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
 def _readings(path: Path, progress: Progress) -> Iterator[SourceDocument | InputError]:
     """Yield what a file holds, as that of the file which a link leads to, and its errors."""
     real = Path(os.path.realpath(path))
-    try:
-        limits = file_limits(path)
-        for reading in _READERS.items(SourceDocument, limits, progress, "read_apart", str(path)):
-            if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
-                title = stem(real) if reading.title == stem(path) else reading.title
-                reading = replace(reading, source=real.as_posix(), title=title)
-            yield reading
-    except StoppedError:
-        raise
-    except KgpError as error:  # a setting, the disk, or a limit
-        yield InputError(error.what, where=error.where or shown(path), hint=error.hint)
-    except Exception as error:
-        yield InputError(f"cannot be read ({first_line(error)})", where=shown(path))
+    for reading in _READERS.read(SourceDocument, [path], progress, "read_apart", str(path)):
+        if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
+            title = stem(real) if reading.title == stem(path) else reading.title
+            reading = replace(reading, source=real.as_posix(), title=title)
+        yield reading
 
 
 def language_of(

@@ -16,7 +16,7 @@ import msgspec
 from kgp_neo4j.environment.files import Value, json_values, opened, shown, text_lines
 from kgp_neo4j.environment.kinds import extension
 from kgp_neo4j.environment.progress import Progress, bar
-from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
+from kgp_neo4j.mindmap.load.graph_names import HALF, Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 
@@ -72,8 +72,7 @@ def read_apart(
                 try:
                     batch.append(msgspec.Raw(msgspec.msgpack.encode(record)))
                 except UnicodeEncodeError:
-                    reason = "half a character (a lone surrogate)"
-                    record = InputError(reason, where=record.where)
+                    record = InputError(HALF, where=record.where)
             if batch and (isinstance(record, InputError) or len(batch) == _BATCH):
                 yield batch
                 batch = []

@@ -19,6 +19,8 @@ _OWN_LABELS = frozenset(
 #: and type for good.
 _LONGEST = {"name": 1_000, "relation": 200, "type": 200, "graph name": 200}
 _SPACE = re.compile(r"[\s_]+")
+#: Why a text cannot be stored, nor sent to another process.
+HALF = "half a character (a lone surrogate)"
 
 
 def clean(text: str) -> str:
@@ -52,7 +54,7 @@ def problem_of(kind: str, text: str) -> str:
     if len(text) > _LONGEST[kind]:
         return f"a {kind} of {len(text):,} characters, more than {_LONGEST[kind]:,}"
     if not is_storable(text):
-        return "half a character (a lone surrogate)"
+        return HALF
     # `clean` has removed the control characters that are white space.
     control = next((c for c in text if unicodedata.category(c) == "Cc"), "")
     return f"a control character (U+{ord(control):04X})" if control else ""

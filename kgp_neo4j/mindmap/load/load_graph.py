@@ -2,36 +2,32 @@
 
 import time
 import uuid
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import regex
 
-from kgp_neo4j.environment.apart import Workers, file_limits
-from kgp_neo4j.environment.files import find, shown, size_on_disk
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.apart import Workers
+from kgp_neo4j.environment.files import find, size_on_disk
+from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_files import KINDS, RDF_KINDS, kind_of
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
-from kgp_neo4j.mindmap.load.mapping import TableMapping, read_mapping
+from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
-from kgp_neo4j.types.errors import (
-    ConfigurationError,
-    EncoderError,
-    GraphError,
-    InputError,
-    first_line,
-)
+from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 #: Files may be made to hang or to crash what reads them.
 _READERS = Workers("kgp_neo4j.mindmap.load.graph_files")
+#: Starts what reads files, for who does something else before a load: it is ready sooner.
+start_reading = _READERS.start
 #: Rows of a transaction, and embeddings of one.
 BATCH = 10_000
 _EMBEDDED = 4_096
@@ -76,31 +72,18 @@ def load_graph(
     files = [f for f in sources.files if f.name in named or kind_of(f) in KINDS]
     # What several files of RDF say of a thing belongs together.
     rdf = [f for f in files if kind_of(f) in RDF_KINDS] if table is None else []
-
-    together = [*([file] for file in files if file not in rdf), *filter(None, [rdf])]
+    together = [[file] for file in files if file not in rdf] + ([rdf] if rdf else [])
+    kind = list[Fact | NamedEntity]
 
     def records() -> Generator[Record, None, None]:
         yield from sources.errors
         with bar("read", sum(map(size_on_disk, files)), bytes_=True) as progress:
             for group in together:
-                yield from _records(group, table, progress)
+                names = list(map(str, group))
+                for given in _READERS.read(kind, group, progress, "read_apart", names, table):
+                    yield from [given] if isinstance(given, InputError) else given
 
     return _load(database, graph, records(), files=len(files), **options)
-
-
-def _records(
-    files: Sequence[Path], table: TableMapping | None, progress: Progress
-) -> Iterator[Record]:
-    """Yield what files hold and their faults; they are read in a process of their own."""
-    kind, names = list[Fact | NamedEntity], [*map(str, files)]
-    try:
-        limits = file_limits(*files)
-        for records in _READERS.items(kind, limits, progress, "read_apart", names, table):
-            yield from [records] if isinstance(records, InputError) else records
-    except InputError as error:  # a limit
-        yield InputError(error.what, where=error.where or shown(files[0]), hint=error.hint)
-    except RuntimeError as error:
-        yield InputError(f"cannot be read ({first_line(error)})", where=shown(files[0]))
 
 
 def adopt_graph(
