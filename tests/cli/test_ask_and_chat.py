@@ -145,11 +145,13 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
         (_WHO, "What about him?", "What about Yusuf Arden?"),
         (_WHO, "When was it built?", "When was Hesk Bridge built?"),
         (_WHERE, "What else happened there?", "What else happened in Kettlehaven?"),
+        (_WHERE, "Why did he become an engineer?", "Why did Yusuf Arden become an engineer?"),
         (_WHEN, "Who designed it?", "Who designed Ardfin Lighthouse?"),
         # One name is not both "he" and "it".
         (_WHY, "When did he do it?", "When did Yusuf Arden do it?"),
         # The same of something else, of another time or place.
         (_WHO, "And the Ardfin Lighthouse?", "Who designed the Ardfin Lighthouse?"),
+        (_WHEN, "And the Hesk Bridge?", "When was the Hesk Bridge lit?"),
         (_WHERE, "What about Isobel Tarn?", "Where was the designer of Isobel Tarn born?"),
         (_SHIPS, "And in 1894?", "How many ships called at Kettlehaven in 1894?"),
         (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
@@ -174,6 +176,7 @@ def test_rules(last: Said, said: str, meant: str) -> None:
         "What did that bridge replace?",
         # What its own pronouns mean stands in the question.
         "Did Isobel Tarn finish her work?",
+        "Who designed the Ardfin Lighthouse and where was he born?",
         "Who wrote It?",
         "What did the IT department do?",
         'Who sings "Where is he now"?',

@@ -12,9 +12,11 @@ from reading_files import read_one
 from small_pdfs import pdf
 
 from kgp_neo4j import Corpus, Database, KgpError
+from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.load.graph_files import read_file
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
@@ -127,3 +129,9 @@ def test_a_first_line_that_is_no_record_is_an_error_or_a_row(line: bytes, tmp_pa
 def test_no_name_of_an_encoding_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="is no encoding"):
         TableMapping("name", aliases=ColumnMapping("other"), encoding=name)
+
+
+@pytest.mark.parametrize("text", ["*_" * 20_000, "# " * 30_000, ">" * 50_000, "1. " * 20_000])
+def test_marks_without_end_are_read_in_linear_time(text: str) -> None:
+    assert map_reply.parse_reply(text).edges == ()
+    assert parse_reply(text, "long").kind in ("answer", "empty")

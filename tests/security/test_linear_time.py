@@ -275,7 +275,7 @@ _READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
 @pytest.mark.parametrize("name", _READ_OF_A_QUESTION)
 def test_a_question_of_marks_is_read_at_once(name: str) -> None:
     call = _READ_OF_A_QUESTION[name]
-    runs = [
+    runs = (
         "Paris ",
         "the 10th and ",
         "page 1, ",
@@ -284,8 +284,7 @@ def test_a_question_of_marks_is_read_at_once(name: str) -> None:
         "17B ",
         "中文，",
         "[1†a, ",
-    ]
-    runs += ["*_", "# ", "1. "]
+    )
     slow = {}
     for run in (*COMMON, *runs):
         text = f"a{run * (9998 // len(run))}b"
