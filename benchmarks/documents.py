@@ -25,8 +25,10 @@ from kgp_neo4j.train.reader_examples import occurrences
 from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")
-COLUMNS = ("questions", "first", "among 5", "right", "leads", "right of these", "stated")
-COLUMNS += ("right of these", "shown")
+COLUMNS = (
+    "questions", "first", "among 5", "right", "leads", "right of these", "stated",
+    "right of these", "shown",
+)  # fmt: skip
 
 
 def holds(text: str, answers: Iterable[str]) -> bool:
