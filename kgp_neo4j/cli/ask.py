@@ -96,8 +96,8 @@ def command(
         from kgp_neo4j.corpus.connect.graphs import connect, connect_small
 
         if paths:
+            from kgp_neo4j.corpus.load.delete import temporary_corpus
             from kgp_neo4j.corpus.load.loading import load
-            from kgp_neo4j.corpus.load.temporary import temporary_corpus
 
             corpus = stack.enter_context(temporary_corpus(database, echo=say))
             account = load(database, paths, corpus)

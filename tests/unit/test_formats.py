@@ -13,7 +13,7 @@ from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.corpus.load.sections import outline, placed_passages
+from kgp_neo4j.corpus.load.rows import outline, placed_passages
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.kinds import extension, unread_reason
 from kgp_neo4j.environment.progress import bar

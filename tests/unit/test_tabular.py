@@ -8,8 +8,8 @@ from reading_files import read_one
 
 from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
+from kgp_neo4j.corpus.load.rows import total_rows
 from kgp_neo4j.corpus.load.sheets import Layout, add_sheet
-from kgp_neo4j.corpus.load.totals import total_rows
 from kgp_neo4j.text.values import Value, column_type, notations, typed
 from kgp_neo4j.types.tables import SourceTable, Span
 

@@ -1,17 +1,24 @@
-"""Delete documents and corpora with everything in them."""
+"""Delete documents and corpora with everything in them, and corpora that one run needs."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
 
+from filelock import FileLock, Timeout
+
+from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.kept_files import forget_files
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.own_indexes import drop_indexes
 from kgp_neo4j.environment.files import absolute, expanded
+from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
+from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.types.corpus import Document
-from kgp_neo4j.types.errors import CorpusError, InputError
+from kgp_neo4j.types.errors import CorpusError, InputError, KgpError
 
 #: Ids that an error message lists at most.
 _LISTED = 10
@@ -109,3 +116,45 @@ def _find(database: Database, corpus: str, document: str) -> list[Row]:
         what = f"{len(named)} documents have the title {document!r}"
         raise CorpusError(what, where=corpus, hint=f"Name one of them by its id: {ids}{more}.")
     return named
+
+
+# --- A corpus for as long as one run needs it ---
+
+
+@contextmanager
+def temporary_corpus(database: Database, *, echo: Callable[[str], object]) -> Iterator[str]:
+    """Yield the name of a corpus that is removed with the block, also after an error or Ctrl-C.
+
+    The home has a file of its name, which this process locks as long as it lives: corpora of killed
+    runs are removed first. One that cannot be removed is told by `echo`, and left to a later call.
+    """
+    server = database.connection
+    where = "embedded" if server.embedded else text_hash(f"{server.uri} {server.database}")[:16]
+    folder = Folders.from_environment().home / "temporary" / where
+    # While another run removes what is left, a new file would seem to be of a killed one.
+    with locked(folder / ".lock", "Another run removes corpora that were left", echo):
+        for file in folder.glob("temporary *"):
+            left = FileLock(file, mode=0o600)
+            with suppress(Timeout):  # its run lives
+                left.acquire(timeout=0)
+                _remove(database, left, echo)
+        mine = FileLock(folder / f"temporary {uuid4().hex}", mode=0o600)
+        mine.acquire()
+    try:
+        yield Path(mine.lock_file).name
+    finally:
+        _remove(database, mine, echo)
+
+
+def _remove(database: Database, lock: FileLock, echo: Callable[[str], object]) -> None:
+    """Delete the corpus that a lock's file names, where there is one, then the file."""
+    file = Path(lock.lock_file)
+    try:
+        with suppress(CorpusError):
+            delete_corpus(database, file.name)
+        with suppress(OSError):  # Windows deletes it when it is released
+            file.unlink()
+    except KgpError as error:
+        echo(f"The corpus {file.name!r} is left for the next such run to remove ({error})")
+    finally:
+        lock.release()

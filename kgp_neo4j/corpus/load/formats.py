@@ -6,11 +6,10 @@ from dataclasses import replace
 from io import BufferedReader, BytesIO
 from pathlib import Path
 
-from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.markup import read_asciidoc, read_markdown, read_restructured_text
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
-from kgp_neo4j.corpus.load.records import Reading, documents_of_records, texts_of_rows
+from kgp_neo4j.corpus.load.records import Reading, documents_of_records, read_values, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.environment.progress import Progress, bar

@@ -12,9 +12,8 @@ from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
-from kgp_neo4j.corpus.load.formulas import POWER
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
-from kgp_neo4j.corpus.load.numbering import PAGE_FORMATS, in_format
+from kgp_neo4j.corpus.load.notation import PAGE_FORMATS, POWER, in_format
 from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
 from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument

@@ -13,8 +13,8 @@ from zipfile import BadZipFile, ZipFile
 
 from kgp_neo4j.corpus.load.contents import Blocks, given_title
 from kgp_neo4j.corpus.load.encodings import decoded
-from kgp_neo4j.corpus.load.formulas import bare, linear, raised
 from kgp_neo4j.corpus.load.grid import captioned, table_of
+from kgp_neo4j.corpus.load.notation import bare, linear, raised
 from kgp_neo4j.corpus.load.odf import read_open_document
 from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.word import read_word

@@ -1,24 +1,138 @@
-"""The rows that a load writes of a document: what its nodes have, by the names in the graph."""
+"""What is stored of a document, by the names in the graph: its passages, sections and tables."""
 
+import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from itertools import count
+from dataclasses import asdict, dataclass
+from itertools import count, pairwise
+from operator import attrgetter
+from statistics import fmean
+from typing import NamedTuple, TypeAlias
 
 import regex
 
-from kgp_neo4j.corpus.load import grid
+from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import id_of, text_hash
-from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
-from kgp_neo4j.corpus.load.totals import total_rows
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.prose import is_prose
+from kgp_neo4j.text.language import is_prose
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.text.values import column_type, notations, typed
+from kgp_neo4j.text.words import same_start
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import SourceTable
+
+Path: TypeAlias = tuple[str, ...]
+#: Start, end and heading path of a part of a document.
+_Part: TypeAlias = tuple[int, int, Path]
+
+#: Characters of a heading within the title of a passage.
+_LONGEST = 80
+_START = attrgetter("start")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section `document[start:end]`; `path` has its heading and those above, not the title."""
+
+    title: str
+    level: int
+    path: Path
+    start: int
+    end: int
+
+
+class PlacedPassage(NamedTuple):
+    """A passage `document[start:end]`, its page's number and the headings above all of it."""
+
+    start: int
+    end: int
+    page: int | None
+    path: Path
+
+
+def outline(document: SourceDocument) -> list[Section]:
+    """Return the sections of a document in order, without the one that is the whole document."""
+    sections: list[Section] = []
+    above: list[tuple[int, str]] = []
+    ends = [*(section.start for section in document.sections[1:]), len(document.text)]
+    for section, end in zip(document.sections, ends, strict=False):
+        title = section.title
+        if section is document.sections[0] and title == document.title:
+            continue
+        short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
+        above = [*(one for one in above if one[0] < section.level), (section.level, short)]
+        path = tuple(name for _, name in above)
+        sections.append(Section(title, section.level, path, section.start, end))
+    return sections
+
+
+def placed_passages(
+    document: SourceDocument, sections: Sequence[Section], size: int | None
+) -> list[PlacedPassage]:
+    """Return a document's passages in order; with None as `size` each page is one.
+
+    What is under a heading that stands before a passage is never joined with what is not.
+    """
+    text = document.text
+    pages: list[tuple[int, int, int | None]] = [(p.start, p.end, p.number) for p in document.pages]
+    headings = [section.start for section in document.sections]
+    passages: list[PlacedPassage] = []
+    before: Path = ()
+    for begin, stop, page in pages or [(0, len(text), None)]:
+        most = stop - begin if size is None else size
+        parts = _parts(text, begin, stop, sections, headings)
+        for start, end, path in _merged(text, parts, most, before):
+            for first, last in split.passages(text[start:end], most):
+                passages.append(PlacedPassage(start + first, start + last, page, path))
+        before = parts[-1][2]
+    return passages
+
+
+def _parts(
+    text: str, begin: int, stop: int, sections: Sequence[Section], headings: Sequence[int]
+) -> list[_Part]:
+    """Return the parts between two places, one per section; lone headings join the next part."""
+    first = bisect_right(sections, begin, key=_START)
+    inside = sections[first : bisect_left(sections, stop, lo=first, key=_START)]
+    paths = [sections[first - 1].path if first else (), *(section.path for section in inside)]
+    bounds = [begin, *(section.start for section in inside), stop]
+    parts: list[_Part] = []
+    is_lone = False
+    for (start, end), path in zip(pairwise(bounds), paths, strict=True):
+        parts.append((parts.pop()[0] if is_lone else start, end, path))
+        is_lone = _is_heading(text, start, end, headings)
+    return parts
+
+
+def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> bool:
+    """Return whether a heading is the only text between two places."""
+    at = bisect_left(headings, start)
+    if at == len(headings) or headings[at] >= end or text[start : headings[at]].strip():
+        return False
+    return len(text[headings[at] : end].strip().rstrip("=- \t\r\n").splitlines()) == 1
+
+
+def _merged(text: str, parts: Sequence[_Part], size: int, before: Path) -> list[_Part]:
+    """Join neighbours up to `size` under the headings they share; `before` are the last ones."""
+    merged: list[_Part] = []
+    above = 0
+    for start, end, path in parts:
+        first, _, names = merged[-1] if merged else (start, end, ())
+        shared = names[: same_start(names, path)]
+        # The end of a chapter joined with the next one would have its own heading nowhere.
+        if merged and len(shared) >= above and len(text[first:end].strip()) <= size:
+            merged[-1] = (first, end, shared)
+        else:
+            merged.append((start, end, path))
+            above = same_start(before, path)
+        before = path
+    return merged
+
+
+# --- Rows as they are stored ---
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")
@@ -185,3 +299,124 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
             "page": table.row_pages[at] if table.row_pages else None,
             "cells": cells,
         }
+
+
+# --- Rows that sum up others ---
+
+_SUMS = frozenset(
+    "total totals totaal totale totales totalt gesamt gesamtsumme summe endsumme insgesamt "
+    "zwischensumme subtotal subtotals subtotaal somme suma summa soma sum toplam razem celkem "
+    "итого всего сумма 合计 总计 小计 共计 合計 総計 小計 합계 총계 소계".split()
+)
+_MEANS = frozenset(
+    "average averages avg mean durchschnitt mittelwert mittel moyenne media promedio média "
+    "gemiddelde medelvärde gjennomsnitt gennemsnit średnia среднее 平均 平均値 평균".split()
+)
+#: Words beside those in a label that says nothing else.
+_BESIDE = frozenset("grand overall sub all of the general général generale net".split())
+_DECIMALS = re.compile(r"[.,](\d+)\D*$")
+#: A total that is not the sum of the rows shown is at least so much of it (rows may be left out).
+_LEAST_SHARE = 0.95
+#: Rows above a row without a label that must sum up to it.
+_ENOUGH = 3
+#: Rows up to which a row within a table may sum up all those above it.
+_SHORT = 1_000
+
+
+def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
+    """Return the rows that sum up others, each with `sum` or `average`; `notations` of columns.
+
+    A row is one where its label says so and its numbers agree with those above or below it. A label
+    that says nothing else is enough in the last place, unless the numbers deny it; no label, where
+    all numbers are sums.
+    """
+    sections = grid.section_rows(table)
+    data = [at for at in range(table.header_rows, len(table.rows)) if at not in sections]
+    found: dict[int, str] = {}
+    values: dict[int, list[float | None]] = {
+        at: [_value(text, mark) for text, mark in zip(table.rows[at], notations, strict=True)]
+        for at in data
+    }
+    last = table.header_rows
+    for at in range(table.header_rows, len(table.rows)):
+        if at in sections:
+            last = at + 1
+            continue
+        label = next(filter(None, map(grid.normal, table.rows[at])), "")
+        said = _said(label)
+        is_end = at == data[-1] or data[-1] in found
+        if not said and (not is_end or table.rows[at][0].strip()):
+            continue
+        others = [row for row in data if row < at and row not in found]
+        kinds = _kinds(table, values, at, [row for row in others if row >= last])
+        if is_end or len(others) <= _SHORT:
+            kinds += _kinds(table, values, at, others)
+        if at == data[0] and said:
+            kinds += _kinds(table, values, at, data[1:])
+        # "Subtotal | January" sums up those of January, wherever they stand.
+        pairs = zip(map(grid.normal, table.rows[at]), values[at], strict=True)
+        texts = {text for text, value in pairs if value is None} - {"", label}
+        if said and texts:
+            alike = [row for row in others if texts <= {*map(grid.normal, table.rows[row])}]
+            kinds += _kinds(table, values, at, alike)
+        if kinds and (said or (not texts and len(others) >= _ENOUGH)):
+            found[at] = kinds[0]
+        elif not texts and is_end and said == "whole" and others:
+            kind = "sum" if _MEANS.isdisjoint(label.split()) else "average"
+            if _may_be(values, at, others, kind):
+                found[at] = kind
+        last = at + 1 if at in found else last
+    return found
+
+
+def _said(label: str) -> str:
+    """Return whether a label says that a row sums up others: `whole`, `partly`, or nothing."""
+    words = label.split()
+    telling = [word in _SUMS | _MEANS for word in words]
+    if not any(telling[:1] + telling[-1:]):
+        return "partly" if any(telling) and _BESIDE & set(words[:1]) else ""
+    return "whole" if set(words) <= _SUMS | _MEANS | _BESIDE else "partly"
+
+
+def _value(text: str, notation: str) -> float | None:
+    value = typed(text, notation)
+    return value.number if value.type not in ("text", "date") else None
+
+
+def _kinds(
+    table: SourceTable, values: dict[int, list[float | None]], at: int, others: Sequence[int]
+) -> list[str]:
+    """Return what a row's numbers are of others' for at least half of the columns."""
+    agreeing, checked = [], 0
+    for column, total in enumerate(values[at]):
+        parts = [v for row in others if (v := values[row][column]) is not None]
+        if not total or len(parts) < 2:
+            continue
+        checked += 1
+        shown = [*(table.rows[row][column] for row in others), table.rows[at][column]]
+        unit = 0.5 * 10.0 ** -max(map(_decimals, shown))
+        own = 0.51 * 10.0 ** -_decimals(shown[-1])
+        if abs(total - math.fsum(parts)) <= max(own, unit * len(parts) / 2):
+            agreeing.append("sum")
+        elif abs(total - fmean(parts)) <= own and len(set(parts)) > 1:
+            agreeing.append("average")
+    return agreeing if 2 * len(agreeing) >= checked else []
+
+
+def _decimals(text: str) -> int:
+    found = _DECIMALS.search(text)
+    return len(found[1]) if found and len(found[1]) != 3 else 0
+
+
+def _may_be(
+    values: dict[int, list[float | None]], at: int, others: Sequence[int], kind: str
+) -> bool:
+    """Return whether a row that its label and place alone tell may be that of others."""
+    for column, total in enumerate(values[at]):
+        parts = [v for row in others if (v := values[row][column]) is not None]
+        if total is not None and parts:
+            if kind == "average" and not min(parts) <= total <= max(parts):
+                return False
+            if kind == "sum" and total < _LEAST_SHARE * math.fsum(parts):
+                return False
+    return True

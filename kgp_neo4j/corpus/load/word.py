@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
-from kgp_neo4j.corpus.load.formulas import bare, linear
-from kgp_neo4j.corpus.load.numbering import Numbers, is_on, value_of
+from kgp_neo4j.corpus.load.notation import Numbers, bare, is_on, linear, value_of
 from kgp_neo4j.text.visible import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 
