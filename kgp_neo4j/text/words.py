@@ -96,24 +96,17 @@ class Words:
 
 def cut(text: str) -> Words:
     """Return the words of `text` with their offsets, in time linear in its length."""
-    if text.isascii():
-        return _cut(text, text, _ASCII_WORDS, None)
-    if unicodedata.is_normalized("NFKC", text):
-        return _cut(text, text, _WORDS, None)
-    parts: list[str] = []
+    normal = text
+    #: Where in `text` each character is from, unless they are the same.
     places: list[tuple[int, int]] = []
-    for match in _CLUSTER.finditer(text):
-        part = unicodedata.normalize("NFKC", match[0])
-        parts.append(part)
-        places += [match.span()] * len(part)
-    return _cut(text, "".join(parts), _WORDS, places)
-
-
-def _cut(
-    text: str, normal: str, pattern: re.Pattern[str], places: list[tuple[int, int]] | None
-) -> Words:
+    if not unicodedata.is_normalized("NFKC", text):
+        normal = ""
+        for match in _CLUSTER.finditer(text):
+            part = unicodedata.normalize("NFKC", match[0])
+            normal += part
+            places += [match.span()] * len(part)
     # What is between words, and words, in turn: their lengths add up to places.
-    parts = pattern.split(normal)
+    parts = (_ASCII_WORDS if text.isascii() else _WORDS).split(normal)
     bounds = list(itertools.accumulate(map(len, parts)))
     raw, starts, ends = parts[1::2], bounds[:-1:2], bounds[1::2]
     if raw and len(max(raw, key=len)) > MAX_WORD:
