@@ -19,7 +19,7 @@ from small_pdfs import HEIGHT, LEVEL, RULED, WIDTH, Draw, Page, pdf, prose, read
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
 from kgp_neo4j.show import page_pictures
 from kgp_neo4j.show.page_pictures import describe_page, draw_page, read_letters
-from kgp_neo4j.text.visible import plain_letters
+from kgp_neo4j.text.safe import plain_letters
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import CorpusError, InputError
 

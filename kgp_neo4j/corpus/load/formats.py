@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from typing import IO
 
-from kgp_neo4j.corpus.load.encodings import decoded
-from kgp_neo4j.corpus.load.markup import read_asciidoc, read_markdown, read_restructured_text
+from kgp_neo4j.corpus.load import texts
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.corpus.load.records import Reading, documents_of_records, read_values, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.environment.progress import Progress, bar
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.text.safe import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -23,10 +23,10 @@ _RECORDS = (".jsonl", ".json")
 _ROWS = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
 _PAGES = (".html", ".htm", ".xhtml")
 _READERS: dict[str, Callable[[str, str], SourceDocument]] = {
-    **dict.fromkeys((".md", ".markdown"), read_markdown),
-    **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
+    **dict.fromkeys((".md", ".markdown"), texts.read_markdown),
+    **dict.fromkeys((".adoc", ".asciidoc"), texts.read_asciidoc),
     **dict.fromkeys((".csv", ".tsv"), read_values),
-    ".rst": read_restructured_text,
+    ".rst": texts.read_restructured_text,
 }
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
@@ -42,15 +42,9 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
     kinds are one document, and mails have the files attached to them.
     """
-    kind = extension(path)
     try:
         with opened(path, progress) as file:
-            if kind in _RECORDS:
-                yield from documents_of_records(path, json_values(file, path))
-                return
-            is_text = kind not in (".pdf", ".eml", *OFFICE_KINDS, *PICTURES)
-            data = read_whole(file, shown(path), _MOST_TEXT if is_text else _MOST_PACKED)
-        yield from _documents(kind, data, path)
+            yield from _documents(file, path)
     except InputError as error:
         yield error
 
@@ -61,12 +55,14 @@ def read_apart(path: str) -> Iterator[Reading]:
         yield from read(Path(path), progress)
 
 
-def _documents(kind: str, data: bytes, path: Path) -> Iterator[Reading]:
-    name = shown(path)
+def _documents(file: IO[bytes], path: Path) -> Iterator[Reading]:
+    kind, name = extension(path), shown(path)
     files: list[tuple[str, bytes]] = []
     if kind in _RECORDS:
-        yield from documents_of_records(path, json_values(BufferedReader(BytesIO(data)), path))
+        yield from documents_of_records(path, json_values(file, path))
         return
+    is_text = kind not in (".pdf", ".eml", *OFFICE_KINDS, *PICTURES)
+    data = read_whole(file, name, _MOST_TEXT if is_text else _MOST_PACKED)
     if kind == ".pdf":
         from kgp_neo4j.corpus.load.pdf.document import read_pdf
 
@@ -137,7 +133,7 @@ def _attached(mail: Path, name: str, data: bytes) -> Iterator[Reading]:
     if str(mail).lower().count(".eml/") > _DEEPEST:
         raise InputError("a mail within too many others", where=shown(mail / name))
     try:
-        for reading in _documents(extension(mail / name), data, mail / name):
+        for reading in _documents(BufferedReader(BytesIO(data)), mail / name):
             if isinstance(reading, SourceDocument):
                 key = f"{name} {reading.key}".strip()
                 reading = replace(reading, source=mail.as_posix(), key=key)
@@ -156,7 +152,7 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
         reader = read_page
         declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
     is_prose = kind not in (*_PAGES, ".csv", ".tsv")
-    text, notes = decoded(data, name, declared, is_prose=is_prose)
+    text, notes = texts.decoded(data, name, declared, is_prose=is_prose)
     document = reader(text, name)
     return replace(document, notes=(*notes, *document.notes))
 

@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
 from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
 from kgp_neo4j.corpus.load.notation import PAGE_FORMATS, POWER, in_format
 from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
-from kgp_neo4j.text.visible import seen
+from kgp_neo4j.text.safe import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
@@ -83,10 +83,28 @@ class _Lines:
         self._breaks = 0
         self._space = ""
         self._mark = ""
+        #: How many tags with text as it stands are open.
+        self._pre = 0
         #: The lists that are open: the number of their next item, its step, and its format.
         self._lists: list[tuple[int, int, str]] = []
 
-    def list_(self, tag: Tag, opens: bool) -> None:
+    def read(self, node: Tag | NavigableString, opens: bool) -> None:
+        """Add a text, or the break, tab or number that a tag makes where it begins or ends."""
+        if isinstance(node, NavigableString):
+            (self.add_preformatted if self._pre > 0 else self.add)(str(node))
+            return
+        if node.name == "pre":
+            self._pre += 1 if opens else -1
+        if node.name in PARAGRAPHS:
+            self.end_line(2)
+        elif node.name in _LINES:
+            self.end_line(1)
+        elif node.name in _CELLS and opens and self._parts and not self._breaks:
+            self._space = "\t"
+        if node.name in _LISTS:
+            self._list(node, opens)
+
+    def _list(self, tag: Tag, opens: bool) -> None:
         """Begin or end a list, or an item of one."""
         self._mark = ""
         if tag.name == "li":
@@ -108,10 +126,6 @@ class _Lines:
     def end_line(self, breaks: int) -> None:
         self._breaks = max(self._breaks, breaks)
         self._space = ""
-
-    def cell(self) -> None:
-        if self._parts and not self._breaks:
-            self._space = "\t"
 
     def add(self, text: str) -> None:
         words = _SPACE.sub(" ", seen(text))
@@ -170,13 +184,10 @@ def _fill_in(page: BeautifulSoup) -> None:
             tag.insert(0, " ☒ " if tag.has_attr("checked") else " ☐ ")
         elif kind not in _NO_FIELDS:
             tag.insert(0, f" {value} ")
-    chosen, options = set[int](), []
-    for tag in page.find_all("option"):
-        around = next((id(each) for each in tag.parents if each.name == "select"), 0)
-        options.append((tag, around))
-        chosen.update({around} if around and tag.has_attr("selected") else ())
+    options = [(tag, tag.find_parent("select")) for tag in page.find_all("option")]
+    chosen = {id(around) for tag, around in options if tag.has_attr("selected")}
     for tag, around in options:
-        if around in chosen:
+        if around and id(around) in chosen:
             tag.insert(0, "☒ " if tag.has_attr("selected") else "☐ ")
 
 
@@ -184,21 +195,8 @@ def _laid_out(page: Tag, tables: dict[int, list[SourceTable]], where: str) -> So
     lines = _Lines()
     placed, sections = [], []
     heading = lines.place()
-    inside_pre = 0
     for node, opens in _events(page, tables):
-        if isinstance(node, NavigableString):
-            (lines.add_preformatted if inside_pre > 0 else lines.add)(str(node))
-            continue
-        if node.name == "pre":
-            inside_pre += 1 if opens else -1
-        if node.name in PARAGRAPHS:
-            lines.end_line(2)
-        elif node.name in _LINES:
-            lines.end_line(1)
-        elif node.name in _CELLS and opens:
-            lines.cell()
-        if node.name in _LISTS:
-            lines.list_(node, opens)
+        lines.read(node, opens)
         if opens and node.name in _HEADINGS:
             heading = lines.place()
         elif node.name in _HEADINGS and (title := lines.one_line(heading[0])):
@@ -315,14 +313,9 @@ def _rows(table: Tag, inner: Container[int]) -> tuple[str, list[_Row]]:
     section, depth = 1, 0
     lines, caption = _Lines(), _Lines()
     for node, opens in _events(table, inner):
-        if isinstance(node, NavigableString):
-            lines.add(str(node))
-            continue
         depth += (1 if opens else -1) * (node.name == "table")
-        if node.name in _LISTS:
-            lines.list_(node, opens)
         if depth > 1:
-            lines.end_line(1)
+            lines.read(node, opens)
         elif node.name in _SECTIONS:
             section = _SECTIONS[node.name] if opens else 1
         elif node.name == "caption":
@@ -333,8 +326,8 @@ def _rows(table: Tag, inner: Container[int]) -> tuple[str, list[_Row]]:
                 rows.append((section, []))
             if node.name in _CELLS:
                 rows[-1][1].append((node, lines))
-        elif node.name in PARAGRAPHS or node.name in _LINES:
-            lines.end_line(1)
+        else:
+            lines.read(node, opens)
     return caption.one_line(), sorted(rows, key=lambda row: row[0])
 
 

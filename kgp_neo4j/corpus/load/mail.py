@@ -15,11 +15,10 @@ from typing import Any
 from bs4.element import Tag
 
 from kgp_neo4j.corpus.load.contents import named
-from kgp_neo4j.corpus.load.encodings import decoded
 from kgp_neo4j.corpus.load.html import read_page
 from kgp_neo4j.corpus.load.page_tree import page_tree
-from kgp_neo4j.text.safe import plain
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.corpus.load.texts import decoded
+from kgp_neo4j.text.safe import is_visible, plain
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from kgp_neo4j.corpus.load.contents import Blocks, counted, hidden_parts
 from kgp_neo4j.corpus.load.notation import bare, raised
 from kgp_neo4j.corpus.load.sheets import MOST_CELLS, Layout, add_sheet, too_large
-from kgp_neo4j.text.visible import is_visible, seen
+from kgp_neo4j.text.safe import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import Span
 

@@ -1,7 +1,7 @@
 """Parse HTML into a tree, without what its reader cannot see by its own styles and attributes."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from operator import itemgetter
@@ -12,7 +12,7 @@ from bs4.builder._htmlparser import BeautifulSoupHTMLParser, HTMLParserTreeBuild
 from bs4.element import NavigableString, Tag
 from soupsieve import SelectorSyntaxError
 
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.text.safe import is_visible
 
 #: Tags whose contents a browser that runs scripts, plays and draws does not show.
 _UNSHOWN = frozenset(
@@ -250,25 +250,13 @@ def page_tree(markup: str) -> BeautifulSoup:
     return BeautifulSoup(markup, builder=_Builder())
 
 
-class _Closed(Counter[str]):
-    """The tags without contents that may still be closed: a list that counts."""
-
-    def append(self, name: str) -> None:
-        self[name] += 1
-
-    def remove(self, name: str) -> None:
-        self[name] -= 1
-
-    def __contains__(self, name: object) -> bool:
-        return self.get(name, 0) > 0  # type: ignore[call-overload, no-any-return]
-
-
 class _Parser(BeautifulSoupHTMLParser):
     """All of a page is given at once: what has no end in it has none."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.already_closed_empty_element: Any = _Closed()
+        # Nothing is kept in it, nor sought: what closes a tag without contents again does nothing.
+        self.already_closed_empty_element: Any = deque(maxlen=0)
 
     def _to_end(self, end: int) -> int:
         return end if end >= 0 else len(self.rawdata)

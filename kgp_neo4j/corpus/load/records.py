@@ -22,8 +22,7 @@ from kgp_neo4j.corpus.load.grid import column_names, header_rows, number
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown, stem
 from kgp_neo4j.text.language import is_prose
-from kgp_neo4j.text.safe import is_storable
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.text.safe import is_storable, is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable
@@ -59,7 +58,7 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
     In a file without documents the objects are the rows of a table, and one object that holds lists
     of objects is a table for each.
     """
-    titles: Counter[str] = Counter()
+    titles: Counter[int] = Counter()
     records: list[tuple[dict[str, Any], str]] = []
     where, cells, is_told = "", 0, False
     for value, where in values:
@@ -128,12 +127,11 @@ def _contexts(question: dict[str, Any], where: str) -> Iterator[SourceDocument]:
             yield SourceDocument(title, text, data_set, key, whole=True)
 
 
-def _record(value: Any, name: str, where: str, source: str, titles: Counter[str]) -> SourceDocument:
+def _record(value: Any, name: str, where: str, source: str, titles: Counter[int]) -> SourceDocument:
     title, text = value["title"], value[name]
     _check(title, "title", where)
     _check(text, name, where)
-    # Titles are counted by a digest, so that a long file does not fill the memory.
-    digest = text_hash(title)[:32]
+    digest = hash(title)  # which takes less memory than titles, of which there may be millions
     titles[digest] += 1
     # A passage with questions of its own (IIRC's form): the questions are no document.
     asked = value.get("questions")

@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
 from kgp_neo4j.corpus.load.grid import Rows, is_value, picked, table_of, trimmed
 from kgp_neo4j.corpus.load.notation import bare
+from kgp_neo4j.text.safe import seen
 from kgp_neo4j.text.values import column_type
-from kgp_neo4j.text.visible import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span

@@ -1,20 +1,136 @@
-"""Read the headings of Markdown, AsciiDoc and reStructuredText; the text is not changed."""
+"""Text files: their characters in whichever encoding, and the headings of Markdown and others."""
 
 from __future__ import annotations
 
 import re
+from codecs import lookup
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.load.contents import named
 from kgp_neo4j.corpus.load.grid import captioned
-from kgp_neo4j.text.visible import is_visible
+from kgp_neo4j.text.safe import in_reading_order, is_visible, seen, word_way
 from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+#: The Windows code pages of languages with Latin letters; of others it is that of the West.
+_PAGES = {"tr": "cp1254", "az": "cp1254", "lt": "cp1257", "lv": "cp1257", "et": "cp1257"}
+_PAGES |= dict.fromkeys("bs cs hr hu pl ro sk sl sq".split(), "cp1250")
+#: What browsers read where these are declared, which have fewer characters.
+_WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "shift_jis": "cp932"}
+_WIDER |= {"gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949"}
+#: Bytes of letters in Windows' code pages that ISO 8859 has no letters for.
+_WINDOWS = re.compile(rb"[\x80-\x9f]")
+_HIGH = re.compile(rb"[\x80-\xff]+")
+#: Letters of other alphabets, and those that a wrong guess shows: half-width ones, parts of Hangul.
+_OTHER = re.compile("[\u0370-\uffff]")
+_ODD = re.compile("[\u3130-\u318f\uff61-\uffdc\ue000-\uf8ff]")
+#: Words from right to left.
+_LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2,}")
+_USUAL = (
+    "big5 cp1251 cp1253 cp1255 cp1256 cp874 cp932 cp949 euc_jis_2004 gb18030 koi8_r koi8_u".split()
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+#: The share of control characters, and of bytes that do not fit, from which a file is no text.
+_MOST_CONTROLS, _MOST_FAULTS = 0.2, 0.1
+#: Letters of a text at least whose language can be told.
+_SHORT = 12
+_SAMPLE = 100_000
+
+
+def decoded(
+    data: bytes, name: str, declared: str | None = None, *, is_prose: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a file, and what was assumed about its encoding.
+
+    That is the one of its byte order mark, else the one `declared`, else UTF-8, else a guess. Of
+    prose from right to left, lines that stand as they look from the left are turned. Raises
+    InputError for bytes that are no text.
+    """
+    from bs4.dammit import EncodingDetector
+
+    data, marked = EncodingDetector.strip_byte_order_mark(data)
+    text = ""
+    notes: tuple[str, ...] = ()
+    if not data.isascii() or (declared or "").lower().startswith("utf-16"):
+        with suppress(UnicodeError):
+            data.decode()
+            declared = None  # what a page says may be older than it
+    for encoding in filter(None, (marked, declared, "utf-8")):
+        with suppress(LookupError, ValueError):
+            text = data.decode(_WIDER.get(lookup(encoding).name, encoding))
+            if encoding == marked or _controls(text) < _MOST_CONTROLS:
+                break
+    else:  # UTF-16 without a mark has many control characters
+        text, encoding = _guessed(data)
+        notes = (f"the text is read as {encoding}, which is a guess",)
+    if not is_visible(text) and not is_visible(data.decode(errors="ignore")):
+        return "", ()
+    if not text or _controls(text) >= _MOST_CONTROLS:
+        hint = "Save it as text in UTF-8, or give its name the ending of its kind."
+        raise InputError("not text in any known encoding", where=name, hint=hint)
+    return seen(_turned(text) if is_prose else text), notes
+
+
+def _turned(text: str) -> str:
+    ways = list(map(word_way, _LEFTWARD.findall(text[:_SAMPLE])))
+    turned, right = sum(way > 0 for way in ways), sum(way < 0 for way in ways)
+    if turned < 2 or turned < 4 * right:
+        return text
+    return "\n".join(map(in_reading_order, text.split("\n")))
+
+
+def _controls(text: str) -> float:
+    """Return the share of control characters at the beginning of a text."""
+    return len(_CONTROLS.findall(text[:_SAMPLE])) / max(len(text[:_SAMPLE]), 1)
+
+
+def _guessed(data: bytes) -> tuple[str, str]:
+    """Return a text and the encoding that fits its bytes best; an empty text for none."""
+    text = data.decode(errors="replace")
+    faults = text.count("\ufffd")
+    if faults <= _MOST_FAULTS * sum(map("\x7f".__lt__, text)) and "\0" not in text:
+        return text, f"UTF-8 with {faults:,} bytes that are not"
+    runs = _HIGH.findall(data)
+    # Letters with accents are among plain ones; those of other alphabets follow one another.
+    if "\0" not in text and sum(map(len, runs)) <= 2 * len(runs):
+        encoding = _latin(data)
+    else:
+        encoding = _by_letters(data)
+    return (data.decode(encoding, errors="replace"), encoding) if encoding else ("", "")
+
+
+def _latin(data: bytes) -> str:
+    from py3langid import classify
+
+    if sum(map(str.isalpha, data.decode("ascii", errors="ignore"))) < _SHORT:
+        return "cp1252"
+    readings = (data.decode(page, errors="replace") for page in ("cp1252", "cp1250"))
+    encoding = next(filter(None, (_PAGES.get(classify(text)[0]) for text in readings)), "cp1252")
+    return "iso8859_2" if encoding == "cp1250" and not _WINDOWS.search(data) else encoding
+
+
+def _by_letters(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    fits = {}
+    for match in from_bytes(data):
+        letters = "".join(c for c in str(match)[:50_000] if c > "\x7f" and c.isalpha())
+        is_utf = match.encoding.startswith("utf")
+        if is_utf or _OTHER.search(letters):
+            odd = len(_ODD.findall(letters)) / max(len(letters), 1)
+            unusual = not is_utf and match.encoding not in _USUAL
+            fits[match.encoding] = match.chaos + odd + 0.05 * unusual
+    return min(fits, key=lambda encoding: fits[encoding], default="")
+
+
+# --- Markdown: the text is not changed ---
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 from kgp_neo4j.corpus.load.contents import hidden_parts
 from kgp_neo4j.corpus.load.notation import Numbers, bare, is_on, linear, value_of
-from kgp_neo4j.text.visible import is_visible, seen
+from kgp_neo4j.text.safe import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 
 _TEXTS = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pdfplumber.utils.clustering import cluster_list, cluster_objects
 
-from kgp_neo4j.corpus.load.grid import header_rows, places_of
+from kgp_neo4j.corpus.load.grid import Rows, header_rows, picked, places_of
 from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, is_leftward, lines_of
 from kgp_neo4j.text.values import typed
@@ -310,29 +310,30 @@ class _Cells:
         for word in inside:
             self.words[self._place(word)].append(word)
         texts = {}
-        spans = []
-        for span in self._merged():
+        merged = list(self._merged())
+        for span in merged:
             covered = list(places_of(span))
             words = [word for place in covered for word in self.words.get(place, ())]
             parts: list[Line | Word] = [*lines_of(word for word in words if not word.turn)]
             parts += [word for word in words if word.turn]
             text = _LEADERS.sub("", " ".join(part.text for part in parts)).strip()
             texts.update(dict.fromkeys(covered, text))
-            if text and len(covered) > 1:
-                spans.append(span)
         down, beside = (sorted({place[axis] for place in self.words}) for axis in (0, 1))
         if len(down) < 2 or len(beside) < 2:
             return None
-        if is_leftward(inside):
-            beside.reverse()  # the first column is on the right
-        rows = [tuple(texts[r, c] for c in beside) for r in down]
-        spans = [span for each in spans for span in _span_among(each, down, beside)]
+        across = range(len(self.xs) - 1)
+        grid = [[texts[r, c] for c in across] for r in range(len(self.ys) - 1)]
+        rows, spans = picked(grid, merged, down, beside)
+        if is_leftward(inside):  # the first column is on the right
+            beside.reverse()
+            rows = [row[::-1] for row in rows]
+            spans = [replace(s, column=len(beside) - s.column - s.columns) for s in spans]
         first, last = _body(rows, spans)
         bottom = self.ys[down[last - 1] + 1]
         edges = [(self.xs[c], self.xs[c + 1]) for c in beside]
         table = PageTable(
             box=Box(min(edges)[0], self.ys[down[first]], max(edges)[1], bottom),
-            rows=rows[first:last],
+            rows=[tuple(row) for row in rows[first:last]],
             edges=edges,
             is_ruled=any(self.xs[c] not in self.soft_x for c in beside[1:]),
             spans=[replace(s, row=s.row - first) for s in spans if first <= s.row < last],
@@ -412,14 +413,7 @@ def _index(bounds: Sequence[float], at: float) -> int:
     return bisect_right(bounds, at, 1, len(bounds) - 1) - 1
 
 
-def _span_among(span: Span, rows: Sequence[int], columns: Sequence[int]) -> list[Span]:
-    """Return a span counted in the rows and columns that stay; none where one cell is left."""
-    r = [at for at, row in enumerate(rows) if span.row <= row < span.row + span.rows]
-    c = [at for at, col in enumerate(columns) if span.column <= col < span.column + span.columns]
-    return [Span(r[0], c[0], len(r), len(c))] if len(r) * len(c) > 1 else []
-
-
-def _body(rows: Sequence[tuple[str, ...]], spans: Sequence[Span]) -> tuple[int, int]:
+def _body(rows: Rows, spans: Sequence[Span]) -> tuple[int, int]:
     """Return where the rows begin and end without a heading above and notes below them."""
     columns = len(rows[0])
     single = [span for span in spans if span.rows == 1]

@@ -58,23 +58,24 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     pdf = _opened(where, data)
     is_read = False
     for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out, lexicon)):
-        is_read = is_read or (parts.height > 0 and not parts.is_damaged)
+        page = parts.objects
+        is_read = is_read or (page.height > 0 and not page.is_damaged)
         if parts.number == 1:
             largest = _largest(parts)
-            framed = [t.heading for t in parts.tables if t.box.top < 0.2 * parts.height]
+            framed = [t.heading for t in parts.tables if t.box.top < 0.2 * page.height]
             title = given_title(pdf.metadata.get("Title")) or largest or "".join(framed[:1])
         for word in parts.words:
             sizes[round(word.size, 1)] += len(word.text)
         header, footer, number = furniture(parts, neighbours)
         blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
-        if parts.is_damaged:
+        if page.is_damaged:
             left_out.append(f"page {parts.number}: damaged, what could be read of it is kept")
-        elif not blocks and parts.has_picture:
+        elif not blocks and page.has_picture:
             hint = "no text" if is_installed("rapidocr") else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
-        if parts.unread:
-            left_out.append(f"page {parts.number}: fields that cannot be read: {parts.unread}")
+        if page.unread:
+            left_out.append(f"page {parts.number}: fields that cannot be read: {page.unread}")
         given = assembly.add(parts, parts.label or number, above, below, blocks)
         lost = parts.characters - Counter(normalize("NFD", f"{above}{given}{below}"))
         for what, count in (
@@ -226,7 +227,7 @@ def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iter
             except Exception as error:  # as above
                 why = "too much on it" if isinstance(error, drawing.TooMuchError) else "damaged"
                 left_out.append(f"page {number}: {why}, it could not be read")
-                yield PageParts(number)
+                yield PageParts(number, drawing.PageObjects(0, 0))
             pdf.doc._cached_objs.clear()  # else it keeps all pages' letters in memory
             progress.update()
 

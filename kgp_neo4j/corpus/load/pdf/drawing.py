@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 from threading import Lock
 from typing import Any
@@ -58,6 +58,11 @@ class PageObjects:
     is_damaged: bool = False
     #: How many fields of forms could not be read.
     unread: int = 0
+
+    @property
+    def has_picture(self) -> bool:
+        """Return whether it shows something that is neither text nor a straight line."""
+        return bool(self.pictures or self.slanted)
 
 
 def objects_of(page: Any) -> PageObjects:
@@ -169,16 +174,17 @@ def open_shown(pdf: Any) -> Iterator[None]:
                 pdf.shown.close()
 
 
+#: Pages whose words are gathered at most.
+_FIRST_PAGES = 2_000
 #: A word of a text, hyphens and what PDFium writes for one at a line's end included.
 _WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
 
 
-def words_written(pdf: Any, most: int = 2_000) -> set[str]:
+def words_written(pdf: Any) -> set[str]:
     """Return the words of a file's first pages, hyphens in them, and stems with "*" behind them."""
     words = set[str]()
     with DRAWING, suppress(Exception):  # PDFium cannot read it
-        for number in range(min(len(pdf.shown), most)):
-            side = pdf.shown[number]
+        for side in islice(pdf.shown, _FIRST_PAGES):
             layer = side.get_textpage()
             is_broken = False
             for word in _WRITTEN.finditer(layer.get_text_bounded().casefold()):

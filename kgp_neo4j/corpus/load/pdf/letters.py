@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import mode
 from typing import NamedTuple, TypeAlias
 
-from kgp_neo4j.text.visible import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
+from kgp_neo4j.text.safe import JOINERS, LEFTWARD, in_reading_order, plain_letters, word_way
 
 
 class Box(NamedTuple):
@@ -184,9 +184,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
             and abs(letter.bottom - last.bottom) < 0.25 * letter.size
             and -0.5 * letter.size < letter.x0 - last.x1 < _GAP * letter.size
         )
-        if last is not None and is_beside and not text:
-            last.x1 = max(last.x1, letter.x1)
-        elif LEFTWARD.search(text):
+        if LEFTWARD.search(text):
             # In reading order or as it stands: its place decides, when its line is whole.
             letter.text, letter.is_leftward, last = text[::-1], True, letter
             by_turn[letter.turn].append(letter)

@@ -298,8 +298,8 @@ class PageParts:
     """The parts found on a page; `words` are those outside its ruled tables."""
 
     number: int
+    objects: drawing.PageObjects
     label: str = ""
-    height: float = 0.0
     words: list[Word] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
     #: The words and tables turned by 90, 180 and 270 degrees, in their own direction.
@@ -309,15 +309,11 @@ class PageParts:
     #: The lines at its top and bottom, the outermost first.
     top: list[Line] = field(default_factory=list)
     bottom: list[Line] = field(default_factory=list)
-    has_picture: bool = False
     #: The words were recognised in the picture.
     recognised: bool = False
     #: How many letters of it are not seen, and how many have no known meaning.
     hidden: int = 0
     unknown: int = 0
-    #: How many fields of forms could not be read.
-    unread: int = 0
-    is_damaged: bool = False
     characters: Counter[str] = field(default_factory=Counter)
 
 
@@ -330,14 +326,12 @@ def parts_of(page: Any) -> PageParts:
     objects = drawing.objects_of(page)
     drawn = letters.words_of(objects.letters)
     words = drawing.seen_words(page, drawn, objects) if drawn else []
-    parts = PageParts(page.number, page.label or "", objects.height)
-    parts.unread = objects.unread
-    parts.is_damaged, count = objects.is_damaged, sum(len(word.text) for word in words)
+    parts = PageParts(page.number, objects, page.label or "")
+    count = sum(len(word.text) for word in words)
     parts.hidden = sum(len(word.text) for word in drawn) - count
     parts.unknown = sum(word.text.count(UNKNOWN) for word in words)
     words = [word for word in words if word.text.strip(UNKNOWN)]
-    parts.has_picture = bool(objects.pictures or objects.slanted)
-    is_picture = parts.has_picture and not words
+    is_picture = objects.has_picture and not words
     if (is_picture or 2 * parts.unknown > count > 0) and is_installed("rapidocr"):
         words = drawing.recognised_words(page, objects.width)
         parts.recognised, parts.unknown = True, 0
@@ -363,9 +357,9 @@ def parts_of(page: Any) -> PageParts:
         tables = _ruled(turned, side)
         taken |= {word for table in tables for word in table.words}
         parts.turned.append(([word for word in side if word not in taken], tables))
-    lines = lines_of(parts.words)
-    parts.top = [line for line in lines if line.bottom < _TOP * parts.height][:_ROWS]
-    parts.bottom = [line for line in reversed(lines) if line.top > _BOTTOM * parts.height][:_ROWS]
+    lines, top, bottom = lines_of(parts.words), _TOP * objects.height, _BOTTOM * objects.height
+    parts.top = [line for line in lines if line.bottom < top][:_ROWS]
+    parts.bottom = [line for line in reversed(lines) if line.top > bottom][:_ROWS]
     return parts
 
 
@@ -398,7 +392,7 @@ def blocks_of(
         side: list[Block] = []
         own = gutters if words is upright else []
         for flow in _reading_order([word for line in rest for word in line.words], tables, own):
-            for note in _without_notes(flow, parts.height, usual):
+            for note in _without_notes(flow, parts.objects.height, usual):
                 notes += _paragraphs(note, lexicon)
             _add(side, _blocks(flow, lexicon), lexicon)
         blocks += _with_captions(side)
