@@ -67,9 +67,8 @@ def _delete_content(database: Database, corpus: str) -> Row:
 def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     """Delete the document of that id or title, or all documents of that source.
 
-    A source is a file as it was loaded (a relative path works) or the name of a data set; a
-    document that has others, too, stays under these. Raises CorpusError where nothing, or more than
-    one document of that title, is found.
+    A source is a file as loaded (a relative path works) or a data set's name; a document that has
+    others stays under these. Raises CorpusError where nothing, or several of a title, is found.
     """
     found = _find(database, corpus, document)
     shared = [row for row in found if row["by"] == "source" and len(row["sources"]) > 1]

@@ -67,8 +67,7 @@ class _State(NamedTuple):
 def take_out_hidden(page: BeautifulSoup) -> int:
     """Remove what is hidden from a page, and return how many parts with a text that was.
 
-    Hidden is what attributes and the page's own styles say. Closed `details` stay, which a reader
-    opens. What other files say is not known.
+    Only attributes and the page's own styles count. Closed `details`, which a reader opens, stay.
     """
     styles, whole = _styles(page), cache(partial(_whole, page))
     paper = "" if page.find("link", rel="stylesheet") else "fff"

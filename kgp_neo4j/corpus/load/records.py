@@ -171,8 +171,7 @@ def _check(value: Any, name: str, where: str) -> None:
 def _table(records: Sequence[dict[str, Any]], caption: str, where: str) -> SourceTable:
     """Return records as a table: one row each, one column for each name that any of them has.
 
-    Raises InputError for more names or cells than a table may have, and for texts that are not
-    Unicode.
+    Raises InputError for too many names or cells, and for texts that are not Unicode.
     """
     rows = [{name: _text(each) for name, each in _members(record)} for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))

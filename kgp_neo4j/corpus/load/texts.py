@@ -49,9 +49,8 @@ def decoded(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and what was assumed about its encoding.
 
-    That is the one of its byte order mark, else the one `declared`, else UTF-8, else a guess. Of
-    prose from right to left, lines that stand as they look from the left are turned. Raises
-    InputError for bytes that are no text.
+    That is the one of its byte order mark, else `declared`, else UTF-8, else a guess. Lines of
+    prose from right to left that stand as they look are turned. Raises InputError for no text.
     """
     from bs4.dammit import EncodingDetector
 

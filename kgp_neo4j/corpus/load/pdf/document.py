@@ -40,9 +40,8 @@ _NEIGHBOURS = 4
 def read_pdf(path: Path, data: bytes) -> SourceDocument:
     """Return a PDF file as a document with pages and tables.
 
-    Pages that cannot be read, or are pictures without text, stay in it, empty, and are named in
-    `left_out`. Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without
-    any text.
+    Pages that cannot be read, or are pictures without text, stay in it, empty, named in `left_out`.
+    Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without any text.
     """
     where = shown(path)
     if not data:
