@@ -52,14 +52,13 @@ _Style: TypeAlias = Mapping[str, str]
 
 class _State(NamedTuple):
     """What holds for the text within a tag: `behind` is the colour of the background, `part` the
-    identity of the outermost hidden tag, `around` the state around the tag.
+    identity of the outermost hidden tag, 0 where it is seen, `around` the state around the tag.
     """
 
     name: str
     style: _Style
     behind: str
     is_gone: bool = False
-    is_unseen: bool = False
     part: int = 0
     around: Any = None
 
@@ -77,7 +76,7 @@ def take_out_hidden(page: BeautifulSoup) -> int:
         tag, state = waiting.pop()
         for child in list(tag.contents):
             if not isinstance(child, Tag):
-                if state.is_unseen and type(child) is NavigableString:
+                if state.part and type(child) is NavigableString:
                     parts.update({state.part} if is_visible(child.extract()) else ())
                 continue
             while child.name in _ENDED_BY.get(state.name, ()):
@@ -105,8 +104,8 @@ def _within(state: _State, tag: Tag, own: _Style, is_gone: bool) -> _State:
     is_unseen = is_gone or style["visibility"] in ("hidden", "collapse")
     is_unseen = is_unseen or _colour(style["color"]) in ("clear", behind or "?")
     is_unseen = is_unseen or _is_none(style["font-size"])
-    part = state.part or id(tag)
-    return _State(tag.name, style, behind, is_gone, is_unseen, part if is_unseen else 0, state)
+    part = (state.part or id(tag)) if is_unseen else 0
+    return _State(tag.name, style, behind, is_gone, part, state)
 
 
 def _whole(page: BeautifulSoup) -> set[int]:
