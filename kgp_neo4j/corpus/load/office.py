@@ -14,10 +14,9 @@ from zipfile import BadZipFile, ZipFile
 from kgp_neo4j.corpus.load.contents import Blocks, given_title
 from kgp_neo4j.corpus.load.grid import captioned, table_of
 from kgp_neo4j.corpus.load.notation import bare, linear, raised
-from kgp_neo4j.corpus.load.odf import read_open_document
+from kgp_neo4j.corpus.load.office_texts import read_open_document, read_word
 from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.texts import decoded
-from kgp_neo4j.corpus.load.word import read_word
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.text.safe import seen
 from kgp_neo4j.types.corpus import SourceDocument
