@@ -162,7 +162,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
 def _number(words: Sequence[str], at: int) -> tuple[float, int]:
     """Return the number that begins at a word, and where its words end: `at` where none does."""
     word = words[at]
-    if word[0].isdigit() and word[-1].isdigit():
+    if word[0].isdecimal() and word[-1].isdecimal():
         hours, _, minutes = word.replace(",", "").partition(":")
         value = float(hours) + float(minutes or 0) / 60
     elif word in _NAMED:

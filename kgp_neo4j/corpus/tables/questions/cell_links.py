@@ -87,7 +87,7 @@ def _link_numbers(links: Links, grid: Grid) -> None:
     for at, word in enumerate(words):
         if (value := _number(words, at)) is not None:
             links.number_places[at] = value
-        if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
+        if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdecimal():
             wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
             links.cells.insert(0, Link(wanted, at - 1, at + 1))
     for at, value in list(links.number_places.items())[:_MOST_NUMBERS]:
