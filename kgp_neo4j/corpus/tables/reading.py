@@ -6,29 +6,36 @@ most need no language model.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
 from kgp_neo4j.corpus.tables import pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
-from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
+from kgp_neo4j.corpus.tables.look_up import (
+    Context,
+    by_words,
+    each,
+    joined,
+    nothing,
+    phrases_of,
+    plural,
+    resolve,
+    unsure,
+)
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure
 from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
-from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-_LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
+_LOOK_UPS: dict[str, Callable[[Context], StructuralAnswer | None]] = {
     "page": pages.look_up,
     "table": tables.look_up,
-    "column": tables.look_up_part,
-    "row": tables.look_up_part,
-    "cell": tables.look_up_part,
+    **dict.fromkeys(("column", "row", "cell"), tables.look_up_part),
     "tables": tables.look_up_list,
     "mentions": pages.look_up_mentions,
     "count": tables.count,
@@ -92,7 +99,14 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
         return _from_tables(context, context.tables, write)
     if context.pages:
         return _from_pages(context, write)
-    return _from_any_table(context, write)
+    if context.figure is not None and context.figure.sure:
+        return context.figure
+    # The question names no table: the one that its words fit.
+    every = context.library.tables(context.documents)
+    if fitting := by_words(context.library, context.references.rest, every, only=True):
+        return _from_tables(context, fitting, write)
+    many = plural(len(every), "table")
+    return unsure(f"the question names no page or table that could be told ({many} there)")
 
 
 def _from_tables(
@@ -126,17 +140,6 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
         return answer
     doubt = "the page is shown; to answer this from its text needs a language model"
     return replace(shown, text="", values=(), sure=False, confidence=0.0, doubt=doubt)
-
-
-def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
-    """Find the table that the question's words fit, where it names none, and answer from it."""
-    if context.figure is not None and context.figure.sure:
-        return context.figure
-    every = context.library.tables(context.documents)
-    if fitting := by_words(context.library, context.references.rest, every, only=True):
-        return _from_tables(context, fitting, write)
-    many = plural(len(every), "table")
-    return unsure(f"the question names no page or table that could be told ({many} there)")
 
 
 def _figure(context: Context) -> StructuralAnswer | None:
