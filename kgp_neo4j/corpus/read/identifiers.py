@@ -235,10 +235,8 @@ def _has_name(given: str, last: str) -> Callable[[str], bool]:
     def has(text: str) -> bool:
         before = [match[1] or "" for match in pattern.finditer(text)]
         # "Mrs Keller", "J. R. Keller" and "the widow Keller" may be meant; "Hanna Keller" is not.
-        return bool(before) and (
-            given in text.lower()
-            or any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
-        )
+        free = any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
+        return bool(before) and (free or given in text.lower())
 
     return has
 
@@ -255,10 +253,7 @@ class Identified(NamedTuple):
     near: tuple[str, ...] = ()
 
     def told(self, answer: Answer) -> Answer:
-        """Return an answer from the passages to read with the others, and with what is missing.
-
-        What the offline reader found is no answer where the question names what is nowhere.
-        """
+        """Return an answer with the other passages; the reader has none where a name is nowhere."""
         notes = (f"Did you mean {' or '.join(self.near)}?",) if self.near else ()
         reading = answer.reading
         if self.missing and not answer.from_structure:
@@ -267,20 +262,15 @@ class Identified(NamedTuple):
             elif reading is not None:
                 reading = replace(reading, text="", kind="none", spans=(), stated=False)
                 answer = replace(answer, text="", stated=False, reading=reading)
-        return replace(
-            answer,
-            passages=(*answer.passages, *self.left.passages),
-            paths=(*answer.paths, *self.left.paths),
-            notes=(*answer.notes, *notes),
-            missing=self.missing,
-        )
+        passages = (*answer.passages, *self.left.passages)
+        paths, notes = (*answer.paths, *self.left.paths), (*answer.notes, *notes)
+        return replace(answer, passages=passages, paths=paths, notes=notes, missing=self.missing)
 
 
 def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) -> Identified:
     """Return what was found, with the passages first that have what the question names.
 
-    Whether anything in the corpus has it is asked of its full-text index, once for all. `names` are
-    words with capitals in English.
+    Of the whole corpus its full-text index is asked, once; `names` have capitals in English.
     """
     nothing = replace(found, passages=(), paths=())
     asked = identifiers_of(found.question.text, names=names) if found.passages else []
@@ -309,11 +299,8 @@ def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) 
 
     def only(ids: Iterable[str]) -> Retrieval:
         ordered = dict.fromkeys(ids)
-        return replace(
-            found,
-            passages=tuple(known[id_] for id_ in ordered),
-            paths=tuple(paths[id_] for id_ in ordered),
-        )
+        passages = tuple(known[id_] for id_ in ordered)
+        return replace(found, passages=passages, paths=tuple(paths[id_] for id_ in ordered))
 
     return Identified(
         only(kept),
