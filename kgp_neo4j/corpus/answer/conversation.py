@@ -45,10 +45,8 @@ class Conversation:
     def __init__(
         self, pipeline: Pipeline, *, trace: bool = False, history: Sequence[Said] = ()
     ) -> None:
-        self._pipeline = pipeline
-        self._history = list(history)
+        self._pipeline, self._trace, self._history = pipeline, trace, list(history)
         self.corpus = pipeline.corpus
-        self._trace = trace
         self.turns: list[Turn] = []
         self.sources: list[Passage] = []
 
@@ -60,13 +58,12 @@ class Conversation:
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)
         support = sources(answer)
-        numbers = self._numbers()
-        self.sources += [passage for passage in support if passage.id not in numbers]
+        known = self._numbers()
+        self.sources += [passage for passage in support if passage.id not in known]
         numbers = self._numbers()
         kept = [Source(numbers[p.id], p.id, p.title, p.section, p.name) for p in support]
-        turn = Turn(text, question, answer, tuple(kept))
-        self.turns.append(turn)
-        return turn
+        self.turns.append(Turn(text, question, answer, tuple(kept)))
+        return self.turns[-1]
 
     def _numbers(self) -> dict[str, int]:
         return {passage.id: number for number, passage in enumerate(self.sources, 1)}

@@ -134,13 +134,11 @@ def _with_names(text: str, history: Sequence[Said]) -> str:
         pronoun, behind = match.group().lower(), words(text[match.end() :])[:1]
         before = text[: match.start()]
         kind = _KIND_OF[pronoun]
-        if _NOUN.search(before):
-            return str(match.group())
         # One name cannot be both "he" and "it".
-        taken = {name for name, known in used.items() if known != kind}
+        taken = {"", *(name for name, known in used.items() if known != kind)}
         names = [name for turn in reversed(history) for name in turn.meant_by(kind)]
-        name = next((name for name in names if name and name not in taken), "")
-        if not name:
+        name = next((name for name in names if name not in taken), "")
+        if not name or _NOUN.search(before):
             return str(match.group())
         used[name] = kind
         if pronoun in _OWNING or (pronoun == "her" and behind and behind[0] not in FUNCTION_WORDS):
@@ -172,10 +170,8 @@ def _with_other(last: Said, at: str, other: str) -> str:
             return str(_YEAR.sub(other, question))
         return f"{question.rstrip(' ?.!')} {at.lower() or 'in'} {other}?"
     named = [rf"(?i)(?:\b(?:the|an?)\s+)?{regex.escape(name)}" for name in last.names()]
-    patterns = [*named, _NOUN.pattern]
-    if at:
-        patterns = [rf"(?<=\b{at.lower()}\s)(?:the\s+)?(?:{_NAME.pattern}|\p{{Ll}}+)"]
-    for pattern in patterns:
+    place_of = rf"(?<=\b{at.lower()}\s)(?:the\s+)?(?:{_NAME.pattern}|\p{{Ll}}+)"
+    for pattern in [place_of] if at else [*named, _NOUN.pattern]:
         if place := regex.search(pattern, question):
             return question[: place.start()] + other + question[place.end() :]
     return f"{question.rstrip(' ?.!')}{f' {at.lower()}' if at else ', of'} {other}?"

@@ -175,7 +175,7 @@ def _against(question: str, reply: Parsed, given: str) -> str:
     evidence = Evidence(question, passages, None)
     for claim in reply.claims:
         support = evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
-        if support.against:
+        if not support.carried:
             why = evidence.unjudged(claim.text)
             return f"not checked: {why}" if why else f"not carried: {support.against}"
     return ""
