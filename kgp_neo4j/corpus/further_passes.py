@@ -18,13 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import regex
 
-from kgp_neo4j.corpus.answer.prompt import (
-    TASK,
-    TOKENS,
-    passage_block,
-    selection_prompt,
-    thought_prompt,
-)
+from kgp_neo4j.corpus.answer import prompt
 from kgp_neo4j.corpus.answer.reply import without_citations
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -82,9 +76,9 @@ class Reranked(PassageRetriever):
 
 def select(model: LanguageModel, question: str, passages: Sequence[Passage]) -> list[int]:
     """Return the places of the passages that a model selects, the most useful first."""
-    make = partial(selection_prompt, question)
-    blocks = [passage_block(number, passage) for number, passage in enumerate(passages, 1)]
-    reply, shown = reply_with_passages(model, TASK, make, blocks, tokens=TOKENS["selection"])
+    make, tokens = partial(prompt.selection_prompt, question), prompt.TOKENS["selection"]
+    blocks = [prompt.passage_block(number, passage) for number, passage in enumerate(passages, 1)]
+    reply, shown = reply_with_passages(model, prompt.TASK, make, blocks, tokens=tokens)
     if reply.finish in ("refused", "empty"):
         return []
     numbers = map(int, _NUMBER.findall(without_reasoning(reply.text)))
@@ -175,9 +169,10 @@ class Ircot:
 
     def _think(self, question: str, gathered: _Gathered, thoughts: list[str]) -> str:
         """Return the next sentence of the reasoning; empty where the model writes none."""
-        make, tokens = partial(thought_prompt, question, thoughts), TOKENS["thought"]
-        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
-        reply, _ = reply_with_passages(self.model, TASK, make, blocks, tokens=tokens)
+        make, tokens = partial(prompt.thought_prompt, question, thoughts), prompt.TOKENS["thought"]
+        read = (passage for passage, _ in gathered.values())
+        blocks = [prompt.passage_block(number, passage) for number, passage in enumerate(read, 1)]
+        reply, _ = reply_with_passages(self.model, prompt.TASK, make, blocks, tokens=tokens)
         text = without_citations(neutral(without_reasoning(reply.text))).strip(" -*>\t\n")
         line = text.split("\n")[0].rstrip(" -*>\t")
         if not line or reply.finish in ("refused", "empty"):

@@ -13,16 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
-from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
+from kgp_neo4j.corpus.answer.conversation import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.traces import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.read.by_sentence import (
-    asks_for_an_account,
-    asks_for_an_overview,
-    is_in_latin_script,
-    nearest_sentences,
-)
+from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -150,15 +145,15 @@ class ReaderAnswerer:
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         if not self._knows_language(evidence):
-            nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
+            nearest = by_sentence.nearest_sentences(evidence.question, evidence.passages[:_FIRST])
             none = "no sentence has words of the question"
             which = "these sentences come nearest" if nearest else none
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
             text = nearest[0].text if nearest else ""
             return replace(evidence, text=text, sentences=nearest, notes=notes)
         reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
-        whole = asks_for_an_overview(evidence.question)
-        account = reading.kind != "none" and asks_for_an_account(evidence.question)
+        whole = by_sentence.asks_for_an_overview(evidence.question)
+        account = reading.kind != "none" and by_sentence.asks_for_an_account(evidence.question)
         if reading.sentences and (whole or account):
             best = reading.sentences[0]
             reading = replace(
@@ -173,8 +168,8 @@ class ReaderAnswerer:
         texts = [passage.text[:_LOOKED_AT] for passage in evidence.passages[:_FIRST]]
         return self.reader is not None or (
             self.language == DEFAULT_LANGUAGE
-            and is_in_latin_script(evidence.question)
-            and any(map(is_in_latin_script, texts))
+            and by_sentence.is_in_latin_script(evidence.question)
+            and any(map(by_sentence.is_in_latin_script, texts))
         )
 
     def open(self) -> None:

@@ -97,8 +97,8 @@ class PassageRetriever:
         if not states:
             raise no_corpus(self.corpus)
         state = states[0]
-        connected: Sequence[str] = state["connected"]
         self._complete = state["complete"]
+        connected: Sequence[str] = state["connected"]
         agent = self._requested_agent
         default = self.method == "kgp" and agent is None and self.settings.algorithm == "beam"
         missing = [each for each in self._required_graphs(connected) if each not in connected]

@@ -1,7 +1,7 @@
 """Checks each claim of a reply against the passages cited; an unsupported one stays, marked."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import chain, combinations, pairwise
@@ -16,7 +16,7 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import is_in_another
 from kgp_neo4j.text.values import NUMBERS, ORDINALS
 from kgp_neo4j.text.words import content_words, stem, words
-from kgp_neo4j.types.corpus import Answer, Passage, Statement
+from kgp_neo4j.types.corpus import Passage, Statement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -312,7 +312,6 @@ def _key(word: str) -> str:
 MARK, UNJUDGED = "[not in the evidence]", "[not checked: in another language]"
 #: Other passages that are tried where those that a claim cites do not support it.
 _TRIED = 4
-_NUMBERED = regex.compile(r"\[(\d{1,9})\]")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ")", "”", '"', "'")
 _YES_OR_NO = frozenset(("yes", "no", "true", "false", "是", "否", "不是", "对"))
 
@@ -341,20 +340,6 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
         text += f"{statement.text} {marks}"
         text += " " if statement.text.endswith(_ENDS) else "\n"
     return text.strip()
-
-
-def recounted(answer: Answer, marks: Mapping[int, str]) -> Answer:
-    """Return an answer with other marks for its passages' numbers: in a model's text, in notes."""
-
-    def anew(text: str) -> str:
-        return str(_NUMBERED.sub(lambda found: marks.get(int(found[1]), found[0]), text))
-
-    return replace(
-        answer,
-        text=anew(answer.text) if answer.by == "model" else answer.text,
-        statements=tuple(replace(each, note=anew(each.note)) for each in answer.statements),
-        notes=tuple(map(anew, answer.notes)),
-    )
 
 
 class _Check:

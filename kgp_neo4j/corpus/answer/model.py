@@ -4,16 +4,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgp_neo4j.corpus.answer import prompt
 from kgp_neo4j.corpus.answer.check import Evidence, check
 from kgp_neo4j.corpus.answer.names import Ask
-from kgp_neo4j.corpus.answer.prompt import (
-    TASK,
-    TOKENS,
-    grammar_for,
-    passage_block,
-    prompt_for,
-    without_prompt,
-)
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.read.reader import passages_to_read
 from kgp_neo4j.llm.call import reply_with_passages
@@ -73,16 +66,16 @@ def answer_with_model(
     worth = worth or {}
     least = min(worth.values(), default=0.0) - 1
     best = sorted(shown, key=lambda passage: -worth.get(passage.id, least))
-    blocks = [passage_block(number[passage.id], passage) for passage in best]
+    blocks = [prompt.passage_block(number[passage.id], passage) for passage in best]
     line = {block: shown.index(passage) for block, passage in zip(blocks, best, strict=True)}
 
     def make(texts: Sequence[str]) -> str:
         ordered = sorted(texts, key=line.__getitem__)
-        return prompt_for(question, ordered, form, alone=not blocks, abstains=abstains)
+        return prompt.prompt_for(question, ordered, form, alone=not blocks, abstains=abstains)
 
-    grammar = grammar_for(form, [number[each.id] for each in shown], abstains=abstains)
-    options = ReplyOptions(tokens=TOKENS[form], grammar=grammar, on_text=on_text)
-    reply, fitting = reply_with_passages(model, TASK, make, blocks, **options)
+    grammar = prompt.grammar_for(form, [number[each.id] for each in shown], abstains=abstains)
+    options = ReplyOptions(tokens=prompt.TOKENS[form], grammar=grammar, on_text=on_text)
+    reply, fitting = reply_with_passages(model, prompt.TASK, make, blocks, **options)
     notes: list[str] = []
     if dropped := sorted(number[passage.id] for passage in best[fitting:]):
         few = f"{len(dropped)} of {len(shown)} passages did not fit into the model's context"
@@ -92,7 +85,7 @@ def answer_with_model(
         return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]))
     broken = reply.finish == "length"
     known = "\n".join(passage.text for passage in best[:fitting])
-    parsed = parse_reply(without_prompt(reply.text), form, known, cut=broken)
+    parsed = parse_reply(prompt.without_prompt(reply.text), form, known, cut=broken)
     if broken:
         rest = ": what it began last is left out" if parsed.claims else " before it said anything"
         notes.append(f"The model's reply was cut off{rest}.")

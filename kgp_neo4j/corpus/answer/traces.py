@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, get_type_hints
 
 import msgspec
+import regex
 
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
@@ -34,6 +35,7 @@ _STEP = ("edge", "reason", "match", "inherited", "judged")
 #: The edges of passages given with the question, and of those no longer in the corpus.
 _GIVEN, _GONE = "given", "gone"
 _TITLE, _LISTED = 60, 8
+_NUMBERED = regex.compile(r"\[(\d{1,9})\]")
 #: Words that traces are sought with at most, and characters of one.
 _MOST_WORDS, _LONGEST_WORD = 20, 100
 
@@ -172,6 +174,20 @@ class Replay:
     gone: tuple[str, ...] = ()
 
 
+def recounted(answer: Answer, marks: Mapping[int, str]) -> Answer:
+    """Return an answer with other marks for its passages' numbers: in a model's text, in notes."""
+
+    def anew(text: str) -> str:
+        return str(_NUMBERED.sub(lambda found: marks.get(int(found[1]), found[0]), text))
+
+    return replace(
+        answer,
+        text=anew(answer.text) if answer.by == "model" else answer.text,
+        statements=tuple(replace(each, note=anew(each.note)) for each in answer.statements),
+        notes=tuple(map(anew, answer.notes)),
+    )
+
+
 def with_trace(database: Database, answer: Answer) -> Answer:
     """Store the traversal of an answer (`store`); return the answer with it and its query."""
     answer = replace(answer, trace=store(database, answer))
@@ -268,8 +284,6 @@ def explain(database: Database, trace: str) -> Replay:
     shown = cited_parts(answer.structural) if structural else there_yet
     answer = replace(answer, browser=browser_link(database.connection, shown))
     if gone:
-        from kgp_neo4j.corpus.answer.check import recounted
-
         marks = dict.fromkeys(range(1, len(titles) + 1), "[?]")
         marks |= {visit.rank or 0: f"[{at}]" for at, visit in enumerate(there, 1)}
         answer = recounted(answer, marks)

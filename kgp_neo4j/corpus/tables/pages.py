@@ -101,7 +101,11 @@ def _hits(context: Context) -> tuple[str, list[_Hit]]:
         bare = re.sub(r"^(?:the|a|an|any)\s+", "", phrase, flags=re.IGNORECASE)
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
     for attempt in dict.fromkeys(filter(None, tries)):
-        pattern = _phrase(attempt)
+        # As whole words: in any case, over any white space.
+        parts = r"(?:\s|\\?\||\*)+".join(map(re.escape, attempt.split()))
+        before = r"(?<![^\W_])" if attempt[:1].isalnum() else ""
+        after = r"(?![^\W_])" if attempt[-1:].isalnum() else ""
+        pattern = re.compile(before + parts + after, re.IGNORECASE)
         words = sorted(set(re.findall(r"[^\W_]+", attempt.lower()))) or [attempt.lower()]
         hits = []
         for page in context.library.pages(context.paged, words=words):
@@ -136,14 +140,6 @@ def _where(context: Context, hits: list[_Hit]) -> str:
         + (f" of {title}" if several else "")
         for title, numbers in by_document.items()
     )
-
-
-def _phrase(words: str) -> re.Pattern[str]:
-    """Return a pattern for a phrase as whole words: in any case, over any white space."""
-    parts = r"(?:\s|\\?\||\*)+".join(map(re.escape, words.split()))
-    before = r"(?<![^\W_])" if words[:1].isalnum() else ""
-    after = r"(?![^\W_])" if words[-1:].isalnum() else ""
-    return re.compile(before + parts + after, re.IGNORECASE)
 
 
 #: Rows of a table that are shown beside others, and things compared, at most.

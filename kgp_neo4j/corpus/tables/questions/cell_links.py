@@ -162,8 +162,9 @@ def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
 
 #: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
-#: Letters of a cell's word at least, and those at its end in which a longer word may differ.
-_SHORTEST, _ENDING = 5, 2
+#: Letters of a cell's word at least, and those at its end in which a longer word may differ;
+#: letters of a code (W, ITA) at most.
+_SHORTEST, _ENDING, _CODE = 5, 2, 3
 
 
 @dataclass(slots=True)
@@ -236,8 +237,8 @@ def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
     for at, word in enumerate(words):
         if word in STOP:
             continue
-        for column, codes in enumerate(grid.codes, 1):
-            for code in codes:
+        for column, codes in enumerate(grid.folded, 1):
+            for code in codes if all(len(c) <= _CODE and c.isalpha() for c in codes) else ():
                 if word.startswith(code) and word != code:
                     condition = Condition(column, "=", texts=codes[code], wording=word)
                     yield Link(condition, at, at + 1, False, 0.6)
