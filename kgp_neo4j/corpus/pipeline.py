@@ -335,15 +335,13 @@ class Pipeline:
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         """Answer a question without parts, once more where what it cites has changed meanwhile."""
-        answer = self._ask_once(question, type_, on_text)
+        answer = self._attempt(question, type_, on_text)
         texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
         there = read_passages(self.database, texts) if texts else {}
         same = texts == {key: each.text for key, each in there.items()}
-        return answer if same else self._ask_once(question, type_, on_text)
+        return answer if same else self._attempt(question, type_, on_text)
 
-    def _ask_once(
-        self, question: str, type_: QuestionType | None, on_text: OnText | None
-    ) -> Answer:
+    def _attempt(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)

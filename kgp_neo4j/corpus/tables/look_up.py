@@ -201,9 +201,7 @@ def _listed(tables: Sequence[TableOutline]) -> str:
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-def _chosen(
-    context: Context, ref: TableRef, tables: Sequence[TableOutline]
-) -> Sequence[TableOutline]:
+def _chosen(context: Context, ref: TableRef, tables: list[TableOutline]) -> list[TableOutline]:
     library, rest = context.library, context.references.rest
     by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
     if ref.number:

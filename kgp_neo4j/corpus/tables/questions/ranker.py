@@ -324,9 +324,7 @@ class Ranker:
         known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
         return np.asarray(self.weights["headers"][known].sum(axis=0))
 
-    def judge(
-        self, links: Links, grid: Grid, readings: Sequence[Candidate]
-    ) -> tuple[Candidate, float]:
+    def judge(self, links: Links, grid: Grid, readings: list[Candidate]) -> tuple[Candidate, float]:
         """Return the best plan of the answer likeliest by all, and how likely that is right."""
         # Plans with one answer are one group.
         answers = [tuple(sorted(v.casefold() for v in each.result.values)) for each in readings]
