@@ -355,10 +355,10 @@ class Pipeline:
                 loading.start()
                 english = getattr(self._offline, "language", "") == DEFAULT_LANGUAGE
                 retrieved = self.retrieve(question)
-                found = identify(self.database, self.corpus, retrieved, names=english)
+                found, told = identify(self.database, self.corpus, retrieved, names=english)
                 loading.join()
-                tell("passages", lambda: found.retrieval)
-                answer = found.told(self.answer(found.retrieval, structural, on_text))
+                tell("passages", lambda: found)
+                answer = told(self.answer(found, structural, on_text))
                 shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
