@@ -43,7 +43,7 @@ def command(trace: str | None, corpus: str | None, show: int) -> None:
 
 def _told(made: Replay, show: int) -> None:
     """Print a replay, hop by hop."""
-    from kgp_neo4j.corpus.answer.shown_queries import show_trace
+    from kgp_neo4j.corpus.answer.traces import show_trace
     from kgp_neo4j.show.terminal import print_said
 
     answer = made.answer

@@ -182,10 +182,8 @@ class Corpus(Store):
         try:
             (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=chosen)
             if not made["nodes"]:
-                raise CorpusError(
-                    f"there are no passages in a corpus named {corpus!r}",
-                    hint="`kgp-neo4j corpora` lists the corpora; `kgp-neo4j load` fills one.",
-                )
+                hint = "`kgp-neo4j corpora` lists the corpora; `kgp-neo4j load` fills one."
+                raise CorpusError(f"there are no passages in a corpus named {corpus!r}", hint=hint)
             within = database.connection.database
             client = GraphDataScience(
                 database.driver, database=within, arrow=False, show_progress=False

@@ -13,18 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
-from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
+from kgp_neo4j.corpus.answer.conversation import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
-from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
+from kgp_neo4j.corpus.answer.traces import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.listing import require_corpus
+from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
-from kgp_neo4j.corpus.read.question_form import (
-    asks_for_an_account,
-    asks_for_an_overview,
-    is_in_latin_script,
-)
-from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.corpus.traverse.paths import read_passages
@@ -150,15 +145,15 @@ class ReaderAnswerer:
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         if not self._knows_language(evidence):
-            nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
+            nearest = by_sentence.nearest_sentences(evidence.question, evidence.passages[:_FIRST])
             none = "no sentence has words of the question"
             which = "these sentences come nearest" if nearest else none
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
             text = nearest[0].text if nearest else ""
             return replace(evidence, text=text, sentences=nearest, notes=notes)
         reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
-        whole = asks_for_an_overview(evidence.question)
-        account = reading.kind != "none" and asks_for_an_account(evidence.question)
+        whole = by_sentence.asks_for_an_overview(evidence.question)
+        account = reading.kind != "none" and by_sentence.asks_for_an_account(evidence.question)
         if reading.sentences and (whole or account):
             best = reading.sentences[0]
             reading = replace(
@@ -173,8 +168,8 @@ class ReaderAnswerer:
         texts = [passage.text[:_LOOKED_AT] for passage in evidence.passages[:_FIRST]]
         return self.reader is not None or (
             self.language == DEFAULT_LANGUAGE
-            and is_in_latin_script(evidence.question)
-            and any(map(is_in_latin_script, texts))
+            and by_sentence.is_in_latin_script(evidence.question)
+            and any(map(by_sentence.is_in_latin_script, texts))
         )
 
     def open(self) -> None:
@@ -296,10 +291,14 @@ class Pipeline:
         _ = self.retriever.encoder
         self._open_reader()
 
+    @property
+    def _offline(self) -> object:
+        """The offline reader, which answers alone or beside a model, where there is one."""
+        return getattr(self.answerer, "offline", self.answerer)
+
     def _open_reader(self) -> None:
-        reading = getattr(self.answerer, "offline", self.answerer)
-        if isinstance(reading, ReaderAnswerer):
-            reading.open()
+        if isinstance(self._offline, ReaderAnswerer):
+            self._offline.open()
 
     def ask(
         self, question: str, *, type_: QuestionType | None = None, on_text: OnText | None = None
@@ -326,24 +325,23 @@ class Pipeline:
         answers = list[Answer]()
         # Of a difference the second question stands first in its words.
         order = -1 if asked.differs else 1
+        said = list[Said]()
         for part in asked.questions[::order]:
-            said = [
-                Said(a.question, a.text, tuple(p.title for p in a.passages[:1])) for a in answers
-            ]
-            answers.append(self._ask(by_rules(part, said), None, on_text))
+            answer = self._ask(by_rules(part, said), None, on_text)
+            answers.append(answer)
+            titles = tuple(passage.title for passage in answer.passages[:1])
+            said.append(Said(answer.question, answer.text, titles))
         return joined(question, asked, answers[::order])
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         """Answer a question without parts, once more where what it cites has changed meanwhile."""
-        answer = self._ask_once(question, type_, on_text)
+        answer = self._attempt(question, type_, on_text)
         texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
         there = read_passages(self.database, texts) if texts else {}
         same = texts == {key: each.text for key, each in there.items()}
-        return answer if same else self._ask_once(question, type_, on_text)
+        return answer if same else self._attempt(question, type_, on_text)
 
-    def _ask_once(
-        self, question: str, type_: QuestionType | None, on_text: OnText | None
-    ) -> Answer:
+    def _attempt(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)
@@ -355,28 +353,20 @@ class Pipeline:
                 # The first question waits for the reader no longer than for the passages.
                 loading = threading.Thread(target=self._open_reader, daemon=True)
                 loading.start()
-                found = identify(
-                    self.database, self.corpus, self.retrieve(question), names=self._knows_english
-                )
+                english = getattr(self._offline, "language", "") == DEFAULT_LANGUAGE
+                retrieved = self.retrieve(question)
+                found, told = identify(self.database, self.corpus, retrieved, names=english)
                 loading.join()
-                tell("passages", lambda: found.retrieval)
-                answer = found.told(self.answer(found.retrieval, structural, on_text))
+                tell("passages", lambda: found)
+                answer = told(self.answer(found, structural, on_text))
                 shown = shown_passages(answer.paths)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
-        answer = replace(
-            answer,
-            seconds=answer.seconds + spent,
-            type=decision,
-            usage=usage if usage is not None and usage.calls else None,
-            browser=browser_link(self.database.connection, shown),
-        )
+        usage = usage if usage is not None and usage.calls else None
+        link = browser_link(self.database.connection, shown)
+        seconds = answer.seconds + spent
+        answer = replace(answer, seconds=seconds, type=decision, usage=usage, browser=link)
         return replace(answer, queries=queries_of(answer))
-
-    @property
-    def _knows_english(self) -> bool:
-        reading = getattr(self.answerer, "offline", self.answerer)
-        return getattr(reading, "language", "") == DEFAULT_LANGUAGE
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
@@ -391,12 +381,8 @@ class Pipeline:
         """Return the answer from retrieved passages, or the structural one where that wins."""
         began = time.perf_counter()
         sure = structural is not None and structural.sure and structural.found
-        answer = Answer(
-            retrieval.question.text,
-            self.corpus,
-            self.retriever.name,
-            **parts(retrieval, "passages", "paths", "notes", "settings"),
-        )
+        found = parts(retrieval, "passages", "paths", "notes", "settings")
+        answer = Answer(retrieval.question.text, self.corpus, self.retriever.name, **found)
         # Where pages and tables give a sure answer, no passage need be read.
         if retrieval.passages and not sure:
             encoder = self.retriever.encoder
@@ -415,10 +401,8 @@ class Pipeline:
         if type_ == "content":
             return TypeDecision("content", by="option"), None
         if type_ == "model" and self.meter is None:
-            raise ConfigurationError(
-                "no language model is there to decide the type of the question",
-                hint="Name one (--llm NAME), or leave --type out.",
-            )
+            what = "no language model is there to decide the type of the question"
+            raise ConfigurationError(what, hint="Name one (--llm NAME), or leave --type out.")
         (state,) = self.database.read("structure/structured", corpus=self.corpus)
         if type_ not in ("structural", "both") and not (state["pages"] or state["tables"]):
             return TypeDecision("content", reason="the corpus has no pages and no tables"), None
@@ -478,10 +462,7 @@ def make_pipeline(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Pipeline:
-    """Return the pipeline for these options (`PipelineOptions`), nothing loaded.
-
-    Raises ConfigurationError for options at odds.
-    """
+    """Return the pipeline of these `PipelineOptions`; ConfigurationError for options at odds."""
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
     meter = None if opened is None else MeteredModel(opened)
@@ -504,26 +485,20 @@ def make_retriever(
     check_choice("rerank", rerank, get_args(Rerank))
     method = options.get("method", "kgp")
     check_choice("method", method, get_args(Method))
-    if model is None and (method == "ircot" or rerank == "llm"):
-        wanted = "IRCoT reasons" if method == "ircot" else "this reranking is done"
-        raise ConfigurationError(
-            f"{wanted} with a language model, and none is named",
-            hint="Name one (--llm NAME), or choose another --method or --rerank.",
-        )
-    if method == "ircot" and rerank != "none":
-        raise ConfigurationError(
-            "IRCoT's passages are in the order of its thoughts",
-            hint="Leave --rerank out, or choose another method.",
-        )
-    if method == "ircot" and model is not None:
-        from kgp_neo4j.corpus.ircot import Ircot
-
-        settings = options.get("settings")
-        return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
-    if rerank == "none":
+    if method != "ircot" and rerank == "none":
         return PassageRetriever(database, corpus, **options)
-    from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr, select
+    from kgp_neo4j.corpus.further_passes import Ircot, Reranked, rank_by_mdr, select
 
-    if rerank == "llm" and model is not None:
+    if method != "ircot" and rerank == "mdr":
+        return Reranked(rerank, partial(rank_by_mdr, database, corpus), database, corpus, **options)
+    if model is None:
+        wanted = "IRCoT reasons" if method == "ircot" else "this reranking is done"
+        hint = "Name one (--llm NAME), or choose another --method or --rerank."
+        raise ConfigurationError(f"{wanted} with a language model, and none is named", hint=hint)
+    if method != "ircot":
         return Reranked(rerank, partial(select, model), database, corpus, **options)
-    return Reranked(rerank, partial(rank_by_mdr, database, corpus), database, corpus, **options)
+    if rerank != "none":
+        hint = "Leave --rerank out, or choose another method."
+        raise ConfigurationError("IRCoT's passages are in the order of its thoughts", hint=hint)
+    settings = options.get("settings")
+    return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)

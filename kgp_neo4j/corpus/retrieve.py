@@ -111,10 +111,9 @@ class PassageRetriever:
             )
         elif missing:
             edges = " --edges knn-mdr" if missing[0] == "mdr" else ""
-            raise CorpusError(
-                f"the corpus {self.corpus!r} has no {missing[0]} graph yet",
-                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}{edges}`.",
-            )
+            hint = f"Run `kgp-neo4j connect --corpus {self.corpus}{edges}`."
+            lacks = f"the corpus {self.corpus!r} has no {missing[0]} graph yet"
+            raise CorpusError(lacks, hint=hint)
         if "similarity" in connected and self.method != "bm25" and agent != "tfidf":
             self._encoder = load_encoder(state["encoder"])
         if agent is None:
@@ -179,8 +178,7 @@ class PassageRetriever:
         if self.method != "kgp":
             return () if self.method == "bm25" else ("similarity",)
         if self.settings.algorithm == "paper":
-            edge = self.settings.edges[0]
-            return (_GRAPHS[edge],) if edge in _GRAPHS else ()
+            return [_GRAPHS[edge] for edge in self.settings.edges[:1] if edge in _GRAPHS]
         if agent is None and "similarity" in connected:
             return ()
         return _NEEDED.get(agent or "", ("keywords",))
@@ -189,10 +187,8 @@ class PassageRetriever:
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:
     """Return the agent of that name; ConfigurationError for settings that do not suit it."""
     if settings.model is not None and name not in _TAKERS:
-        raise ConfigurationError(
-            f"the agent {name} takes no model",
-            hint=f"Leave --model out, or choose --agent {', '.join(_TAKERS)}.",
-        )
+        hint = f"Leave --model out, or choose --agent {', '.join(_TAKERS)}."
+        raise ConfigurationError(f"the agent {name} takes no model", hint=hint)
     match name:
         case "tfidf":
             return TfidfAgent()
@@ -205,8 +201,6 @@ def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> A
         case "llama":
             return LlamaAgent(settings, encoder)
     if encoder is None:
-        raise ConfigurationError(
-            f"the agent {name} needs a corpus with embeddings",
-            hint="Run `kgp-neo4j connect` with similarity edges, or use --agent tfidf.",
-        )
+        hint = "Run `kgp-neo4j connect` with similarity edges, or use --agent tfidf."
+        raise ConfigurationError(f"the agent {name} needs a corpus with embeddings", hint=hint)
     return LearnedAgent(encoder, settings.model) if name == "learned" else KnnAgent(encoder)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 
-from kgp_neo4j.corpus.answer.follow_up import Said, understood
+from kgp_neo4j.corpus.answer.conversation import Said, understood
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph

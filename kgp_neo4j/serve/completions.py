@@ -12,8 +12,7 @@ from typing import Any
 import regex
 from fastapi import APIRouter, Response
 
-from kgp_neo4j.corpus.answer.conversation import Conversation
-from kgp_neo4j.corpus.answer.follow_up import Said, by_rules
+from kgp_neo4j.corpus.answer.conversation import Conversation, Said, by_rules
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.job import tell

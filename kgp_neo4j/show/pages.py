@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
 
-from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
+from kgp_neo4j.corpus.answer.traces import browser_lines, queries_of
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.show.marks import marked_html, marked_sentence, marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree

@@ -174,7 +174,7 @@ def _print_structural(
     if (more := len(view.cells) - _CITATIONS) > 0:
         page.line(f"  ... and {more} more (--json has all)")
     for query in structural.queries if queries else ():
-        from kgp_neo4j.corpus.answer.shown_queries import browser_lines
+        from kgp_neo4j.corpus.answer.traces import browser_lines
 
         page.heading(f"Query (read-only): {query.name}")
         for line in browser_lines(query):

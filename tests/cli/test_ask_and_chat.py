@@ -15,8 +15,7 @@ from scripted_model import Scripted
 from terminal import Terminal
 
 from kgp_neo4j.corpus.answer.check import MARK
-from kgp_neo4j.corpus.answer.conversation import Conversation
-from kgp_neo4j.corpus.answer.follow_up import Said, by_rules, understood
+from kgp_neo4j.corpus.answer.conversation import Conversation, Said, by_rules, understood
 from kgp_neo4j.corpus.answer.traces import explain, remove
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.demo import SETTINGS

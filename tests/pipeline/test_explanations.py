@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup, Tag
 from graphs import rows
 
 from kgp_neo4j import Answer, Database, Passage, ReasoningPath
-from kgp_neo4j.corpus.answer.shown_queries import browser_lines
+from kgp_neo4j.corpus.answer.traces import browser_lines
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.show.mermaid import paths_mermaid

@@ -132,7 +132,15 @@ def test_words_are_linked_to_codes_and_to_words_that_begin_like_them() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["", "?", "ß" * 3000, "1 2 3 4 5 6 7 8 9 10", "how many a have the most x", "\x00\ud800"],
+    [
+        "",
+        "?",
+        "ß" * 3000,
+        "1 2 3 4 5 6 7 8 9 10",
+        "how many a have the most x",
+        "row ²",
+        "\x00\ud800",
+    ],
 )
 def test_odd_questions_and_tables_do_not_fail(grid: Grid, question: str) -> None:
     empty = [grid_of([], []), grid_of(["a"], []), grid_of(["", ""], [["", ""], ["x", ""]])]

@@ -14,8 +14,7 @@ from graphs import rows, snapshot, write_jsonl
 from small_graphs import PASSAGES, lighthouse
 
 from kgp_neo4j import Answer, Database, Passage, Question, ReasoningPath
-from kgp_neo4j.corpus.answer.traces import explain, remove, store, traces
-from kgp_neo4j.corpus.answer.visits import visits
+from kgp_neo4j.corpus.answer.traces import explain, remove, store, traces, visits
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load

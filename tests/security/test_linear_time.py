@@ -21,9 +21,9 @@ from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.pdf.letters import Word
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read import limits
+from kgp_neo4j.corpus.read.by_sentence import asks_for_an_account, asks_for_an_overview
 from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account, asks_for_an_overview
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
 from kgp_neo4j.environment.progress import bar

@@ -9,7 +9,7 @@ import openai
 import pytest
 from serving import Serving, serving
 
-from kgp_neo4j.corpus.answer.follow_up import Said
+from kgp_neo4j.corpus.answer.conversation import Said
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.completions import past_turns
 from kgp_neo4j.serve.service import Service

@@ -421,6 +421,10 @@ def test_what_is_unclear_is_not_decided(question: str, text: str) -> None:
     assert _decided(question, text) is None
 
 
+def test_a_sign_that_is_no_number_is_not_read_as_one() -> None:
+    assert _decided("May 9 m ² be let?", "Up to 12 m ² ¾ may be let.") == "yes"
+
+
 def test_a_sentence_about_something_else_decides_nothing() -> None:
     assert _decided("May I carry 25 kg?", "Up to 20 kg may be carried.", nothing=0.5) is None
 

@@ -1,13 +1,10 @@
-"""Checks each claim of a reply against the passages that it cites.
+"""Checks each claim of a reply against the passages cited; an unsupported one stays, marked."""
 
-A claim that the passages do not support stays in the answer, with a mark.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import regex
@@ -19,7 +16,7 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import is_in_another
 from kgp_neo4j.text.values import NUMBERS, ORDINALS
 from kgp_neo4j.text.words import content_words, stem, words
-from kgp_neo4j.types.corpus import Answer, Passage, Statement
+from kgp_neo4j.types.corpus import Passage, Statement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +49,7 @@ _CLAUSE = regex.compile(
 _VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {"one": ""}
 #: A number in digits, of whatever notation: what is compared of a claim in another language.
 _DIGITS = regex.compile(r"\d+(?:[.,:' \u00a0\u202f]\d+)*")
-_ORDINAL = regex.compile(r"(\d+)(?:st|nd|rd|th|s)")
+_ORDINAL = regex.compile(r"\A(\d+)(?:st|nd|rd|th|s)\Z")
 #: Words at the beginning of a sentence that are no names in spite of their capital.
 _OPENING_WORD = regex.compile(
     r"\w+(?:ly|ing|ed)|therefore|thus|hence|so|however|although|since|because|moreover|yes|no|both|"
@@ -99,10 +96,7 @@ def denies(text: str) -> bool:
 
 
 class Evidence:
-    """The passages of one answer, split and embedded once for all its claims.
-
-    A reader, if there is one, is asked for the names of each claim (`wrong_name`).
-    """
+    """An answer's passages, split and embedded once; a reader is asked for names (`wrong_name`)."""
 
     def __init__(
         self, question: str, passages: Sequence[Passage], encoder: Encoder | None, ask: Ask = None
@@ -115,11 +109,9 @@ class Evidence:
             [_compared(p.text[a:b]) for a, b in sentences(p.text)[:_MOST_READ]] for p in passages
         ]
         self._titles = [_compared(p.heading).forms for p in passages]
+        read = zip(self._titles, self._sentences, strict=True)
         #: What a claim may say of each passage.
-        self._forms = [
-            title.union(*(sentence.forms for sentence in read))
-            for title, read in zip(self._titles, self._sentences, strict=True)
-        ]
+        self._forms = [title.union(*(sentence.forms for sentence in own)) for title, own in read]
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def sharing(self, claim: str, most: int) -> list[int]:
@@ -127,8 +119,8 @@ class Evidence:
         wanted = _compared(claim)
         rare = wanted.names | wanted.numbers
         scores = [2 * len(rare & forms) + len(wanted.words & forms) for forms in self._forms]
-        best = sorted(range(len(scores)), key=lambda at: -scores[at])[:most]
-        return [at for at in best if scores[at]]
+        best = sorted(filter(scores.__getitem__, range(len(scores))), key=lambda at: -scores[at])
+        return best[:most]
 
     def support(self, claim: str, places: Sequence[int]) -> Support:
         """Return how well the passages at these places together support a sentence."""
@@ -148,13 +140,17 @@ class Evidence:
         if not wanted.all:
             return Support(0.0, "it says nothing that could be compared")
         nearest = [sentence for at in places for sentence in self._nearest(wanted, at)]
-        known = frozenset[str]().union(
-            *(self._titles[at] for at in places), *(sentence.forms for sentence in nearest)
-        )
+        titles = [self._titles[at] for at in places]
+        known = frozenset[str]().union(*titles, *(sentence.forms for sentence in nearest))
         missing = [*sorted(_missing_names(wanted, known)), *sorted(wanted.numbers - known)]
         score = (len(wanted.all) - len(missing) - len(wanted.words - known)) / len(wanted.all)
         if self._encoder is not None:
-            meaning = self._meaning(claim, places, self._encoder)
+            # The best cosine with a titled sentence.
+            titled = [(self.passages[at].heading, self._sentences[at]) for at in places]
+            texts = [f"{title}: {sentence.text}" for title, read in titled for sentence in read]
+            self.embed([claim, *texts])
+            vector = self._vectors[claim]
+            meaning = max((float(self._vectors[text] @ vector) for text in texts), default=0.0)
             score = (1 - _MEANING_WEIGHT) * score + _MEANING_WEIGHT * meaning
         score = max(0.0, min(1.0, score))
         if missing:
@@ -165,8 +161,11 @@ class Evidence:
             return Support(score, note)
         if score < _THRESHOLD:
             return Support(score, "they say too little of it")
-        unsaid = _unsaid(wanted, known)
-        return Support(score, f"they say nothing of “{unsaid}”" if unsaid else "")
+        for clause, _ in _clauses(claim):
+            telling = sum(len(word) > 2 for word in clause.words)  # not "e.g."
+            if telling >= _CLAUSE_WORDS and not clause.all & known:
+                return Support(score, f"they say nothing of “{' '.join(clause.text.split())}”")
+        return Support(score)
 
     def holds(self, answer: str, at: int) -> bool:
         """Return whether a short answer occurs in a passage or its title.
@@ -193,16 +192,13 @@ class Evidence:
         if not (is_in_another(claim, known) or (few and is_in_another(self.question, known))):
             return ""
         held = frozenset[str]().union(*self._forms)
-        told, asked = (
-            {regex.sub(r"\D", "", n) for n in _DIGITS.findall(t)} for t in (known, claim)
-        )
-        if not asked <= held | told:
+        asked = {regex.sub(r"\D", "", number) for number in _DIGITS.findall(claim)}
+        if asked - held - {regex.sub(r"\D", "", number) for number in _DIGITS.findall(known)}:
             return ""
         shared = _compared(claim).all & held
         both = dict.fromkeys(word for word in words(claim) if word.casefold() in shared)
         where = f"in both stand {', '.join(both)}" if both else "no name or number stands in both"
-        why = "it is in another language than the passages, which the check cannot judge"
-        return f"{why}; {where}"
+        return f"it is in another language than the passages, which the check cannot judge; {where}"
 
     def embed(self, texts: Sequence[str]) -> None:
         """Embed texts in one batch, to be compared later."""
@@ -216,14 +212,6 @@ class Evidence:
         ranked = sorted((-len(wanted.all & sentence.forms), n) for n, sentence in enumerate(read))
         return [read[n] for shared, n in ranked[:_MOST_COMPARED] if shared < 0]
 
-    def _meaning(self, claim: str, places: Sequence[int], encoder: Encoder) -> float:
-        """Return the best cosine of a claim with a titled sentence."""
-        titled = [(self.passages[at].heading, self._sentences[at]) for at in places]
-        texts = [f"{title}: {sentence.text}" for title, read in titled for sentence in read]
-        self.embed([claim, *texts])
-        vector = self._vectors[claim]
-        return max((float(self._vectors[text] @ vector) for text in texts), default=0.0)
-
 
 def _missing_names(wanted: _Text, known: frozenset[str]) -> set[str]:
     return {name for name in wanted.names if not {name, _key(name)} & known}
@@ -236,13 +224,12 @@ def _replaced(wanted: _Text, nearest: Sequence[_Text], known: frozenset[str]) ->
     for sentence in nearest:
         read = _words(sentence.text)
         sentence_words = [word.casefold() for word in read]
-        steps = SequenceMatcher(None, claim_words, sentence_words, autojunk=False).get_opcodes()
-        for before, step, after in zip([None, *steps], steps, [*steps[1:], None], strict=False):
-            kind, a, b, c, d = step
-            if kind != "replace" or before is None:
+        matcher = SequenceMatcher(None, claim_words, sentence_words, autojunk=False)
+        for (start, place, before), (b, d, after) in pairwise(matcher.get_matching_blocks()):
+            a, c, same = start + before, place + before, (before, after)
+            if a == b or c == d:
                 continue
             # Two equal words on one side of it and one on the other.
-            same = before[2] - before[1], after[2] - after[1] if after else 0
             new = not {claim_words[a], _key(claim_words[a])} & known
             word = b - a == d - c == 1 and new and min(same) >= 1 and sum(same) >= 3
             # A name may end the claim; the sentence does not know it, and has another one there.
@@ -259,23 +246,11 @@ def _negation_agrees(wanted: _Text, nearest: Sequence[_Text]) -> bool:
     read = [(clause.forms, no) for s in nearest for clause, no in _clauses(s.text) if clause.all]
     for clause, no in _clauses(wanted.text):
         # Shared words count before shared names; of as many, a clause that agrees.
-        shared = (
-            (len(clause.words & forms), len(clause.all & forms), other is no)
-            for forms, other in read
-        )
+        shared = ((len(clause.words & f), len(clause.all & f), other is no) for f, other in read)
         _, most, agrees = max(shared, default=(0, 0, False))
         if not agrees and (most or no):
             return False
     return True
-
-
-def _unsaid(wanted: _Text, known: frozenset[str]) -> str:
-    """Return the first clause of a claim that shares no word with the passages, if any."""
-    for clause, _ in _clauses(wanted.text):
-        clause_words = [word for word in clause.words if len(word) > 2]  # not "e.g."
-        if len(clause_words) >= _CLAUSE_WORDS and not clause.all & known:
-            return " ".join(clause.text.split())
-    return ""
 
 
 @lru_cache(maxsize=512)
@@ -325,8 +300,7 @@ def _words(text: str) -> list[str]:
 def _number(word: str) -> str | None:
     """Return the value of a number in digits or words, None for any other word."""
     if any(character.isdigit() for character in word):
-        ordinal = _ORDINAL.fullmatch(word)
-        return ordinal[1] if ordinal else word
+        return str(_ORDINAL.sub(r"\1", word))
     return _VALUES.get(word)
 
 
@@ -338,7 +312,6 @@ def _key(word: str) -> str:
 MARK, UNJUDGED = "[not in the evidence]", "[not checked: in another language]"
 #: Other passages that are tried where those that a claim cites do not support it.
 _TRIED = 4
-_NUMBERED = regex.compile(r"\[(\d{1,9})\]")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ")", "”", '"', "'")
 _YES_OR_NO = frozenset(("yes", "no", "true", "false", "是", "否", "不是", "对"))
 
@@ -351,12 +324,9 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
     words occur in a passage that it or its reasons cite; yes and no by their reasons alone.
     """
     evidence.embed([claim.text for claim in claims if not claim.short])
-    reasons = [_Check(claim, evidence).sentence() for claim in claims if not claim.short]
-    rest = iter(reasons)
-    return tuple(
-        _Check(claim, evidence).short_answer(reasons) if claim.short else next(rest)
-        for claim in claims
-    )
+    reasons = {c: _Check(c, evidence).sentence() for c in claims if not c.short}
+    behind = list(reasons.values())
+    return tuple(reasons.get(c) or _Check(c, evidence).short_answer(behind) for c in claims)
 
 
 def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
@@ -372,26 +342,11 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
     return text.strip()
 
 
-def recounted(answer: Answer, marks: Mapping[int, str]) -> Answer:
-    """Return an answer with other marks for its passages' numbers: in a model's text, in notes."""
-
-    def anew(text: str) -> str:
-        return str(_NUMBERED.sub(lambda found: marks.get(int(found[1]), found[0]), text))
-
-    return replace(
-        answer,
-        text=anew(answer.text) if answer.by == "model" else answer.text,
-        statements=tuple(replace(each, note=anew(each.note)) for each in answer.statements),
-        notes=tuple(map(anew, answer.notes)),
-    )
-
-
 class _Check:
     """A claim and the places of the passages that it cites; each check returns its statement."""
 
     def __init__(self, claim: Claim, evidence: Evidence) -> None:
-        self.text = claim.text
-        self.evidence = evidence
+        self.text, self.evidence = claim.text, evidence
         self.cited = [n - 1 for n in claim.cited if 1 <= n <= len(evidence.passages)]
         missing = [n - 1 for n in claim.cited if n - 1 not in self.cited]
         self.missing = f"there is no passage {_bracketed(missing)}" if missing else ""
@@ -413,8 +368,9 @@ class _Check:
         if cited:
             do = "do" if len(cited) > 1 else "does"
             return self._told(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
-        nothing = "" if self.missing else "it cites nothing, and "
-        return self._told(f"{nothing}no passage carries it")
+        return self._told(
+            f"{'' if self.missing else 'it cites nothing, and '}no passage carries it"
+        )
 
     def _needed(self, places: Sequence[int]) -> Sequence[int]:
         """Return places without those that do not carry the sentence alone while the others do."""
@@ -453,11 +409,9 @@ class _Check:
 
     def _carried(self, places: Sequence[int], score: float) -> Statement:
         """Return a statement that passages carry, with a note where it does not cite them."""
-        note = ""
-        if not set(places) <= set(self.cited):
-            cited = _bracketed(self.cited) or "nothing that is there"
-            note = f"cited {cited}; carried by {_bracketed(places)}"
-        return self._told(note, score, places)
+        cited = _bracketed(self.cited) or "nothing that is there"
+        note = f"cited {cited}; carried by {_bracketed(places)}"
+        return self._told("" if set(places) <= set(self.cited) else note, score, places)
 
     def _told(
         self, note: str, score: float = 0.0, carrying: Sequence[int] = (), *, judged: bool = True

@@ -4,16 +4,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgp_neo4j.corpus.answer import prompt
 from kgp_neo4j.corpus.answer.check import Evidence, check
 from kgp_neo4j.corpus.answer.names import Ask
-from kgp_neo4j.corpus.answer.prompt import (
-    TASK,
-    TOKENS,
-    grammar_for,
-    passage_block,
-    prompt_for,
-    without_prompt,
-)
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.read.reader import passages_to_read
 from kgp_neo4j.llm.call import reply_with_passages
@@ -73,27 +66,26 @@ def answer_with_model(
     worth = worth or {}
     least = min(worth.values(), default=0.0) - 1
     best = sorted(shown, key=lambda passage: -worth.get(passage.id, least))
-    blocks = [passage_block(number[passage.id], passage) for passage in best]
+    blocks = [prompt.passage_block(number[passage.id], passage) for passage in best]
     line = {block: shown.index(passage) for block, passage in zip(blocks, best, strict=True)}
 
     def make(texts: Sequence[str]) -> str:
         ordered = sorted(texts, key=line.__getitem__)
-        return prompt_for(question, ordered, form, alone=not blocks, abstains=abstains)
+        return prompt.prompt_for(question, ordered, form, alone=not blocks, abstains=abstains)
 
-    grammar = grammar_for(form, [number[each.id] for each in shown], abstains=abstains)
-    options = ReplyOptions(tokens=TOKENS[form], grammar=grammar, on_text=on_text)
-    reply, fitting = reply_with_passages(model, TASK, make, blocks, **options)
+    grammar = prompt.grammar_for(form, [number[each.id] for each in shown], abstains=abstains)
+    options = ReplyOptions(tokens=prompt.TOKENS[form], grammar=grammar, on_text=on_text)
+    reply, fitting = reply_with_passages(model, prompt.TASK, make, blocks, **options)
     notes: list[str] = []
     if dropped := sorted(number[passage.id] for passage in best[fitting:]):
-        notes.append(
-            f"{len(dropped)} of {len(shown)} passages did not fit into the model's context and "
-            f"were left out, the worst ones: {', '.join(f'[{n}]' for n in dropped)}."
-        )
+        few = f"{len(dropped)} of {len(shown)} passages did not fit into the model's context"
+        worst = ", ".join(f"[{n}]" for n in dropped)
+        notes.append(f"{few} and were left out, the worst ones: {worst}.")
     if reply.finish in ("refused", "empty"):
         return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]))
     broken = reply.finish == "length"
     known = "\n".join(passage.text for passage in best[:fitting])
-    parsed = parse_reply(without_prompt(reply.text), form, known, cut=broken)
+    parsed = parse_reply(prompt.without_prompt(reply.text), form, known, cut=broken)
     if broken:
         rest = ": what it began last is left out" if parsed.claims else " before it said anything"
         notes.append(f"The model's reply was cut off{rest}.")
@@ -111,16 +103,13 @@ def answer_with_model(
 
 
 def passages_to_show(evidence: Answer, reading: Reading | None, most: int | None) -> list[Passage]:
-    """Return the passages for a prompt: those read in the order of the paths, then the others.
-
-    With `most` they are so many at most, those that the `reading` finds worth most.
-    """
+    """Return a prompt's passages: those read, by paths, then others, or the `most` worth most."""
     read = passages_to_read(evidence.passages, evidence.paths)
     if most is None:
         return [*read, *(each for each in evidence.passages if each not in read)]
     worth = reading.worth if reading else {}
     least = max(worth.values(), default=0.0) - _APART
-    near = [each for each in read if worth.get(each.id, -math.inf) >= least] if worth else read
+    near = [each for each in read if not worth or worth.get(each.id, -math.inf) >= least]
     kept = sorted(near, key=lambda each: -worth.get(each.id, 0.0))[:most]
     return [each for each in read if each in kept]
 
@@ -129,8 +118,7 @@ def weigh(statements: Sequence[Statement], reading: Reading | None, tier: Tier) 
     """Return whether the reader reads what a model answers: None where that cannot be said.
 
     It cannot where the reader does not answer with words of its own, where the reply is in another
-    language than the passages, or where it finds its answer improbable; `tier` is how that would be
-    given.
+    language than the passages, or where its answer, given as a `tier`, is improbable.
     """
     if reading is None or reading.kind == "sentence":
         return None

@@ -49,9 +49,8 @@ class _Asked(NamedTuple):
 def wrong_name(claim: str, passages: Sequence[Passage], ask: Ask) -> str:
     """Return a note where passages have another name in place of a claim's, in English alone."""
     known = "\n".join(passage.text for passage in passages)
-    if ask is None or len(passages) > _TOGETHER:
-        return ""
-    if is_in_another(claim, "") or is_in_another(known, ""):
+    both = (claim, known)
+    if ask is None or len(passages) > _TOGETHER or any(is_in_another(text, "") for text in both):
         return ""
     titles, texts = word_run("\n".join(passage.heading for passage in passages)), word_run(known)
     asked = list[_Asked]()
@@ -65,8 +64,11 @@ def wrong_name(claim: str, passages: Sequence[Passage], ask: Ask) -> str:
         likely, other = max(others, default=(0.0, ""))
         new = any(map(str.isupper, other)) and set(content_words(other)) - set(content_words(claim))
         titled = word_run(name) in titles
-        # What a sole passage is about stays as it is.
-        told = _is_repeated(name, *rest, texts) or (titled and len(passages) == 1)
+        own_run, left, right = (word_run(part).split() for part in (name, *rest))
+        runs = ([*left[-2:], *own_run], [*left[-1:], *own_run, *right[:1]], [*own_run, *right[:2]])
+        repeated = (" ".join(run) for run in runs if len(run) == len(own_run) + 2)
+        # What is repeated, or what a sole passage is about, stays as it is.
+        told = any(f" {run} " in texts for run in repeated) or (titled and len(passages) == 1)
         wrong = new and not told and likely >= max(_LIKELY, _TIMES * own)
         other = other.strip(" .,;:\"'") if wrong else ""
         asked.append(_Asked(titled, name, own, nothing, other))
@@ -98,9 +100,3 @@ def word_run(text: str) -> str:
 def _same(one: str, other: str) -> bool:
     """Return whether two names share the first letters of a word, as "America" and "American"."""
     return not {w[:4] for w in content_words(one)}.isdisjoint(w[:4] for w in content_words(other))
-
-
-def _is_repeated(name: str, before: str, after: str, texts: str) -> bool:
-    own, left, right = (word_run(part).split() for part in (name, before, after))
-    runs = ([*left[-2:], *own], [*left[-1:], *own, *right[:1]], [*own, *right[:2]])
-    return any(len(run) == len(own) + 2 and f" {' '.join(run)} " in texts for run in runs)

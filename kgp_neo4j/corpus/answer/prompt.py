@@ -63,13 +63,11 @@ _NUMBER = regex.compile(r"[\[【［]((?:\p{N}|[,;\s-])++)[\]】］]")
 def prompt_for(
     question: str, blocks: Sequence[str], form: str, *, alone: bool = False, abstains: bool = True
 ) -> str:
-    """Return the prompt for an answer from passages, or `alone`: from what the model knows.
-
-    What all prompts have in common comes first, so that an engine need not read it again.
-    """
+    """Return the prompt for an answer from passages, or `alone`: from what the model knows."""
     if alone:
         instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
         return f"Question: {plain(question)}\n\n{instruction}"
+    # What all prompts have in common comes first, so that an engine need not read it again.
     asked = [_SHORT if form == "short" else _LONG, _GROUNDED, *([_NOT_THERE] if abstains else [])]
     return "\n".join([*asked, "", _evidence(blocks, question)]).rstrip()
 
@@ -95,7 +93,7 @@ cited ::= " " ({cited})
 """
 
 
-def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:
+def thought_prompt(question: str, thoughts: Sequence[str], blocks: Sequence[str]) -> str:
     """Return the prompt for the next sentence of a chain of thought (IRCoT, section 3)."""
     sentences = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
     return f"{_evidence(blocks, question)}Reasoning so far:\n{sentences}\n\n{_THOUGHT}"

@@ -42,10 +42,7 @@ _LABEL = regex.compile(
     r"(?:\*\*|__)?\s*(?:[:：]|[-–—]\s|$)(?:\*\*|__)?\s*"
 )
 #: The second of the two lines, where it stands on the first.
-_SECOND = regex.compile(
-    r"(?<=\S)(?<!^\s?\d[.)])\s(?=(?:\*\*)?because(?:\*\*)?\s?[:：])",
-    regex.IGNORECASE | regex.MULTILINE,
-)
+_SECOND = regex.compile(r"(?im)(?<=\S)(?<!^\s?\d[.)])\s(?=(?:\*\*)?because(?:\*\*)?\s?[:：])")
 _SO = regex.compile(
     r"(?i)^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?"
     r"answer\s++is\s*+:?\s*+(.+)$"
@@ -89,12 +86,9 @@ class Parsed:
 
 
 def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool = False) -> Parsed:
-    """Return the claims of a reply, in its order, without a last sentence that was `cut` off.
-
-    `known` is the text of the passages, whose addresses may stay.
-    """
+    """Return a reply's claims, without a last one `cut` off; addresses in `known` passages stay."""
     bare = without_reasoning(text[: 10 * _MOST_CHARACTERS])
-    bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)
+    bare, is_long = bare[:_MOST_CHARACTERS], len(bare) > _MOST_CHARACTERS
     # Brackets that Markdown would escape cite all the same.
     bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
     bare = regex.sub(r"(?m)^[^\S\n]*+```\w*+[^\S\n]*+$", "", neutral(bare, known))
@@ -107,10 +101,10 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
         return Parsed("abstains")
     if _REFUSES.match(bare):
         return Parsed("refused")
-    claims = _claims(bare, form, cut=cut or beyond > 0)
+    claims = _claims(bare, form, cut=cut or is_long)
     if claims and claims[0].short and _ABSTAINS.match(claims[0].text):
         return Parsed("abstains")
-    left_out = max(0, len(claims) - _MOST_CLAIMS) + (1 if beyond else 0)
+    left_out = max(0, len(claims) - _MOST_CLAIMS) + is_long
     return Parsed("answer" if claims else "empty", tuple(claims[:_MOST_CLAIMS]), left_out)
 
 
@@ -171,12 +165,9 @@ def _sentences(text: str, *, cut: bool, form: str) -> list[Claim]:
         pieces = pieces[:-1]
     parsed: list[Claim] = []
     for piece in pieces:
-        so = _SO.match(piece.strip())
-        if so and form == "short":
-            parsed += _claim(so[1], short=True)
-            continue
-        claims = _claim(piece)
-        if not claims and parsed:
+        so = _SO.match(piece.strip()) if form == "short" else None
+        claims = _claim(so[1], short=True) if so else _claim(piece)
+        if not (claims or so) and parsed:
             # Citations alone, after a line's last sentence.
             cited = tuple(dict.fromkeys((*parsed[-1].cited, *_cited(piece)[1])))
             parsed[-1] = Claim(parsed[-1].text, cited, parsed[-1].short)

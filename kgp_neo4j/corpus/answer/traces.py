@@ -1,23 +1,30 @@
-"""Stores the traversals of questions in the graph as traces; replays, lists and removes them."""
+"""The traversal behind an answer: its visits, queries that show it, and traces kept of it."""
 
 import json
-import typing
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, get_type_hints
 
 import msgspec
+import regex
 
-from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
-from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, to_answer, visits
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
 from kgp_neo4j.types.json_records import parts, to_json
+from kgp_neo4j.types.tables import ShownQuery, StructuralAnswer
 
+#: Best paths that are shown, few enough for a readable picture.
+_MOST_PATHS = 4
+#: Settings of a traversal that custom.kgp.retrieve has too, and its maximum of hops.
+_SETTINGS = ("budget", "seeds", "branching", "hops")
+_MOST_HOPS = 2
 #: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = (
     "sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes",
@@ -25,11 +32,134 @@ _DETAILS = (
 )  # fmt: skip
 #: Fields of a step that are stored with a visit.
 _STEP = ("edge", "reason", "match", "inherited", "judged")
-#: The edge of a step whose passage is no longer in the corpus.
-GONE = "gone"
+#: The edges of passages given with the question, and of those no longer in the corpus.
+_GIVEN, _GONE = "given", "gone"
 _TITLE, _LISTED = 60, 8
+_NUMBERED = regex.compile(r"\[(\d{1,9})\]")
 #: Words that traces are sought with at most, and characters of one.
 _MOST_WORDS, _LONGEST_WORD = 20, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One passage visited: its place in the order, and the visits that led to it.
+
+    Visits are counted from 1, hop by hop and the best first; `path` has their numbers from the seed
+    to this one. `rank` is the passage's place among those retrieved, from 1, if a path ends here.
+    """
+
+    order: int
+    path: tuple[int, ...]
+    step: Step
+    rank: int | None = None
+
+    @property
+    def hop(self) -> int:
+        """How many edges lead from the seed to here; 0 for a seed."""
+        return len(self.path) - 1
+
+    @property
+    def before(self) -> int | None:
+        """The number of the visit before this one."""
+        return self.path[-2] if len(self.path) > 1 else None
+
+
+def visits(answer: Answer) -> tuple[Visit, ...]:
+    """Return the visits of an answer, in order; passages without a path are `given`."""
+    ended = {path.last for path in answer.paths}
+    given = [passage for passage in answer.passages if passage.id not in ended]
+    ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
+    paths = [path.steps for path in answer.paths]
+    paths += [(Step(passage.id, _GIVEN, passage.score),) for passage in given]
+    # A visit is identified by all steps to it; the nearest to the seeds come first.
+    deepest = max(map(len, paths), default=0)
+    begun = (steps[:n] for n in range(1, deepest + 1) for steps in paths if n <= len(steps))
+    visited: dict[tuple[Step, ...], Visit] = {}
+    for order, steps in enumerate(dict.fromkeys(begun), 1):
+        before = visited[steps[:-1]].path if len(steps) > 1 else ()
+        rank = ranks.get(steps[-1].passage) if steps in paths else None
+        visited[steps] = Visit(order, (*before, order), steps[-1], rank)
+    return tuple(visited.values())
+
+
+def to_answer(answer: Answer, all_visits: Sequence[Visit]) -> set[int]:
+    """Return the numbers of the visits that led to the passages an answer rests on."""
+    ends = [v for v in all_visits if v.rank is not None and v.step.passage in answer.rests_on]
+    return {order for visit in ends for order in visit.path}
+
+
+def chosen(
+    all_visits: Sequence[Visit], most: int, first: Collection[str] = ()
+) -> tuple[list[Visit], int]:
+    """Return whole paths, to `first` and then by rank, of `most` visits; count those left out."""
+    ends = [visit for visit in all_visits if visit.rank is not None]
+    orders: set[int] = set()
+    for visit in sorted(ends, key=lambda end: (end.step.passage not in first, end.rank)):
+        if len(orders.union(visit.path)) <= most:
+            orders.update(visit.path)
+    shown = [visit for visit in all_visits if visit.order in orders]
+    left = {visit.step.passage for visit in all_visits} - {visit.step.passage for visit in shown}
+    return shown, len(left)
+
+
+def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
+    """Return the queries that show an answer's evidence; `answer.structural` has its own."""
+    queries: list[ShownQuery] = []
+    passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_MOST_PATHS]]
+    if passages:
+        queries.append(shown_query("browser/show", nodes=passages))
+        steps = [step for path in answer.paths[:_MOST_PATHS] for step in pairwise(path.steps)]
+        if pairs := dict.fromkeys((a.passage, b.passage) for a, b in steps):
+            queries.append(shown_query("traverse/path_edges", pairs=list(map(list, pairs))))
+        settings = {k: v for k, v in answer.settings.items() if k in _SETTINGS}
+        if "hops" in settings:
+            settings["hops"] = min(settings["hops"], _MOST_HOPS)
+        asked = {"question": answer.question, "corpus": answer.corpus, "configuration": settings}
+        queries.append(shown_query("browser/retrieve", **asked))
+    if cited := cited_parts(answer.structural):
+        queries.append(shown_query("browser/show", nodes=cited))
+    if answer.trace:
+        queries.append(shown_query("browser/show_trace", trace=answer.trace))
+    return tuple(queries)
+
+
+def shown_passages(paths: tuple[ReasoningPath, ...]) -> list[str]:
+    """Return the passages of the best paths, few enough for a readable picture."""
+    steps = [step.passage for path in paths[:_MOST_PATHS] for step in path.steps]
+    return list(dict.fromkeys(steps))
+
+
+def cited_parts(structural: StructuralAnswer | None) -> list[str]:
+    """Return the tables, else the documents, that a structural answer cites, by id."""
+    citations = structural.citations if structural else ()
+    return list(dict.fromkeys(c.table or c.document for c in citations))
+
+
+def browser_lines(query: ShownQuery) -> Iterator[str]:
+    """Yield the lines of a query for Browser: parameters, then the statement without its header."""
+    for name, value in query.parameters.items():
+        yield f":param {name} => {_literal(value)}"
+    yield from (line for line in query.cypher.splitlines() if not line.startswith("//"))
+
+
+def show_trace(trace: str) -> str:
+    """Return the call that shows a stored trace in Browser."""
+    return statement("browser/show_trace").text.splitlines()[3].replace("$trace", f"'{trace}'")
+
+
+def shown_query(path: str, **parameters: Any) -> ShownQuery:
+    """Return a statement with its parameters, as it is shown."""
+    query = statement(path)
+    return ShownQuery(query.name, query.text, query.bind(parameters))
+
+
+def _literal(value: Any) -> str:
+    """Return a parameter as a Cypher literal, with maps of unquoted keys."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_literal(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +172,20 @@ class Replay:
     visits: tuple[Visit, ...]
     titles: Mapping[str, str]
     gone: tuple[str, ...] = ()
+
+
+def recounted(answer: Answer, marks: Mapping[int, str]) -> Answer:
+    """Return an answer with other marks for its passages' numbers: in a model's text, in notes."""
+
+    def anew(text: str) -> str:
+        return str(_NUMBERED.sub(lambda found: marks.get(int(found[1]), found[0]), text))
+
+    return replace(
+        answer,
+        text=anew(answer.text) if answer.by == "model" else answer.text,
+        statements=tuple(replace(each, note=anew(each.note)) for each in answer.statements),
+        notes=tuple(map(anew, answer.notes)),
+    )
 
 
 def with_trace(database: Database, answer: Answer) -> Answer:
@@ -63,13 +207,12 @@ def store(database: Database, answer: Answer) -> str:
     if unknown := [passage for passage in visited if passage not in titles]:
         titles |= {i: p.name for i, p in read_passages(database, unknown).items()}
     question = {
+        **parts(answer, "agent", "seconds"),
         "id": uuid.uuid4().hex,
         "text": answer.question,
         "title": cut(answer.question, _TITLE),
-        "agent": answer.agent,
         "settings": to_json(answer.settings),
         "answer": answer.text,
-        "seconds": answer.seconds,
         "details": to_json(parts(answer, *_DETAILS)),
         "passages": visited,
         "titles": [titles.get(passage, "") for passage in visited],
@@ -79,12 +222,10 @@ def store(database: Database, answer: Answer) -> str:
             "passage": v.step.passage,
             "type": "LED_TO_ANSWER" if v.order in on_way else "VISITED",
             "properties": {
-                **parts(v.step, *_STEP),
-                "order": v.order,
+                **parts(v.step, *_STEP, "score"),
+                **parts(v, "order", "rank"),
                 "step": v.hop,
                 "path": list(v.path),
-                "rank": v.rank,
-                "score": v.step.score,
                 "agent": answer.agent,
             },
         }
@@ -118,20 +259,18 @@ def explain(database: Database, trace: str) -> Replay:
     steps = {visit.order: visit.step for visit in all_visits}
     ranked = sorted((v for v in all_visits if v.rank is not None), key=lambda v: v.rank or 0)
     there = [visit for visit in ranked if visit.step.passage in passages]
-    details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
+    details, hints = json.loads(question["details"]), get_type_hints(Answer)
     answer = Answer(
+        **{name: question[name] for name in ("corpus", "agent", "seconds")},
         question=question["text"],
-        corpus=question["corpus"],
-        agent=question["agent"],
         text=question["answer"],
         passages=tuple(replace(passages[v.step.passage], score=v.step.score) for v in there),
         # A deleted step keeps its place in the paths to the retrieved passages.
         paths=tuple(
-            ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
+            ReasoningPath(tuple(steps.get(order, Step("", _GONE, 0.0)) for order in visit.path))
             for visit in ranked
-            if visit.step.edge != GIVEN
+            if visit.step.edge != _GIVEN
         ),
-        seconds=question["seconds"],
         settings=json.loads(question["settings"]),
         trace=key,
         **{
@@ -140,13 +279,11 @@ def explain(database: Database, trace: str) -> Replay:
             if details.get(name) is not None
         },
     )
-    shown = [p for p in shown_passages(answer.paths) if p in passages]
-    if answer.type.type == "structural":
-        shown = cited_parts(answer.structural)
+    structural = answer.type.type == "structural"
+    there_yet = [p for p in shown_passages(answer.paths) if p in passages]
+    shown = cited_parts(answer.structural) if structural else there_yet
     answer = replace(answer, browser=browser_link(database.connection, shown))
     if gone:
-        from kgp_neo4j.corpus.answer.check import recounted
-
         marks = dict.fromkeys(range(1, len(titles) + 1), "[?]")
         marks |= {visit.rank or 0: f"[{at}]" for at, visit in enumerate(there, 1)}
         answer = recounted(answer, marks)
@@ -172,10 +309,8 @@ def traces(
     """
     longest = max(map(len, words), default=0)
     if len(words) > _MOST_WORDS or longest > _LONGEST_WORD:
-        raise ConfigurationError(
-            f"{len(words):,} words are sought, the longest of {longest:,} characters: "
-            f"at most {_MOST_WORDS} of {_LONGEST_WORD} are"
-        )
+        sought = f"{len(words):,} words are sought, the longest of {longest:,} characters"
+        raise ConfigurationError(f"{sought}: at most {_MOST_WORDS} of {_LONGEST_WORD} are")
     asked = {"corpus": corpus, "start": start, "words": list(words), "limit": limit}
     rows = database.read("trace/list", **asked)
     return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]
@@ -197,16 +332,12 @@ def _full_id(database: Database, trace: str) -> str:
     if not ids:
         raise _no_trace(trace)
     if len(ids) > 1 and start not in ids:
-        more = len(ids) > _LISTED
-        raise TraceError(
-            f"{'many' if more else len(ids)} traces begin with {trace!r}",
-            hint=f"Give more of the id: {', '.join(ids[:_LISTED])}{', ...' if more else ''}.",
-        )
+        many, more = ("many", ", ...") if len(ids) > _LISTED else (len(ids), "")
+        hint = f"Give more of the id: {', '.join(ids[:_LISTED])}{more}."
+        raise TraceError(f"{many} traces begin with {trace!r}", hint=hint)
     return start if start in ids else ids[0]
 
 
 def _no_trace(trace: str) -> TraceError:
-    return TraceError(
-        f"there is no trace {trace!r}",
-        hint="`kgp-neo4j history` lists them; `kgp-neo4j ask --trace` stores one.",
-    )
+    hint = "`kgp-neo4j history` lists them; `kgp-neo4j ask --trace` stores one."
+    return TraceError(f"there is no trace {trace!r}", hint=hint)

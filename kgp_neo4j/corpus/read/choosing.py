@@ -81,11 +81,8 @@ def _chosen(
     question: str, passages: Sequence[Passage], windows: _Windows, supporting: _Sentences
 ) -> Choice:
     kinds = [probabilities(logits.kinds) for _, logits in windows]
-    scored = [
-        (candidate.score * kind[0], candidate)
-        for kind, (window, logits) in zip(kinds, windows, strict=True)
-        for candidate in spans_of(logits, window)
-    ]
+    read = zip(kinds, (spans_of(logits, window) for window, logits in windows), strict=True)
+    scored = [(span.score * kind[0], span) for kind, spans in read for span in spans]
     if not scored:
         return Choice("none")
     fullest = min(range(len(windows)), key=lambda at: kinds[at][KINDS.index("none")])
@@ -139,10 +136,8 @@ def _compared(
     if chosen is None or product <= _VALUES:
         return None
     start, end, named = option_of(logits, window, f"option {chosen + 1}")
-    if not question[start:end].strip():
-        return None
-    ordered = (values[chosen], values[1 - chosen])
-    return question[start:end], ordered, product * float(likely[at]) * named
+    ordered, score = (values[chosen], values[1 - chosen]), product * float(likely[at]) * named
+    return (question[start:end], ordered, score) if question[start:end].strip() else None
 
 
 def _signals(answer: float, nothing: float, how: str, text: str) -> dict[str, float]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import NamedTuple
 
 from kgp_neo4j.corpus.read.limits import UNITS
 from kgp_neo4j.corpus.traverse.paths import passage_of
@@ -235,57 +234,25 @@ def _has_name(given: str, last: str) -> Callable[[str], bool]:
     def has(text: str) -> bool:
         before = [match[1] or "" for match in pattern.finditer(text)]
         # "Mrs Keller", "J. R. Keller" and "the widow Keller" may be meant; "Hanna Keller" is not.
-        return bool(before) and (
-            given in text.lower()
-            or any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
-        )
+        free = any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
+        return bool(before) and (free or given in text.lower())
 
     return has
 
 
-class Identified(NamedTuple):
-    """Passages in the order to read, `left` for last; what no document mentions, and what is near.
-
-    Those left are about another thing of the same kind, as site 26 beside site 27.
-    """
-
-    retrieval: Retrieval
-    left: Retrieval
-    missing: tuple[str, ...] = ()
-    near: tuple[str, ...] = ()
-
-    def told(self, answer: Answer) -> Answer:
-        """Return an answer from the passages to read with the others, and with what is missing.
-
-        What the offline reader found is no answer where the question names what is nowhere.
-        """
-        notes = (f"Did you mean {' or '.join(self.near)}?",) if self.near else ()
-        reading = answer.reading
-        if self.missing and not answer.from_structure:
-            if answer.statements:
-                notes = (f"No document mentions {' or '.join(self.missing)}.", *notes)
-            elif reading is not None:
-                reading = replace(reading, text="", kind="none", spans=(), stated=False)
-                answer = replace(answer, text="", stated=False, reading=reading)
-        return replace(
-            answer,
-            passages=(*answer.passages, *self.left.passages),
-            paths=(*answer.paths, *self.left.paths),
-            notes=(*answer.notes, *notes),
-            missing=self.missing,
-        )
-
-
-def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) -> Identified:
+def identify(
+    database: Database, corpus: str, found: Retrieval, *, names: bool
+) -> tuple[Retrieval, Callable[[Answer], Answer]]:
     """Return what was found, with the passages first that have what the question names.
 
-    Whether anything in the corpus has it is asked of its full-text index, once for all. `names` are
-    words with capitals in English.
+    Left out are passages about another thing of the same kind, as site 26 beside site 27. The
+    function returned adds them to an answer, and what no document mentions: where the question
+    names that, what the offline reader found is no answer. Of the whole corpus its full-text index
+    is asked, once; `names` have capitals in English.
     """
-    nothing = replace(found, passages=(), paths=())
     asked = identifiers_of(found.question.text, names=names) if found.passages else []
     if not asked:
-        return Identified(found, nothing)
+        return found, lambda answer: answer
     terms = " ".join(words(found.question.text.lower())[:_MOST_TERMS])
     queries = [f"+({one.query}) {terms}" for one in asked]
     rows = database.read_packed("traverse/mentioned", corpus=corpus, queries=queries)
@@ -309,15 +276,24 @@ def identify(database: Database, corpus: str, found: Retrieval, *, names: bool) 
 
     def only(ids: Iterable[str]) -> Retrieval:
         ordered = dict.fromkeys(ids)
-        return replace(
-            found,
-            passages=tuple(known[id_] for id_ in ordered),
-            paths=tuple(paths[id_] for id_ in ordered),
-        )
+        passages = tuple(known[id_] for id_ in ordered)
+        return replace(found, passages=passages, paths=tuple(paths[id_] for id_ in ordered))
 
-    return Identified(
-        only(kept),
-        only(passage.id for passage in found.passages if passage.id in left),
-        tuple(one.text for one in missing),
-        tuple(filter(None, (one.near(list(known.values())) for one in missing))),
-    )
+    others = only(passage.id for passage in found.passages if passage.id in left)
+    absent = tuple(one.text for one in missing)
+    near = [*filter(None, (one.near(list(known.values())) for one in missing))]
+
+    def told(answer: Answer) -> Answer:
+        notes = (f"Did you mean {' or '.join(near)}?",) if near else ()
+        reading = answer.reading
+        if absent and not answer.from_structure:
+            if answer.statements:
+                notes = (f"No document mentions {' or '.join(absent)}.", *notes)
+            elif reading is not None:
+                reading = replace(reading, text="", kind="none", spans=(), stated=False)
+                answer = replace(answer, text="", stated=False, reading=reading)
+        passages = (*answer.passages, *others.passages)
+        paths, notes = (*answer.paths, *others.paths), (*answer.notes, *notes)
+        return replace(answer, passages=passages, paths=paths, notes=notes, missing=absent)
+
+    return only(kept), told

@@ -21,9 +21,8 @@ _SENTENCES = 3
 _ABOUT = 2.0
 _TOKEN = re.compile(r"[£$€%°]|\d{1,2}:\d\d\b|\d+(?:st|nd|rd|th)\b|\d[\d,]*(?:\.\d+)?|[^\W\d_]+")
 _ASKS = re.compile(
-    r"(?:^\W*+|[,.;:?!–-][^\w,.;:?!–-]*+)(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|need|"
-    r"should|was|were|will|would)\b",
-    re.IGNORECASE,
+    r"(?i)(?:^\W*+|[,.;:?!–-][^\w,.;:?!–-]*+)(?:am|are|can|could|did|do|does|had|has|have|is|may|"
+    r"might|must|need|should|was|were|will|would)\b"
 )
 #: Units of one kind, each in the first one's measure. Five working days are a week.
 UNITS = {
@@ -51,15 +50,11 @@ _NEVER = "(?!)"
 _MORE = {
     ">=": (r"(?:small|low|short|light)est|least", r"on(?:wards?)?"),
     "<=": (r"(?:great|larg|high|long|heavi|bigg|tall)est|limited to", _NEVER),
-    ">": (_NEVER, _NEVER),
-    "<": (_NEVER, _NEVER),
 }
+_LIMITING = {op: (*words, *_MORE.get(op, (_NEVER, _NEVER))) for op, words in COMPARING.items()}
 _PATTERNS = {
-    op: (
-        re.compile(rf"\b(?:{ahead}|{_MORE[op][0]})\b"),
-        re.compile(rf"(?:{behind or _NEVER}|{_MORE[op][1]})\b"),
-    )
-    for op, (ahead, behind) in COMPARING.items()
+    op: (re.compile(rf"\b(?:{ahead}|{more})\b"), re.compile(rf"(?:{behind or _NEVER}|{after})\b"))
+    for op, (ahead, behind, more, after) in _LIMITING.items()
 }
 #: What denies: words, and verbs that mean a "not"; "too long" is not short enough.
 _VERBS = (
@@ -162,7 +157,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
 def _number(words: Sequence[str], at: int) -> tuple[float, int]:
     """Return the number that begins at a word, and where its words end: `at` where none does."""
     word = words[at]
-    if word[0].isdigit() and word[-1].isdigit():
+    if word[0].isdecimal() and word[-1].isdecimal():
         hours, _, minutes = word.replace(",", "").partition(":")
         value = float(hours) + float(minutes or 0) / 60
     elif word in _NAMED:
@@ -173,6 +168,5 @@ def _number(words: Sequence[str], at: int) -> tuple[float, int]:
     while at < len(words) and words[at] in _SCALES:
         value *= _SCALES[words[at]]
         at += 1
-    if list(words[at : at + 3]) == ["and", "a", "half"]:
-        return value + 0.5, at + 3
-    return value, at
+    half = list(words[at : at + 3]) == ["and", "a", "half"]
+    return value + 0.5 * half, at + 3 * half

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple, TypeVar
 
 from kgp_neo4j.environment.question import LONGEST_ASKED
@@ -29,8 +29,7 @@ _JOINTS = re.compile(
     rf"|\s*[,;]?\s+and\s+(?:also\s+)?(?={_ASKS}|{_AUX}\s+{_SUBJECT})"
 )
 _LEAD = re.compile(
-    r"(?:please\s+)?(?:(?:can|could) you )?(?:tell me|do you know|i(?:'d like| want) to know)\s+",
-    re.I,
+    r"(?i)(?:please\s+)?(?:c(?:an|ould) you )?(?:tell me|do you know|i(?:'d like| want) to know)\s+"
 )
 _BEGINS = re.compile(rf"(?P<asks>{_ASKS})|{_AUX}\b", re.IGNORECASE)
 #: A clause within a question: what follows an "and" behind it may belong to it.
@@ -115,19 +114,16 @@ def parts_of(question: str) -> Parts | None:
         if begins is None or (len(part.split()) < _SHORTEST and not _ALONE.fullmatch(part)):
             return None
         # "Is A older and is B ...": yes or no beside yes or no alone.
-        if not whole and bool(begins["asks"]) != bool(first["asks"]):
-            return None
-        if not whole and _WITHIN.search(part, begins.end()):
+        unlike = bool(begins["asks"]) != bool(first["asks"])
+        if not whole and (unlike or _WITHIN.search(part, begins.end())):
             return None
     return Parts(tuple(f"{part[0].upper()}{part[1:]}?" for part in parts))
 
 
 def joined(question: str, asked: Parts, answers: Sequence[Answer]) -> Answer:
     """Return one answer of those to the parts, in their order, each with its passages."""
-    parts = tuple(
-        AnswerPart(part, one.text, one.tier, one.rests_on, _said(part, one))
-        for part, one in zip(asked.questions, answers, strict=True)
-    )
+    told = zip(asked.questions, answers, strict=True)
+    parts = tuple(AnswerPart(p, a.text, a.tier, a.rests_on, _said(p, a)) for p, a in told)
     found = [one for one in answers if one.tier in ("stated", "probable")]
     difference = _difference(asked, found) if asked.differs and len(found) == 2 else ""
     text = difference or "; ".join(part.said for part in parts)
@@ -173,25 +169,21 @@ def _said(part: str, answer: Answer) -> str:
 def _merged(lists: Sequence[Sequence[_T]], key: Callable[[_T], Hashable]) -> tuple[_T, ...]:
     """Return the elements of lists, the first of each before the second of any, each once."""
     found: dict[Hashable, _T] = {}
-    for row in zip_longest(*lists):
-        for each in row:
-            if each is not None:
-                found.setdefault(key(each), each)
+    for each in chain.from_iterable(zip_longest(*lists)):
+        if each is not None:
+            found.setdefault(key(each), each)
     return tuple(found.values())
 
 
 def _difference(asked: Parts, answers: Sequence[Answer]) -> str:
     """Return the difference of two answers with its unit; empty where it is not sure."""
     texts = [answer.text for answer in answers]
-    if asked.unit:
-        dates = [date_places(text) for text in texts]
-        if not all(len(places) == 1 for places in dates):
-            return ""
-        passed = _passed(dates[1][0][0], dates[0][0][0], asked.unit.rstrip("s").lower())
-        return "" if passed is None else f"{passed:,} {asked.unit}"
-    found = [_NUMBER.findall(text) for text in texts]
-    if not all(len(numbers) == 1 for numbers in found):
+    found = [date_places(text) if asked.unit else _NUMBER.findall(text) for text in texts]
+    if not all(len(places) == 1 for places in found):
         return ""
+    if asked.unit:
+        passed = _passed(found[1][0][0], found[0][0][0], asked.unit.rstrip("s").lower())
+        return "" if passed is None else f"{passed:,} {asked.unit}"
     signs, numbers, units = zip(*(each[0] for each in found), strict=True)
     if len(set(signs)) > 1 or len({stem(unit.lower()) for unit in units if unit}) > 1:
         return ""
@@ -203,9 +195,8 @@ def _difference(asked: Parts, answers: Sequence[Answer]) -> str:
 def _passed(start: tuple[int, int, int], end: tuple[int, int, int], unit: str) -> int | None:
     """Return the whole years, months, weeks or days from one date to another, if both tell."""
     if unit in ("day", "week"):
-        if not (all(start) and all(end)):
-            return None
-        return (date(*end) - date(*start)).days // (7 if unit == "week" else 1)
+        days = (date(*end) - date(*start)).days if all(start) and all(end) else None
+        return days if days is None or unit == "day" else days // 7
     # Of years alone, and of months alone, the difference is meant as they are written.
     months = bool(start[1] and end[1])
     early = bool(start[2] and end[2]) and end[2] < start[2]

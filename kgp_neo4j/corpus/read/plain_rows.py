@@ -16,8 +16,8 @@ from kgp_neo4j.corpus.load.split import sentences
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 #: Columns of a table whose rows are read with names; with more, the names hide the values.
 _WIDE = 6
-#: A cell of a row of Markdown; a bar after a backslash stands within one.
-_CELL = re.compile(r"(?:[^|\\\n]|\\.)*")
+#: A cell of a row of Markdown, behind its bar; a bar after a backslash stands within one.
+_CELL = re.compile(r"\|(?!\Z)\s*+((?:[^|\\\n]|\\.)*)")
 
 
 def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] | None]:
@@ -108,13 +108,5 @@ def _is_rule(line: str) -> bool:
 
 def _cells(line: str) -> list[tuple[int, int]]:
     """Return the places of the texts in a row's cells."""
-    row = line.rstrip()
-    cells, at = [], 1
-    while at < len(row):
-        match = _CELL.match(row, at)
-        end = match.end() if match else at
-        text = row[at:end]
-        start = at + len(text) - len(text.lstrip())
-        cells.append((start, max(start, at + len(text.rstrip()))))
-        at = end + 1
-    return cells
+    cells = _CELL.finditer(line.rstrip())
+    return [(cell.start(1), cell.start(1) + len(cell[1].rstrip())) for cell in cells]

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.read.by_sentence import asks_for_an_account
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose, span_choice
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.models.reader.network import KINDS, Logits, Network, read_judge, read_network
@@ -111,23 +111,17 @@ class OfflineReader:
     def doubts(
         self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath], said: str
     ) -> bool:
-        """Return whether the judge finds what was read far likelier than what another says.
-
-        Of the places where the passages have those words the likeliest counts.
-        """
+        """Return whether the judge finds what was read far likelier than `said`, at any place."""
         selected = passages_to_read(passages, paths)
         read = self.choose(question, selected)
         if self._judge is None or read.kind == "none":
             return False
         words = re.compile(re.escape(said), re.IGNORECASE)
-        places: list[tuple[tuple[str, int, int], ...]] = [
-            ((passage.id, *found.span()),)
-            for passage in selected
-            for found in islice(words.finditer(passage.text), 2)
-        ]
-        if said.casefold() in ("yes", "no"):
-            places = [read.spans[:1]]
-        rivals = [replace(read, text=said, spans=spans) for spans in places or [()]]
+        found = ((p.id, words.finditer(p.text)) for p in selected)
+        spans: list[tuple[tuple[str, int, int], ...]] = []
+        spans += (((id_, *one.span()),) for id_, all_ in found for one in islice(all_, 2))
+        places = [read.spans[:1]] if said.casefold() in ("yes", "no") else spans or [()]
+        rivals = [replace(read, text=said, spans=place) for place in places]
         layout = Layout(self._judge.tokenizer, question, selected)
         own, *odds = self._judge.judge([layout.of(each) for each in (read, *rivals)])
         return bool(own - max(odds) > _DOUBTED)
@@ -140,10 +134,8 @@ class OfflineReader:
         build = partial(windows_of, network.tokenizer, question, WINDOW)
         pieces = pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
-        order = sorted(
-            ((at, part) for parts in pieces for at, part in enumerate(parts)),
-            key=lambda one: (one[0], one[1].passage),
-        )
+        order = [(at, part) for parts in pieces for at, part in enumerate(parts)]
+        order.sort(key=lambda one: (one[0], one[1].passage))
         needed = len(build([part for at, part in order if at == 0]))
         windows = build([part for _, part in order])[: max(WINDOWS, needed)]
         return list(zip(windows, network.read(windows), strict=True))
@@ -157,11 +149,9 @@ def load_reader(folder: str | None = None) -> OfflineReader:
     try:
         return OfflineReader(network, card, read_judge(place))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"the reader's calibration cannot be used ({error})",
-            where=str(place),
-            hint="Train it again with `kgp-neo4j train reader`.",
-        ) from error
+        fault = f"the reader's calibration cannot be used ({error})"
+        hint = "Train it again with `kgp-neo4j train reader`."
+        raise ModelError(fault, where=str(place), hint=hint) from error
 
 
 def _supporting(
@@ -179,10 +169,10 @@ def _supporting(
             if start <= span.start < end:
                 # A heading, or a sentence of one word, is not ranked.
                 shown[at, start, end] = scores.get((at, start, end), 0.0)
+    best = islice((shown | scores).items(), SENTENCES)
+    told = [(passages[at], start, end, score) for (at, start, end), score in best]
     return tuple(
-        SupportingSentence(as_read(p.text, start, end, p.columns), p.id, start, end, score)
-        for (at, start, end), score in islice((shown | scores).items(), SENTENCES)
-        for p in [passages[at]]
+        SupportingSentence(as_read(p.text, a, b, p.columns), p.id, a, b, s) for p, a, b, s in told
     )
 
 

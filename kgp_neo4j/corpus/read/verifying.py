@@ -83,11 +83,9 @@ class Layout:
         """Yield the tokens of the sentences that say most, but for those shown already."""
         count = 0
         for _, at, start, end in choice.sentences:
-            if count == _SENTENCES or room <= _TITLE:
-                return
             passage = self._passages[self._order[at]]
             low, high = seen.get(passage.id, (0, 0))
-            if start < high and end > low:
+            if count == _SENTENCES or room <= _TITLE or (start < high and end > low):
                 continue
             ids = [*self._title(passage), *self._ids(passage.text[start:end], _SENTENCE)]
             ids = [*ids[: room - 1], self._end]
@@ -100,13 +98,15 @@ class Layout:
         passage = self._passages[id_]
         if not passage.text.startswith("|", passage.text.rfind("\n", 0, start) + 1):
             return []
-        for row in rows_of(passage.text, passage.columns):
-            held = [at for at, (a, b) in enumerate(row.cells) if a <= start and end <= b]
-            if held:
-                return self._marked_row(passage, row, held[0])
-        return []
-
-    def _marked_row(self, passage: Passage, row: TableRow, own: int) -> list[int]:
+        held = (
+            (row, at)
+            for row in rows_of(passage.text, passage.columns)
+            for at, (a, b) in enumerate(row.cells)
+            if a <= start and end <= b
+        )
+        row, own = next(held, (None, 0))
+        if row is None:
+            return []
         before = [*self._title(passage), *self._ids(f"{row.section};" if row.section else "", 20)]
         stop = self._ids(";", 1)
         parts: dict[int, list[int]] = {}
@@ -137,13 +137,12 @@ def cells_of(question: str, passages: Sequence[Passage]) -> list[Choice]:
     """Return the cells that may answer, of the rows that share the rarest words with a question."""
     asked = set(map(stem, content_words(question)))
     rows: list[tuple[Passage, TableRow, set[str]]] = []
-    for passage in passages:
-        for row in rows_of(passage.text, passage.columns):
-            text = " ".join(passage.text[a:b] for a, b in row.cells)
-            named = set(map(stem, content_words(f"{row.section} {' '.join(row.names)}")))
-            own = asked.intersection(map(stem, content_words(text)))
-            # The names of columns tell tables apart, not rows.
-            rows.append((passage, row, own | (named & asked) if own else set()))
+    for passage, row in ((p, row) for p in passages for row in rows_of(p.text, p.columns)):
+        text = " ".join(passage.text[a:b] for a, b in row.cells)
+        named = set(map(stem, content_words(f"{row.section} {' '.join(row.names)}")))
+        own = asked.intersection(map(stem, content_words(text)))
+        # The names of columns tell tables apart, not rows.
+        rows.append((passage, row, own | (named & asked) if own else set()))
     frequency = Counter(word for _, _, shared in rows for word in shared)
 
     def rarity(row: tuple[Passage, TableRow, set[str]]) -> float:

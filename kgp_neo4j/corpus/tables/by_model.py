@@ -13,10 +13,9 @@ import msgspec
 
 from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
-from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp
+from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp, resolve
 from kgp_neo4j.corpus.tables.outline import TableOutline, cite_table, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, References, TableRef
-from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.language import Write
@@ -102,15 +101,6 @@ def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     for need in kind.needs:
         if not getattr(choice, need) and part != "headings":
             raise ValueError(f"the look-up {choice.kind} needs {need}")
-    row, column = (
-        next((each for each in places if isinstance(each, str)), "")
-        for places in (choice.rows, choice.columns)
-    )
-    look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
-    return decision, resolve(context.library, _references(context, choice), look)
-
-
-def _references(context: Context, choice: _Choice) -> References:
     references = References(question=context.references.question, rest=context.references.rest)
     for title in choice.documents:
         named = named_documents(title, context.library.documents)
@@ -123,7 +113,10 @@ def _references(context: Context, choice: _Choice) -> References:
         references.tables.append(TableRef(number[1]) if number else TableRef(words=table))
     references.rows += [row for row in choice.rows if isinstance(row, int)]
     references.columns += [column for column in choice.columns if isinstance(column, int)]
-    return references
+    row = next((row for row in choice.rows if isinstance(row, str)), "")
+    column = next((column for column in choice.columns if isinstance(column, str)), "")
+    look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
+    return decision, resolve(context.library, references, look)
 
 
 #: Characters of pages and tables in a prompt at most, about 4,000 tokens, and lines of them that

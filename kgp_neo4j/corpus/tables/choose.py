@@ -5,18 +5,17 @@ import re
 from kgp_neo4j.corpus.tables.look_up import LookUp
 from kgp_neo4j.corpus.tables.references import COUNT, WHICH, References, content
 
-#: Words of questions that ask for a page, a table or a part of one as such. A question with other
-#: words asks for something within them.
+#: Words of questions that ask for a page, a table or a part of one as such, besides those that
+#: `content` leaves out. A question with other words asks for something within them.
 _OWN = frozenset(
     "pages page tables table columns column rows row cells cell entries entry records record "
-    "headers header headings heading footers footer captions caption captioned titles title "
-    "titled entitled label labels headed fields field name names named called sections section "
-    "outline number numbers total value values order data text document documents file files pdf "
-    "pdfs report contents structure topic topics information kind full running margin top bottom "
-    "there each every used different about read reproduce output transcribe copy describe "
-    "describes summarize summarise summary overview explain discuss discusses cover covers "
-    "presents provides gives lists hold holds reports illustrates depicts tell appear appears "
-    "exist exists located location occur occurs made consists head".split()
+    "headings heading footers footer captions caption captioned titles title titled entitled "
+    "label labels headed fields field names named called sections section outline numbers order "
+    "document documents file files pdf pdfs report structure topic topics information kind "
+    "running margin top bottom different reproduce output transcribe copy describe describes "
+    "summarize summarise summary overview explain discuss discusses cover covers presents "
+    "provides gives hold holds reports illustrates depicts exist exists location occur occurs "
+    "consists head".split()
 )
 _I = re.IGNORECASE
 
@@ -29,8 +28,14 @@ def choose(references: References) -> LookUp:
             return look_up
     if references.tables:
         return _of_table(references, text)
+    whole = not _left_over(text) and not references.quoted
     if references.pages:
-        return _of_page(references, text)
+        parts = (part for part, asked in _PARTS_OF_PAGE.items() if _has(text, asked))
+        if whole and (part := next(parts, "")):
+            return LookUp("page", part)
+        if _has(text, _YES_OR_NO) and (target := _mentioned(references)):
+            return LookUp("mentions", "exists", phrase=target)
+        return LookUp("page" if whole else "question")
     headings = references.documents and _has(text, _HEADINGS) and not _left_over(text)
     return LookUp("page", "headings") if headings else LookUp("question")
 
@@ -57,11 +62,10 @@ _LARGEST = r"\b(?:(?:longest|biggest|largest)|(shortest|smallest))\b"
 _SAME = {"entrie": "row", "record": "row", "field": "column", "occurrence": "time",
          "mention": "time", "file": "document", "pdf": "document"}  # fmt: skip
 _COUNTED = re.compile(
-    rf"\b(?:{COUNT})\b(?:\s+of)?(?:\s+(?:the|all|different|separate|total|in|data))*"
+    rf"(?i)\b(?:{COUNT})\b(?:\s+of)?(?:\s+(?:the|all|different|separate|total|in|data))*"
     rf"\s+({_NOUN}|fields?|times|occurrences?|mentions?)\b"
     r"|\b(page|table|column|row)[- ](?:count|total)\b|\bhow\s+long\b.*?\b(pages|rows|columns)\b"
-    r"|\bhow\s+often\b",
-    _I,
+    r"|\bhow\s+often\b"
 )
 
 
@@ -209,16 +213,6 @@ def _of_table(references: References, text: str) -> LookUp:
     if asks_more or quoted or _has(text, r"\b(?:columns?|rows?)\b"):
         return LookUp("question")
     return LookUp("table", "caption" if _has(text, _CAPTION) else "rows")
-
-
-def _of_page(references: References, text: str) -> LookUp:
-    whole = not _left_over(text) and not references.quoted
-    for part, asked in _PARTS_OF_PAGE.items():
-        if whole and _has(text, asked):
-            return LookUp("page", part)
-    if _has(text, _YES_OR_NO) and (target := _mentioned(references)):
-        return LookUp("mentions", "exists", phrase=target)
-    return LookUp("page" if whole else "question")
 
 
 _MENTION = (

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from kgp_neo4j.corpus.answer.shown_queries import shown_query
+from kgp_neo4j.corpus.answer.traces import shown_query
 from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
@@ -150,10 +150,10 @@ def cite_cell(
     table: TableOutline, row: TableRow, column: Column | None = None, text: str = ""
 ) -> Citation:
     """Return the citation of a cell, or of a row."""
-    more: dict[str, Any] = {}
+    of: dict[str, Any] = {"page": row.page, "row": row.number, "row_name": row.title}
     if column is not None:
-        more = {"column": column.order, "column_name": column.header}
-    return cite_table(table, page=row.page, row=row.number, row_name=row.title, text=text, **more)
+        of |= {"column": column.order, "column_name": column.header}
+    return cite_table(table, text=text, **of)
 
 
 _TOKEN = re.compile(r"[^\W_]+")

@@ -18,19 +18,15 @@ def look_up(context: Context) -> StructuralAnswer:
     pages = _pages(context, context.pages or [(document, ()) for document in context.paged])
     if not pages:
         return nothing("There are no pages.")
-    if len({page.document for page in pages}) == 1:
-        # A range of one document is meant as a whole, however long it is.
-        context.named = True
+    # A range of one document is meant as a whole, however long it is.
+    context.named |= len({page.document for page in pages}) == 1
     several = len(pages) > 1
     return each(context, pages, lambda page: _page(page, context.look_up.part, several))
 
 
 def _pages(context: Context, wanted: Sequence[tuple[DocumentOutline, Sequence[int]]]) -> list[Page]:
-    return [
-        page
-        for document, numbers in wanted
-        for page in context.library.pages([document], numbers=list(numbers))
-    ]
+    read = context.library.pages
+    return [page for document, numbers in wanted for page in read([document], numbers=[*numbers])]
 
 
 def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
@@ -66,12 +62,11 @@ def look_up_mentions(context: Context) -> StructuralAnswer:
         held = _on_named_pages(context, hits)
         pages = joined([f"page {n}" for n in sorted({number for _, number in context.places})])
         other = f"; it is on {_where(context, hits)}" if hits else " nor does any other page"
-        text = f"No: {pages} does not mention “{phrase}”{other}."
+        value, text = "no", f"No: {pages} does not mention “{phrase}”{other}."
         if held:
-            text = f"Yes: {pages} mentions “{phrase}”: {held[0].text}"
-        values = ["yes" if held else "no"]
+            value, text = "yes", f"Yes: {pages} mentions “{phrase}”: {held[0].text}"
         reading = f"whether {pages} has “{phrase}”"
-        return answer(text, values, _cites(held or hits), reading=reading)
+        return answer(text, [value], _cites(held or hits), reading=reading)
     order = f"{part} " if part in ("first", "last") else ""
     reading = f"the {order}pages whose text has “{phrase}”"
     if not hits:
@@ -106,13 +101,20 @@ def _hits(context: Context) -> tuple[str, list[_Hit]]:
         bare = re.sub(r"^(?:the|a|an|any)\s+", "", phrase, flags=re.IGNORECASE)
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
     for attempt in dict.fromkeys(filter(None, tries)):
-        pattern = _phrase(attempt)
+        # As whole words: in any case, over any white space.
+        parts = r"(?:\s|\\?\||\*)+".join(map(re.escape, attempt.split()))
+        before = r"(?<![^\W_])" if attempt[:1].isalnum() else ""
+        after = r"(?![^\W_])" if attempt[-1:].isalnum() else ""
+        pattern = re.compile(before + parts + after, re.IGNORECASE)
         words = sorted(set(re.findall(r"[^\W_]+", attempt.lower()))) or [attempt.lower()]
         hits = []
         for page in context.library.pages(context.paged, words=words):
             text = "\n".join((page.header, page.text, page.footer))
             if matches := list(pattern.finditer(text)):
-                hits.append(_Hit(page, len(matches), _excerpt(text, matches[0])))
+                start, end = max(0, matches[0].start() - _AROUND), matches[0].end() + _AROUND
+                around = " ".join(text[start:end].split())
+                excerpt = f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
+                hits.append(_Hit(page, len(matches), excerpt))
         if hits:
             return attempt, hits
     return phrase, []
@@ -138,20 +140,6 @@ def _where(context: Context, hits: list[_Hit]) -> str:
         + (f" of {title}" if several else "")
         for title, numbers in by_document.items()
     )
-
-
-def _phrase(words: str) -> re.Pattern[str]:
-    """Return a pattern for a phrase as whole words: in any case, over any white space."""
-    parts = r"(?:\s|\\?\||\*)+".join(map(re.escape, words.split()))
-    before = r"(?<![^\W_])" if words[:1].isalnum() else ""
-    after = r"(?![^\W_])" if words[-1:].isalnum() else ""
-    return re.compile(before + parts + after, re.IGNORECASE)
-
-
-def _excerpt(text: str, match: re.Match[str]) -> str:
-    start, end = max(0, match.start() - _AROUND), min(len(text), match.end() + _AROUND)
-    around = " ".join(text[start:end].split())
-    return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
 #: Rows of a table that are shown beside others, and things compared, at most.

@@ -6,29 +6,25 @@ most need no language model.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from kgp_neo4j.corpus.tables import pages, tables
+from kgp_neo4j.corpus.tables import look_up, pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
-from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure
 from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
-from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-_LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
+_LOOK_UPS: dict[str, Callable[[look_up.Context], StructuralAnswer | None]] = {
     "page": pages.look_up,
     "table": tables.look_up,
-    "column": tables.look_up_part,
-    "row": tables.look_up_part,
-    "cell": tables.look_up_part,
+    **dict.fromkeys(("column", "row", "cell"), tables.look_up_part),
     "tables": tables.look_up_list,
     "mentions": pages.look_up_mentions,
     "count": tables.count,
@@ -44,8 +40,8 @@ class Reading:
     def __init__(self, database: Database, corpus: str, question: str) -> None:
         library = Library(database, corpus)
         references = read_references(question, library.documents)
-        self._context = resolve(library, references, choose(references))
-        self._chosen: Context | None = None
+        self._context = look_up.resolve(library, references, choose(references))
+        self._chosen: look_up.Context | None = None
         self.decision = _decided(self._context)
 
     @cached_property
@@ -75,14 +71,14 @@ class Reading:
         return replace(result, queries=tuple(context.library.queries))
 
 
-def _answered(context: Context, write: Write | None) -> StructuralAnswer:
+def _answered(context: look_up.Context, write: Write | None) -> StructuralAnswer:
     look = context.look_up
     if not context.documents:
-        return nothing("The corpus has no pages and no tables.")
+        return look_up.nothing("The corpus has no pages and no tables.")
     if context.missing:
-        return nothing(" ".join(dict.fromkeys(context.missing)))
+        return look_up.nothing(" ".join(dict.fromkeys(context.missing)))
     if context.doubt and context.references.tables:
-        return unsure(context.doubt)
+        return look_up.unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
         # A page or table is shown as it is: a language model may do more with it.
         if write and result.markdown:
@@ -92,16 +88,23 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
         return _from_tables(context, context.tables, write)
     if context.pages:
         return _from_pages(context, write)
-    return _from_any_table(context, write)
+    if context.figure is not None and context.figure.sure:
+        return context.figure
+    # The question names no table: the one that its words fit.
+    every = context.library.tables(context.documents)
+    if fitting := look_up.by_words(context.library, context.references.rest, every, only=True):
+        return _from_tables(context, fitting, write)
+    many = look_up.plural(len(every), "table")
+    return look_up.unsure(f"the question names no page or table that could be told ({many} there)")
 
 
 def _from_tables(
-    context: Context, named: list[TableOutline], write: Write | None
+    context: look_up.Context, named: list[TableOutline], write: Write | None
 ) -> StructuralAnswer:
     """Answer a question within one table by the table parser, then by a model if there is one."""
     if len(named) > 1 and not context.named:
-        names = joined([table.called for table in named[:9]])
-        return unsure(f"several tables fit: {names}; name the document")
+        names = look_up.joined([table.called for table in named[:9]])
+        return look_up.unsure(f"several tables fit: {names}; name the document")
 
     def one(table: TableOutline) -> StructuralAnswer:
         result = answer_from_table(context.library, table, context.references.rest)
@@ -112,10 +115,10 @@ def _from_tables(
         text = f"{table.called}: {result.text}" if len(named) > 1 else result.text
         return replace(result, text=text, reading=f"in {table.called}: {result.reading}")
 
-    return each(context, named[:_MOST_ANSWERED], one)
+    return look_up.each(context, named[:_MOST_ANSWERED], one)
 
 
-def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
+def _from_pages(context: look_up.Context, write: Write | None) -> StructuralAnswer:
     """Answer a free question about pages: by their only table, by a model, or by showing them."""
     there = context.on_pages(context.library.tables([d for d, _ in context.pages]))
     if len(there) == 1 and (result := _from_tables(context, there, None)).sure:
@@ -128,18 +131,7 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
     return replace(shown, text="", values=(), sure=False, confidence=0.0, doubt=doubt)
 
 
-def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
-    """Find the table that the question's words fit, where it names none, and answer from it."""
-    if context.figure is not None and context.figure.sure:
-        return context.figure
-    every = context.library.tables(context.documents)
-    if fitting := by_words(context.library, context.references.rest, every, only=True):
-        return _from_tables(context, fitting, write)
-    many = plural(len(every), "table")
-    return unsure(f"the question names no page or table that could be told ({many} there)")
-
-
-def _figure(context: Context) -> StructuralAnswer | None:
+def _figure(context: look_up.Context) -> StructuralAnswer | None:
     """Return the figure over a table's rows that a question asks for without naming one, if any."""
     references, library = context.references, context.library
     named = references.tables or references.pages or references.quoted
@@ -147,7 +139,7 @@ def _figure(context: Context) -> StructuralAnswer | None:
     kind = context.look_up.kind
     if named or many or kind != "question" or not asks_for_figure(references.rest):
         return None
-    fitting = by_words(library, references.rest, library.tables(context.documents))
+    fitting = look_up.by_words(library, references.rest, library.tables(context.documents))
     found = [
         replace(each, reading=f"in {table.called}: {each.reading}")
         for table in fitting[:_MOST_ANSWERED]
@@ -155,8 +147,8 @@ def _figure(context: Context) -> StructuralAnswer | None:
     ]
     found.sort(key=lambda each: (-each.sure, -each.confidence))
     if len({each.values for each in found if each.sure}) > 1:
-        names = joined([table.called for table in fitting[:_MOST_ANSWERED]])
-        return replace(unsure(f"several tables fit: {names}; name the one"), computes=True)
+        names = look_up.joined([table.called for table in fitting[:_MOST_ANSWERED]])
+        return replace(look_up.unsure(f"several tables fit: {names}; name the one"), computes=True)
     return found[0] if found else None
 
 
@@ -181,7 +173,7 @@ _CONTENT = re.compile(
 )
 
 
-def _decided(context: Context) -> TypeDecision:
+def _decided(context: look_up.Context) -> TypeDecision:
     """Return whether a question is about structure, content or both, by its words; offline."""
     references, look = context.references, context.look_up
     reason = _sign(context)
@@ -197,30 +189,26 @@ def _decided(context: Context) -> TypeDecision:
     return TypeDecision("both" if both else "structural", reason=reason)
 
 
-def _sign(context: Context) -> str:
+def _sign(context: look_up.Context) -> str:
     """Return what shows that a question is about pages or tables; empty where nothing does."""
     references, look = context.references, context.look_up
     if references.pages:
         return "names a page"
     if references.tables:
         library, every = context.library, context.library.tables(context.documents)
-        if any(not t.words or by_words(library, t.words, every) for t in references.tables):
+        if any(not t.words or look_up.by_words(library, t.words, every) for t in references.tables):
             return "names a table"
     elif look.kind != "question" and (look.part != "times" or references.documents):
         return f"asks for a look-up of {look.kind}"
     if _SPOKEN_OF.search(references.plain):
         return "speaks of pages, tables, rows or columns"
-    return _columns_named(context)
-
-
-def _columns_named(context: Context) -> str:
-    """Return what tells that a question ranks or counts by columns that a table has, if it does."""
-    references, documents = context.references, context.library.documents
+    # Or it ranks or counts by columns that a table has.
     if not _RANKING.search(references.plain):
         return ""
+    documents = context.library.documents
     if sum(document.tables for document in documents) > _MOST_TABLES:
         documents = tuple(references.documents)
-    phrases = phrases_of(references.plain)
+    phrases = look_up.phrases_of(references.plain)
     counts = re.search(rf"\b(?:{COUNT})\b", references.plain, re.IGNORECASE)
     for table in context.library.tables(documents):
         norms = {column.norm for column in table.columns if len(column.norm) > 2}

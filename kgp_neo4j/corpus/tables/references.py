@@ -89,18 +89,16 @@ _PAGE_RANGE = re.compile(
     _I,
 )
 _PAGE_LIST = re.compile(
-    rf"\b(?:the\s+)?(?:{_PAGES})(?<!p\.)(?<!p\.\s)({_PAGE}(?:{_AND}{_PAGE}(?!\s+(?:tables?|rows?|"
-    rf"columns?)))*)|\bpp?\.\s*(\d+(?:{_AND}\d+)*)",
-    _I,
+    rf"(?i:\b(?:the\s+)?(?:{_PAGES})(?<!p\.)(?<!p\.\s)({_PAGE}(?:{_AND}{_PAGE}(?!\s+"
+    rf"(?:tables?|rows?|columns?)))*)|\bpp?\.\s*(\d+(?:{_AND}\d+)*))"
 )
 _NOT_FOUND_PAGE = (
     r"(?!\s+(?:that|which|where|whose|to\b|on\s+which|in\s+which|mentioning|containing|with\b|"
     r"including|having|has\b|have\b|showing|discussing|of\s+mention|number|QUOTE))"
 )
 _PAGE_ORDINAL = re.compile(
-    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:(?:\s*,\s*|\s+and\s+|\s+or\s+)(?:the\s+)?{ORDINAL})*)"
-    rf"\s+(?:({_NUMBER})\s+)?pages?\b{_NOT_FOUND_PAGE}",
-    _I,
+    rf"(?i:\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:(?:\s*,\s*|\s+and\s+|\s+or\s+)(?:the\s+)?"
+    rf"{ORDINAL})*)\s+(?:({_NUMBER})\s+)?pages?\b{_NOT_FOUND_PAGE})"
 )
 TABLE_ID = (
     rf"(?:(?-i:[A-Z]{{1,2}})?[.-]?\d+(?:[.\-–]\d+)*(?-i:[a-z])?\b|(?-i:[IVXLC]+)\b|{_NUMBER}\b"
@@ -111,9 +109,8 @@ _TABLE_LIST = re.compile(
     _I,
 )
 _TABLE_ORDINAL = re.compile(
-    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:\s+and\s+(?:the\s+)?{ORDINAL})*)\s+(?:({_NUMBER})\s+)?"
-    r"tables?\b(?!\s+(?:that|which|where|with\s+a\b)|\s+of\s+contents)",
-    _I,
+    rf"(?i:\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:\s+and\s+(?:the\s+)?{ORDINAL})*)\s+"
+    rf"(?:({_NUMBER})\s+)?tables?\b(?!\s+(?:that|which|where|with\s+a\b)|\s+of\s+contents))"
 )
 _ADJECTIVE = r"(?:only|single|one|big|large|small|whole|entire|given|same|following|data|main|full)"
 _TABLE_NAMED = re.compile(
@@ -135,11 +132,10 @@ _TABLE_CALLED = re.compile(
     rf"(?!s|\s+of\s+contents|\s+name){HEAD}"
 )
 _TABLE_THE = re.compile(
-    rf"\b(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)*(?-i:table|TABLE)\b{HEAD}(?!\s+of\s+contents|"
-    rf"\s+(?:counts?|captions?|titles?|names?|numbers?)\b|\s+(?:with|having|that\s+"
-    r"has|which\s+has|containing)\s+(?:the\s+)?(?:most|fewest|highest|largest|greatest|least|"
-    r"maximum|minimum|lowest|smallest)\b)",
-    _I,
+    rf"(?i:\b(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)*(?-i:table|TABLE)\b{HEAD}"
+    r"(?!\s+of\s+contents|\s+(?:counts?|captions?|titles?|names?|numbers?)\b|\s+(?:with|having|"
+    r"that\s+has|which\s+has|containing)\s+(?:the\s+)?(?:most|fewest|highest|largest|greatest|"
+    r"least|maximum|minimum|lowest|smallest)\b))"
 )
 _SUPERLATIVE = re.compile(r"^(?:\w*(?:est)|most|fewest|next|previous|each|every|no|any)\b", _I)
 
@@ -221,7 +217,7 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
     references.rest = _restored(references, within if content(within) else rest)
     pages = references.pages
     text = _PAGE_RANGE.sub(partial(_page_range, pages), text)
-    text = _PAGE_LIST.sub(lambda m: _marked(pages, "PAGEREF", _page_list(m[1] or m[2])), text)
+    text = _PAGE_LIST.sub(partial(_page_list, pages), text)
     text = _PAGE_ORDINAL.sub(lambda m: _marked(pages, "PAGEREF", _ordinals(m)), text)
     for named in _COLUMNS:
         text = named.sub(partial(_places, references.columns, "COLREF"), text)
@@ -284,9 +280,10 @@ def _page_range(pages: list[PageRef], match: re.Match[str]) -> str:
     return match[0]
 
 
-def _page_list(text: str) -> list[PageRef]:
-    parts = re.findall(_PAGE, text, _I)
-    return [(_number_of(p) if re.fullmatch(_NUMBER, p, _I) else p,) for p in parts]
+def _page_list(pages: list[PageRef], match: re.Match[str]) -> str:
+    parts = re.findall(_PAGE, match[1] or match[2], _I)
+    named = [(_number_of(p) if re.fullmatch(_NUMBER, p, _I) else p,) for p in parts]
+    return _marked(pages, "PAGEREF", named)
 
 
 def _places(places: list[int], mark: str, match: re.Match[str]) -> str:

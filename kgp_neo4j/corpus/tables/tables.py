@@ -4,11 +4,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
+from kgp_neo4j.corpus.tables.look_up import (
+    Context,
+    answer,
+    by_words,
+    each,
+    joined,
+    nothing,
+    plural,
+    stems,
+)
 from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell, cite_table
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
-from kgp_neo4j.corpus.tables.resolving import by_words, stems
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
@@ -137,12 +145,8 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
         asked = f"“{name}”" if name else joined(numbers)
         has = f"it has {plural(table.rows, 'row')} besides its header"
         return nothing(f"{table.called} has no row {asked}; {has}.")
-    cells = [
-        (row, column, cell.text)
-        for row in rows
-        for column, cell in zip(columns, row.cells, strict=True)
-    ]
-    values = [text for _, _, text in cells]
+    held = [(row, *each) for row in rows for each in zip(columns, row.cells, strict=True)]
+    values = [cell.text for _, _, cell in held]
     what = f"row {joined([row.number for row in rows])}"
     if len(columns) == 1:
         lines = [text or "(empty)" for text in values]
@@ -151,16 +155,13 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
         lines = [f"Row {row.number} of {table.called}: {_row(row, columns)}." for row in rows]
     if some:
         what += f", column {joined(orders)}"
-    citations = [cite_cell(table, *cell) for cell in cells[:_CITED]]
+    citations = [cite_cell(table, row, column, cell.text) for row, column, cell in held[:_CITED]]
     return answer("\n".join(lines), values, citations, reading=f"{what} of {table.called}")
 
 
 def _row(row: TableRow, columns: Sequence[Column]) -> str:
-    return "; ".join(
-        f"{column.name}: {cell.text}" if column.header else cell.text
-        for column, cell in zip(columns, row.cells, strict=True)
-        if cell.text
-    )
+    held = [(c, cell.text) for c, cell in zip(columns, row.cells, strict=True) if cell.text]
+    return "; ".join(f"{c.name}: {text}" if c.header else text for c, text in held)
 
 
 def look_up_list(context: Context) -> StructuralAnswer:
@@ -185,8 +186,7 @@ def look_up_list(context: Context) -> StructuralAnswer:
     values = kinds.get(look.part, [table.name for table in tables])
     if look.kind == "count":
         values = [len(tables)]
-    several = len(context.documents) > 1
-    shown = tables[:_CITED]
+    shown, several = tables[:_CITED], len(context.documents) > 1
     lines = [f"- {table.called if several else table.name} {_listed(table)}" for table in shown]
     lines += [f"… and {len(tables) - _CITED} more"] if len(tables) > _CITED else []
     text = "\n".join([f"{plural(len(tables), 'table')} {where}{':' if lines else '.'}", *lines])
@@ -226,18 +226,18 @@ def count(context: Context) -> StructuralAnswer | None:
         return count_mentions(context)
     if look.part == "tables":
         return look_up_list(context)
-    if context.tables:
-        return each(context, context.tables, lambda table: _size(context, table))
-    return _count_pages(context) if look.part == "pages" else None
+    if not context.tables:
+        return _count_pages(context) if look.part == "pages" else None
+    noun = look.part.removesuffix("s")
 
+    def size(table: TableOutline) -> StructuralAnswer:
+        besides = " besides its header" if noun == "row" else ""
+        text = f"{table.called} has {plural(_measured(table, noun), noun)}{besides}."
+        reading = f"count the {noun}s of {table.called}"
+        citations = [cite_table(table, text="")]
+        return answer(text, [_measured(table, noun)], citations, reading=reading)
 
-def _size(context: Context, table: TableOutline) -> StructuralAnswer:
-    noun = context.look_up.part.removesuffix("s")
-    size = _measured(table, noun)
-    besides = " besides its header" if noun == "row" else ""
-    text = f"{table.called} has {plural(size, noun)}{besides}."
-    reading = f"count the {noun}s of {table.called}"
-    return answer(text, [size], [cite_table(table, text="")], reading=reading)
+    return each(context, context.tables, size)
 
 
 def _measured(table: TableOutline, noun: str) -> int:
@@ -256,7 +256,7 @@ def _count_pages(context: Context) -> StructuralAnswer:
     if not context.named:
         values = [sum(values)]
         text = f"{plural(values[0], 'page')} in all: {text}"
-    citations = [cite(document) for document in documents[:_CITED]]
+    citations = [*map(cite, documents[:_CITED])]
     return answer(f"{text}.", values, citations, reading="count the pages of documents")
 
 
@@ -265,26 +265,19 @@ def _most(context: Context) -> StructuralAnswer:
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
     if look.each == "table":
-        sized = [(_measured(table, noun), table.name, cite_table(table)) for table in tables]
+        sized = [(_measured(t, noun), t.name, t.called, cite_table(t)) for t in tables]
     elif look.each == "document":
         held = "pages" if noun == "page" else "tables"
-        sized = [(getattr(d, held), d.name, cite(d)) for d in context.documents]
+        sized = [(getattr(d, held), d.name, d.name, cite(d)) for d in context.documents]
     else:
         on = Counter((table.document.id, page) for table in tables for page in table.pages)
         places = [(d, n) for d in context.paged[:_PAGED] for n in range(1, d.pages + 1)]
-        sized = [(on[d.id, page], str(page), cite(d, page=page)) for d, page in places]
+        sized = [(on[d.id, n], str(n), f"page {n} of {d.name}", cite(d, page=n)) for d, n in places]
     if not sized:
         return nothing(f"There is no {look.each} {where}.")
-    sizes = [size for size, _, _ in sized]
-    best = min(sizes) if look.pick == "fewest" else max(sizes)
-    chosen = [(value, place) for size, value, place in sized if size == best]
-    names = [value for value, _ in chosen]
-    if look.each != "document":
-        kind = "page " if look.each == "page" else ""
-        names = [f"{kind}{value} of {place.title}" for value, place in chosen]
-    return answer(
-        f"{joined(names[:_NAMES])} ({plural(best, noun)}{' each' if len(chosen) > 1 else ''}).",
-        [value for value, _ in chosen],
-        [place for _, place in chosen[:_CITED]],
-        reading=f"count the {noun}s of each {look.each} {where}, and take the {look.pick}",
-    )
+    best = (min if look.pick == "fewest" else max)(size for size, *_ in sized)
+    values, names, cited = zip(*(one for size, *one in sized if size == best), strict=True)
+    each_ = " each" if len(values) > 1 else ""
+    text = f"{joined(names[:_NAMES])} ({plural(best, noun)}{each_})."
+    reading = f"count the {noun}s of each {look.each} {where}, and take the {look.pick}"
+    return answer(text, values, cited[:_CITED], reading=reading)

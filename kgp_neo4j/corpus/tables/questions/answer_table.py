@@ -49,8 +49,7 @@ def answer_from_table(
     if figure and (figure.near or not figure.why):
         plan = figure.plan
         answer = _own_total(table, plan, grid, rows) or run(library, table, rows, plan)
-        denied = not figure.why and answer.values and _denies(links, grid, plan, answer.values)
-        sure = not (figure.why or denied)
+        sure = not (figure.why or (answer.values and _denies(links, grid, plan, answer.values)))
         answer = replace(answer, confidence=_SURE if sure else _NEAR, computes=True)
         if sure and answer.values:
             return answer

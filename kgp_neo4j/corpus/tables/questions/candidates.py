@@ -86,11 +86,8 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     yield from (base for base in triples if base.count)
     # Whole cells of one column that different words of the question name.
     whole = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
-    either = (
-        (a, b)
-        for a, b in combinations(whole, 2)
-        if a.condition.column == b.condition.column and a.end <= b.start
-    )
+    pairs_of_one = (p for p in combinations(whole, 2) if p[0].end <= p[1].start)
+    either = (p for p in pairs_of_one if p[0].condition.column == p[1].condition.column)
     for a, b in islice(either, 4):
         base = _base(grid, (replace(a, condition=a.condition.or_(b.condition)),))
         yield replace(base, links=(*base.links, b))
@@ -136,9 +133,8 @@ class _Plans:
         self.numeric = [c for c in self.every if grid.valued[c - 1] >= 0.5]
         dated = [c for c in self.every if grid.dated[c - 1] > 0.5]
         self.ordered = list(dict.fromkeys([*self.numeric, *dated]))
-        self.superlative = bool(words & (CUES["high"] | CUES["low"])) or any(
-            len(word) > 4 and word.endswith("est") for word in words
-        )
+        ends = CUES["high"] | CUES["low"] | {w for w in words if len(w) > 4 and w.endswith("est")}
+        self.superlative = not ends.isdisjoint(words)
         self.unit = "years" if "long" in words else ""
         self.whole, *self.linked = _bases(links, grid)
         self.filled = [base for base in self.linked if base.count]
@@ -146,16 +142,10 @@ class _Plans:
 
     def all(self) -> _Found:
         """Yield all plans, the likelier kinds first."""
-        return chain(
-            self._cells_and_counts(),
-            self._of_columns(),
-            *(self._picked(base) for base in self.bases[:9] if base.count > 1 or not base.links),
-            self._common(),
-            self._neighbours(),
-            self._figures(),
-            self._compared(),
-            self._alike(),
-        )
+        picked = (self._picked(base) for base in self.bases[:9] if base.count > 1 or not base.links)
+        others = (self._common, self._neighbours, self._figures, self._compared, self._alike)
+        first = (self._cells_and_counts(), self._of_columns())
+        return chain(*first, *picked, *(each() for each in others))
 
     def _select(self, rows: Rows, links: tuple[Link, ...], but: int = 0) -> _Found:
         """Yield plans that give each column of some rows."""
@@ -196,9 +186,8 @@ class _Plans:
             ends.append(False)
         picks = [Pick(0, "order", high, n) for high in ends for n in ((1,) if high else nths)]
         if self.superlative:
-            columns = sorted(
-                self.ordered, key=lambda c: (-score[c - 1], self.grid.counted[c - 1], c)
-            )
+            counted = self.grid.counted
+            columns = sorted(self.ordered, key=lambda c: (-score[c - 1], counted[c - 1], c))
             for c in columns[: 6 if base.links else 9]:
                 for by in self._views(c):
                     picks += [Pick(c, by, high, n) for high in _ENDS for n in nths]

@@ -87,7 +87,7 @@ def _link_numbers(links: Links, grid: Grid) -> None:
     for at, word in enumerate(words):
         if (value := _number(words, at)) is not None:
             links.number_places[at] = value
-        if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
+        if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdecimal():
             wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
             links.cells.insert(0, Link(wanted, at - 1, at + 1))
     for at, value in list(links.number_places.items())[:_MOST_NUMBERS]:
@@ -151,9 +151,8 @@ def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
         date = typed(wording)
         if at + size <= len(words) and date.type == "date" and date.date:
             return size, date.date, wording
-    if word in MONTHS and (
-        word != "may" or words[at - 1] in ("in", "of", "during", "since", "for")
-    ):
+    # "May" may be a verb.
+    if word in MONTHS and (word != "may" or words[at - 1] in "in of during since for".split()):
         return 1, f"--{MONTHS[word]:02}", word
     plural = word[-1] == "s" or words[at + 1 : at + 2] == ["s"]
     if plural and re.fullmatch(r"(?:1\d|20)\d0s?", word):
@@ -163,8 +162,9 @@ def date_at(words: Sequence[str], at: int) -> tuple[int, str, str]:
 
 #: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
-#: Letters of a cell's word at least, and those at its end in which a longer word may differ.
-_SHORTEST, _ENDING = 5, 2
+#: Letters of a cell's word at least, and those at its end in which a longer word may differ;
+#: letters of a code (W, ITA) at most.
+_SHORTEST, _ENDING, _CODE = 5, 2, 3
 
 
 @dataclass(slots=True)
@@ -237,18 +237,15 @@ def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
     for at, word in enumerate(words):
         if word in STOP:
             continue
-        for column, codes in enumerate(grid.codes, 1):
-            for code in codes:
+        for column, codes in enumerate(grid.folded, 1):
+            for code in codes if all(len(c) <= _CODE and c.isalpha() for c in codes) else ():
                 if word.startswith(code) and word != code:
                     condition = Condition(column, "=", texts=codes[code], wording=word)
                     yield Link(condition, at, at + 1, False, 0.6)
-        near = {(order, parts[place]) for order, parts, place in grid.words.get(word[:4], ())}
-        for order, part in sorted(near):
-            if (
-                len(word) > len(part) >= _SHORTEST
-                and len(part) - same_start(word, part) <= _ENDING
-                and stem(word) != stem(part)
-            ):
+        held = {(order, parts[place]) for order, parts, place in grid.words.get(word[:4], ())}
+        for order, part in sorted(held):
+            near = len(part) - same_start(word, part) <= _ENDING
+            if len(word) > len(part) >= _SHORTEST and near and stem(word) != stem(part):
                 condition = Condition(order, "contains", texts=(f" {part} ",), wording=word)
                 yield Link(condition, at, at + 1, False, 0.6)
 
@@ -293,13 +290,8 @@ def _column(links: Links, header: tuple[str, ...]) -> ColumnLink:
     if not places:
         return ColumnLink()
     before = links.words[max(0, min(places) - 2) : min(places)]
-    return ColumnLink(
-        score / len(wanted),
-        len(places),
-        tuple(sorted(set(places))),
-        not _ASKING.isdisjoint(before),
-        len(places) == len(wanted) == score,
-    )
+    what, whole = not _ASKING.isdisjoint(before), len(places) == len(wanted) == score
+    return ColumnLink(score / len(wanted), len(places), tuple(sorted(set(places))), what, whole)
 
 
 def _fit(word: str, asked: str, raw: str, header: tuple[str, ...]) -> float:

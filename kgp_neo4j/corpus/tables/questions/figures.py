@@ -16,19 +16,16 @@ from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, STOP_WORDS, same_start, stem
 
 _CUES = {
-    "count": re.compile(
-        r"\b(?:how many|(?:^|(?<=the )|(?<=what ))(?:total )?number of|how often|count(?: of)?)\b"
-    ),
-    "average": re.compile(r"\b(?:on )?(?:average|mean|avg)(?: number of)?\b"),
-    "sum": re.compile(r"\b(?:in total|total|sum|(?:al|all )?together|in all|combined|how much)\b"),
-    "often": re.compile(r"\b(?:most|least) (?:often|frequently|common|frequent)\b"),
-    "high": re.compile(
-        r"\b(?:most(?: expensive)?|highest|largest|biggest|greatest|maximum|max|longest)\b"
-    ),
-    "low": re.compile(
-        r"\b(?:least(?: expensive)?|cheapest|fewest|lowest|smallest|minimum|min|shortest)\b"
-    ),
-    "distinct": re.compile(r"\b(?:different|distinct|unique)\b"),
+    name: re.compile(rf"\b(?:{words})\b")
+    for name, words in {
+        "count": "how many|(?:^|(?<=the )|(?<=what ))(?:total )?number of|how often|count(?: of)?",
+        "average": "(?:on )?(?:average|mean|avg)(?: number of)?",
+        "sum": "in total|total|sum|(?:al|all )?together|in all|combined|how much",
+        "often": "(?:most|least) (?:often|frequently|common|frequent)",
+        "high": "most(?: expensive)?|highest|largest|biggest|greatest|maximum|max|longest",
+        "low": "least(?: expensive)?|cheapest|fewest|lowest|smallest|minimum|min|shortest",
+        "distinct": "different|distinct|unique",
+    }.items()
 }
 _PER = re.compile(r"\b(?:per|(?:for |in |by |of )?(?:each|every)|by) (?:the )?(?=\w)")
 _PER_EACH = re.compile(r"\b(?:per|each|every)\b")
@@ -39,13 +36,10 @@ _QUARTER = re.compile(r"\b(?:q([1-4])|(?:the )?(first|second|third|fourth|last) 
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _NEVER, _BETWEEN = "(?!)", r"between \S+(?: \S+){0,2} and"
 #: Comparisons: the words before a number, those behind it, and what they ask for.
+_MOST = rf"at most|no more than|up to|maximum of|{_BETWEEN}"
 _COMPARED = (
     ("at least|no less than|minimum of|between", "(?:or|and) (?:more|above|higher|over)", ">="),
-    (
-        rf"at most|no more than|up to|maximum of|{_BETWEEN}",
-        "(?:or|and) (?:less|fewer|below|lower)",
-        "<=",
-    ),
+    (_MOST, "(?:or|and) (?:less|fewer|below|lower)", "<="),
     ("(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger) than|under|below", _NEVER, "<"),
     (r"(?:more|\w+er) than|over|above|exceed\w*|beyond", _NEVER, ">"),
 )
@@ -66,10 +60,10 @@ _PLAIN = frozenset(
 )
 #: Words that narrow down what is meant, though they stand in every text.
 _TELLING = frozenset(
-    "not no t never without except excluding other than only same more less over under above below "
-    "before after since until between first last next previous once twice again both "
-    "neither nor few fewer latest such she he it they her his him their them its second third "
-    "fourth fifth later earlier other others another else besides against".split()
+    "not no t never without except other than only same more less over under above below before "
+    "after since until between first last next once twice again both neither nor few fewer such "
+    "she he it they her his him their them its second third later others another else besides "
+    "against".split()
 )
 _NOT = re.compile(
     r"\b(?:not|n t|t|non|never|except(?: for)?|excluding|other than|without)(?: (?:the|by|in|to))?$"
@@ -128,14 +122,10 @@ class _Reader:
         self.text = " ".join(self.words)
         self.starts = [len(" ".join(self.words[:at])) + bool(at) for at in range(len(self.words))]
         self.headers = {word for header in grid.stems for word in header}
-        self.left = {
-            at
-            for at, word in enumerate(self.words)
-            if word in _TELLING
-            or word not in STOP_WORDS | _PLAIN
-            or (word not in STOP_WORDS and stem(word) in self.headers)
-            or (at in links.number_places and word != "one")
-        }
+        named = {word for word in self.words if stem(word) in self.headers}
+        telling = _TELLING.union(set(self.words) - _PLAIN, named) - (STOP_WORDS - _TELLING)
+        counted = {at for at in links.number_places if self.words[at] != "one"}
+        self.left = {at for at, word in enumerate(self.words) if word in telling} | counted
         #: Words that a doubt may be left open about: what rows are called, and what they did.
         self.open: set[int] = set()
         self.taken: set[int] = set()
@@ -159,10 +149,8 @@ class _Reader:
 
     def _take(self, match: re.Match[str] | None) -> bool:
         """Account for the words of a match; return whether there is one."""
-        if match is not None:
-            self._account(
-                at for at, s in enumerate(self.starts) if match.start() <= s < match.end()
-            )
+        start, end = match.span() if match else (0, 0)
+        self._account(at for at, place in enumerate(self.starts) if start <= place < end)
         return match is not None
 
     def _account(self, places: Iterable[int]) -> None:
@@ -198,12 +186,9 @@ class _Reader:
         """Return the column that the words from a place on name, their number, and if it is all."""
         found = []
         for column, header in enumerate(self.grid.stems, 1):
-            size = 0
-            while size < len(header) and at + size in self.left:
-                if stem(self.words[at + size]) not in header:
-                    break
-                size += 1
-            if size:
+            places = range(at, at + len(header))
+            named = [x in self.left and stem(self.words[x]) in header for x in places]
+            if size := [*named, False].index(False):
                 found.append((size == len(header), size, "name" in header, column))
         found.sort(reverse=True)
         if not found or (len(found) > 1 and found[0][:3] == found[1][:3]):
@@ -217,14 +202,13 @@ class _Reader:
         column, size, _ = self._column(at)
         part = self.words[at].removesuffix("s")
         if part in _PARTS and column in (0, *self.dates):
-            if date := self._date_column():
-                self._account([at])
-                return date, "day" if part == "date" else part
+            column, size = self._date_column(), 1
+        elif column in (*self.texts, *self.dates):
+            part = ""
+        else:
             return None
-        if column not in (*self.texts, *self.dates):
-            return None
-        self._account(range(at, at + size))
-        return column, ""
+        self._account(range(at, at + size) if column else ())
+        return (column, "day" if part == "date" else part) if column else None
 
     def _date_column(self) -> int:
         """Return the column of dates that is meant: the only one, or the one that is mentioned."""
@@ -265,8 +249,7 @@ class _Reader:
                 kind, column = self._counted(noun, distinct="distinct" in cues)
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
-            is_rows = noun < len(self.words) and self._is_row_noun(noun)
-            is_rows = is_rows and not _PRICED.search(self.text)
+            is_rows = self._is_row_noun(noun) and not _PRICED.search(self.text)
             column = 0 if is_rows else self._reckoned(named=True)
         self._find_dates()
         self._find_comparisons()
@@ -305,13 +288,12 @@ class _Reader:
         return Plan(kind, rows, column, group=group, part=part, end=end)
 
     def _is_row_noun(self, at: int) -> bool:
-        """Return whether a word is what the rows are called."""
+        """Return whether the word at a place, if there is one, is what the rows are called."""
         column, _, whole = self._column(at)
-        if whole and column in self.quantities:
+        if at >= len(self.words) or (whole and column in self.quantities):
             return False
         named = stem(self.words[at]) in self.names or (whole and self._is_key(column))
-        if named:
-            self._account([at])
+        self._account([at] if named else ())
         return named
 
     def _counted(self, at: int, *, distinct: bool) -> tuple[str, int]:
@@ -347,17 +329,13 @@ class _Reader:
             money = [c for c in self.quantities if self.grid.columns[c - 1].type == "currency"]
             if len(priced or money) == 1:
                 return (priced or money)[0]
-        ranked = sorted(
-            ((len(self._mentioned(c)) / len(self.grid.stems[c - 1]), c) for c in self.quantities),
-            reverse=True,
-        )
-        ranked = [each for each in ranked if each[0]] or ([] if named else ranked)
-        if len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
+        told = {c: len(self._mentioned(c)) / len(self.grid.stems[c - 1]) for c in self.quantities}
+        best = max(told.values(), default=0.0)
+        columns = [c for c in told if told[c] == best and (best or not named)]
+        if len(columns) > 1:
             self.doubt = "several columns of numbers may be meant"
-        if not ranked:
-            return 0
-        column = ranked[0][1]
-        self._account(self._mentioned(column))
+        column = max(columns, default=0)
+        self._account(self._mentioned(column) if column else ())
         return column
 
     def _add(self, condition: Condition, places: Iterable[int]) -> None:
@@ -397,9 +375,16 @@ class _Reader:
             self._account(x for x in self.left.copy() if self.words[x] in _PARTS)
 
     def _find_comparisons(self) -> None:
+        """Find the numbers that are compared with, each with the column of numbers near to it."""
         for at, value in self.links.number_places.items():
             op = self._comparison(at, _COMPARED) if at in self.left else ""
-            if op and (column := self._compared(at)):
+            named = {c: self._mentioned(c) for c in self.quantities}
+            near = [c for c in named if any(abs(place - at) <= 4 for place in named[c])]
+            if op and len(near) != 1 and len(named) != 1:
+                self.doubt = f"it is not told with what {self.words[at]} is compared"
+            elif op:
+                column = (near or self.quantities)[0]
+                self._account(named[column])
                 self._add(Condition(column, op, "value", (), value, None, self.words[at]), [at])
 
     def _comparison(self, at: int, wordings: Iterable[tuple[str, str, str]]) -> str:
@@ -412,28 +397,13 @@ class _Reader:
                 return op
         return ""
 
-    def _compared(self, at: int) -> int:
-        """Return the column with which the number at a place is compared."""
-        near = [
-            column
-            for column in self.quantities
-            if any(abs(place - at) <= 4 for place in self._mentioned(column))
-        ]
-        if len(near) != 1 and len(self.quantities) != 1:
-            self.doubt = f"it is not told with what {self.words[at]} is compared"
-            return 0
-        column = (near or self.quantities)[0]
-        self._account(self._mentioned(column))
-        return column
-
     def _find_cells(self) -> None:
         """Find the cells that words name: whole ones, in another form, or a part of only one."""
         spans: dict[tuple[int, int], list[tuple[int, int, tuple[str, ...]]]] = {}
         for link in self.links.cells:
             wanted = link.condition
             if wanted.by == "text" and wanted.texts != ("",) and link.share > 0.6:
-                texts = wanted.texts if link.exact else self._only(wanted)
-                rank = 0 if link.exact else 2
+                rank, texts = (0, wanted.texts) if link.exact else (2, self._only(wanted))
                 spans.setdefault((link.start, link.end), []).append((rank, wanted.column, texts))
         for at in self.left:
             forms = [(1, column, self._other_forms(at, column)) for column in self.texts]
@@ -474,12 +444,10 @@ class _Reader:
         texts, base = self.grid.folded[column - 1], _base(self.words[at])
         if len(texts) > _FEW:
             return ()
+        told = {text for text in texts if _base(text) == base}
         if set(texts) <= _TRUE | _FALSE:
-            is_named = self._like(at, self.grid.stems[column - 1])
-            return tuple(
-                n for text, norms in texts.items() if is_named and text in _TRUE for n in norms
-            )
-        return tuple(norm for text, norms in texts.items() if _base(text) == base for norm in norms)
+            told = {*_TRUE} if self._like(at, self.grid.stems[column - 1]) else set()
+        return tuple(norm for text, norms in texts.items() if text in told for norm in norms)
 
 
 def _base(word: str) -> str:

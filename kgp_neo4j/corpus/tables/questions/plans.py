@@ -197,10 +197,7 @@ def _date_in_words(key: str) -> str:
 
 
 def rows_of(grid: Grid, rows: Rows) -> list[int]:
-    """Return the indexes of the rows of a set, in the order of the table.
-
-    Rows that sum up others are in no set but one of conditions that no other row fulfils.
-    """
+    """Return the indexes of a set's rows, in order; totals only where no other row fulfils it."""
     selected = list(range(len(grid.rows)))
     for condition in rows.conditions:
         selected = [row for row in selected if _holds(grid, row, condition)]
@@ -279,10 +276,8 @@ def cues_of(plan: Plan) -> list[str]:
         cues.append(ends[0] if pick.highest else ends[1])
     if shift:
         cues.append("next" if shift > 0 else "previous")
-    if plan.rows.like:
-        cues.append("like")
-    if any(condition.op == "!=" for condition in plan.rows.conditions):
-        cues.append("not")
+    denied = any(condition.op == "!=" for condition in plan.rows.conditions)
+    cues += ["like"] * bool(plan.rows.like) + ["not"] * denied
     return [name for name in cues if name in CUES]
 
 
@@ -333,10 +328,8 @@ def _rows(rows: Rows, grid: Grid) -> str:
 
 
 def _condition(condition: Condition, grid: Grid) -> str:
-    what = condition.wording
+    what = shown(condition.value or 0.0) if condition.by == "value" else condition.wording
     if condition.by == "text":
-        texts = [text.strip() for text in condition.texts]
-        what = " or ".join(f"'{text}'" if text else "empty" for text in texts[:3])
-    elif condition.by == "value":
-        what = shown(condition.value or 0.0)
+        texts = map(str.strip, condition.texts[:3])
+        what = " or ".join(f"'{text}'" if text else "empty" for text in texts)
     return f"{_name(grid, condition.column)} {_OPS[condition.op]} {what}"

@@ -27,16 +27,9 @@ from kgp_neo4j.models.trees import Trees
 from kgp_neo4j.text.values import typed
 
 #: Words that ask for the most or the latest, and for the least or the earliest.
-_UP = frozenset(
-    "most highest largest biggest greatest longest tallest maximum max best more higher larger "
-    "longer greater bigger taller heaviest better leading widest deepest top last latest newest "
-    "recent final later end ended".split()
-)
-_DOWN = frozenset(
-    "least lowest smallest fewest shortest minimum min worst less lower smaller fewer shorter "
-    "youngest lightest bottom sooner younger narrowest first earliest oldest initial earlier "
-    "start began".split()
-)
+_UP = CUES["high"].difference("oldest older fastest strongest leads richest".split())
+_UP |= {"end", "ended"}
+_DOWN = CUES["low"] - {"slowest", "fastest", "closest"} | {"start", "began"}
 #: "span" is no kind of plan any more, but an input of the trained ranker.
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
@@ -331,12 +324,8 @@ class Ranker:
         known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
         return np.asarray(self.weights["headers"][known].sum(axis=0))
 
-    def judge(
-        self, links: Links, grid: Grid, readings: Sequence[Candidate]
-    ) -> tuple[Candidate, float]:
-        """Return the plan whose answer has the highest probability, summed over the plans that give
-        it, and the probability that this answer is right.
-        """
+    def judge(self, links: Links, grid: Grid, readings: list[Candidate]) -> tuple[Candidate, float]:
+        """Return the best plan of the answer likeliest by all, and how likely that is right."""
         # Plans with one answer are one group.
         answers = [tuple(sorted(v.casefold() for v in each.result.values)) for each in readings]
         number = {answer: at for at, answer in enumerate(dict.fromkeys(answers))}

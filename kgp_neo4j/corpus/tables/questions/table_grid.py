@@ -10,8 +10,6 @@ from kgp_neo4j.text.words import STOP_WORDS, fold, stem
 STOP = STOP_WORDS.union(
     "name list listed give tell total number amount previous long table chart".split()
 )
-#: Letters of a code, at most: W, ITA.
-_CODE = 3
 #: Words of a cell that a question is compared with, at most.
 _MOST_WORDS = 40
 
@@ -97,14 +95,6 @@ class Grid:
                     texts[text] = (*texts.get(text, ()), norm)
             columns.append(texts)
         return tuple(columns)
-
-    @cached_property
-    def codes(self) -> tuple[dict[str, tuple[str, ...]], ...]:
-        """Return the texts, as `folded` does, of each column that has short codes alone."""
-        return tuple(
-            texts if all(len(text) <= _CODE and text.isalpha() for text in texts) else {}
-            for texts in self.folded
-        )
 
     @cached_property
     def words(self) -> dict[str, list[tuple[int, tuple[str, ...], int]]]:

@@ -1,4 +1,4 @@
-"""Sentences for a question in a language that the offline reader does not know."""
+"""Questions that whole sentences answer: why and how, overviews, and those in other languages."""
 
 import math
 import unicodedata
@@ -10,6 +10,18 @@ import regex
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.types.corpus import Passage, SupportingSentence
 
+#: "How many" and "how old" ask for a few words.
+_ACCOUNT = regex.compile(
+    r"(?i)^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|"
+    r"what (?:happened|(?:is|was) the (?:reason|purpose|cause)\b)|"
+    r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to))"
+    r"|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b"
+)
+_OVERVIEW = regex.compile(
+    r"(?i)\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
+    r"(?:main|key) points?)\b|^what(?:'s| is| are)\b.*\babout\W*$|"
+    r"^what(?:'s| is| are) in (?:this|these|those|the|all)\b"
+)
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 #: A run of one kind of script, so that a Korean ending parts from the English word before it.
 _RUN = regex.compile(
@@ -22,29 +34,43 @@ _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
 _SATURATION, _LENGTH, _LATER = 1.2, 0.75, 0.1
 
 
+def asks_for_an_overview(question: str) -> bool:
+    """Return whether a question asks what documents are about, which they always tell."""
+    return _OVERVIEW.search(question) is not None
+
+
+def asks_for_an_account(question: str) -> bool:
+    """Return whether a question asks why or how: a sentence answers it, and a few words do not."""
+    return _ACCOUNT.search(question) is not None
+
+
+def is_in_latin_script(text: str) -> bool:
+    """Return whether most words of a text are Latin; "Bridge노드의" is two words."""
+    latin = regex.findall(r"\p{Latin}+", text)
+    others = regex.findall(r"[\p{L}--\p{Latin}]+", text, regex.V1)
+    return len(latin) > len(others) or not others
+
+
 def nearest_sentences(question: str, passages: Sequence[Passage]) -> tuple[SupportingSentence, ...]:
     """Return at most three sentences that have pieces of the question's words, the best first.
 
     The score, from 0 to 1, is Okapi BM25 (Robertson and Zaragoza 2009) over the sentences of these
     passages, whose terms are runs of characters, so that other forms of a word count too.
     """
-    places, texts = [], []
-    for at, passage in enumerate(passages):
-        for start, end in sentences(passage.text):
-            pieces = _pieces(passage.text[start:end])
-            if len(pieces) >= _SHORTEST and not passage.text.startswith("#", start):
-                places.append((at, start, end))
-                texts.append(pieces)
-    scores = _scores(dict.fromkeys(_pieces(question)), texts)
-    ranked = [
-        (score / (1 + _LATER * at), at, start, end)
-        for score, (at, start, end) in zip(scores, places, strict=True)
-        if score > 0
-    ]
-    ranked.sort(key=lambda one: (-one[0], *one[1:]))
+    places = {
+        (at, start, end): pieces
+        for at, passage in enumerate(passages)
+        for start, end in sentences(passage.text)
+        if len(pieces := _pieces(passage.text[start:end])) >= _SHORTEST
+        and not passage.text.startswith("#", start)
+    }
+    scores = zip(_scores(_pieces(question), list(places.values())), places, strict=True)
+    ranked = sorted((-score / (1 + _LATER * place[0]), place) for score, place in scores if score)
     return tuple(
-        SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
-        for score, at, start, end in ranked[:3]
+        SupportingSentence(
+            passages[at].text[start:end].strip(), passages[at].id, start, end, -score
+        )
+        for score, (at, start, end) in ranked[:3]
     )
 
 
@@ -57,12 +83,13 @@ def _scores(asked: Iterable[str], texts: Sequence[Sequence[str]]) -> list[float]
     }
     mean = sum(map(len, texts)) / max(1, len(texts))
     highest = max(sum(rarity.values()), 1e-9)
-    scores = []
-    for text in texts:
+
+    def score(text: Sequence[str]) -> float:
         counts, length = Counter(text), 1 - _LENGTH + _LENGTH * len(text) / mean
         shares = (rarity[t] * counts[t] / (counts[t] + _SATURATION * length) for t in rarity)
-        scores.append(sum(shares) / highest)
-    return scores
+        return sum(shares) / highest
+
+    return list(map(score, texts))
 
 
 def _pieces(text: str) -> list[str]:
