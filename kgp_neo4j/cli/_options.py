@@ -1,4 +1,4 @@
-"""Options of commands: made from settings dataclasses, and those that several commands share."""
+"""Options of commands: of settings dataclasses, those that several share, and who answers."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -9,7 +9,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.types.corpus import AgentName, Rerank
+from kgp_neo4j.cli._output import say
+from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.corpus import AgentName, Form, Rerank
+from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,40 +93,6 @@ def _parameter(field: Field[Any]) -> str:
 
 # --- Options that several commands share ---
 
-#: What says how a result is given out: read by `given_out`, and no parameter of a command.
-_FORMS = ("as_json", "as_mermaid", "html")
-
-
-class ResultCommand(click.Command):
-    """A command with a result, which its last option `--json` prints as JSON."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        about = "Print JSON: a line, or one for each of a list."
-        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=about))
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command without what says how its result is given out."""
-        ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
-        if given_out("as_json") and given_out("as_mermaid"):
-            raise click.UsageError("Choose one of --json and --mermaid.")
-        return super().invoke(ctx)
-
-
-class ResultGroup(click.Group):
-    """A group of commands with results."""
-
-    command_class = ResultCommand
-
-
-result_command = functools.partial(click.command, cls=ResultCommand)
-
-
-def given_out(form: str) -> Any:
-    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
-    return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
-
-
 FILE = click.Path(dir_okay=False, path_type=Path)
 _HTML = click.option(
     "--html", type=FILE, help="Write it to this file, as a page that needs no network."
@@ -186,3 +155,64 @@ def retriever_options(command: F) -> F:
     traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
     parts: Any = settings_options(agent_settings=AgentSettings)
     return _AGENT(parts(traversal(_RERANK(command))))  # type: ignore[no-any-return]
+
+
+# --- Options that choose who answers ---
+
+_FORM = default_option(
+    "--form",
+    "short",
+    "What the language model writes: a few words and why, or a paragraph.",
+    type=click.Choice(get_args(Form)),
+)
+_READER = click.option(
+    "--reader",
+    metavar="FOLDER",
+    envvar="KGP_NEO4J_READER",
+    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
+)
+
+
+def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
+    """Return a decorator that adds `--llm` to a command; `use` describes the model's task there.
+
+    With `multiple` it may be given more than once.
+    """
+    return click.option(
+        "--llm",
+        metavar="NAME",
+        multiple=multiple,
+        # click would cut the variable's value at blanks; the configuration reads it, too.
+        envvar=None if multiple else "KGP_NEO4J_LLM",
+        help=f"The language model that {use}: NAME of a chat server, local:FILE.gguf, auto (the "
+        "first that is there), or none (or KGP_NEO4J_LLM; default: as configured).",
+    )
+
+
+chat_url_option = option_of(AgentSettings, "url")
+
+
+def answerer_options(command: F) -> F:
+    """Add `--form`, for a language model's reply, and `--reader`, which answers without one."""
+    return _FORM(_READER(command))
+
+
+def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
+    """Open the model that the options name, else the configured one; None where neither is."""
+    from kgp_neo4j.environment.configuration import language_settings
+    from kgp_neo4j.llm.available import HOW_TO_GET_ONE
+    from kgp_neo4j.llm.call import AUTO, open_language_model
+
+    settings = language_settings(model=llm, url=chat_url)
+    model = open_language_model(settings)
+    if (settings.model or "").strip().lower() == AUTO:
+        found = f"Language model: {plain(model.name)}." if model else ""
+        say(found or f"No language model. {HOW_TO_GET_ONE}")
+    return model
+
+
+def answering_model(llm: str | None, **options: Any) -> LanguageModel | None:
+    """Open the model that answers: that of `--llm`, of `--agent chat`, or the configured one."""
+    settings: AgentSettings = options["agent_settings"]
+    named = llm or (settings.model if options["agent"] == "chat" else None)
+    return opened_model(named, settings.url)

@@ -1,7 +1,8 @@
-"""What the commands print: JSON on stdout, messages on stderr, written files."""
+"""How commands give out results: JSON on stdout, messages on stderr, written files."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._options import given_out
 from kgp_neo4j.text.safe import Stream, plain
 from kgp_neo4j.types.corpus import Answer, LoadReport
 from kgp_neo4j.types.errors import InputError
@@ -20,6 +20,40 @@ from kgp_neo4j.types.mindmap import GraphLoadReport, MindMap
 
 if TYPE_CHECKING:
     from kgp_neo4j.graphdb.database import Database
+
+#: What says how a result is given out: read by `given_out`, and no parameter of a command.
+_FORMS = ("as_json", "as_mermaid", "html")
+
+
+class ResultCommand(click.Command):
+    """A command with a result, which its last option `--json` prints as JSON."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        about = "Print JSON: a line, or one for each of a list."
+        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=about))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command without what says how its result is given out."""
+        ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
+        if given_out("as_json") and given_out("as_mermaid"):
+            raise click.UsageError("Choose one of --json and --mermaid.")
+        return super().invoke(ctx)
+
+
+class ResultGroup(click.Group):
+    """A group of commands with results."""
+
+    command_class = ResultCommand
+
+
+result_command = functools.partial(click.command, cls=ResultCommand)
+
+
+def given_out(form: str) -> Any:
+    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
+    return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
+
 
 #: What of a load is told line by line: the field of its report, and the lines that are printed.
 _FAULTS = {
@@ -33,13 +67,6 @@ _FAULTS = {
     "gone": "gone",
 }
 _SHOWN = 20
-
-
-def echo_json(value: Any) -> None:
-    """Print a record as a line of JSON, a list as one for each; in ASCII where not UTF-8."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    for each in value if isinstance(value, list) else [value]:
-        click.echo(to_json(each, ascii_only=encoding != "utf8"))
 
 
 def print_result(
@@ -65,10 +92,16 @@ def print_result(
 
 
 def gave_json(result: Any) -> bool:
-    """Print a result as JSON if `--json` was given, and return whether it was."""
-    if wanted := bool(given_out("as_json")):
-        echo_json(result)
-    return wanted
+    """Print a result as JSON if `--json` was given, and return whether it was.
+
+    It is a line, of a list one for each; in ASCII where stdout is not UTF-8.
+    """
+    if not given_out("as_json"):
+        return False
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    for each in result if isinstance(result, list) else [result]:
+        click.echo(to_json(each, ascii_only=encoding != "utf8"))
+    return True
 
 
 def print_fields(*fields: tuple[str, str]) -> None:

@@ -1,19 +1,30 @@
-"""`kgp-neo4j evaluate`: retrieval and answers measured over a data set, with a report."""
+"""`kgp-neo4j evaluate` and `retrieve`: a method over many questions, measured or as a run."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import FILE, default_option, result_command, settings_options
-from kgp_neo4j.cli._output import opened_database, print_result, say, write_file
+from kgp_neo4j.cli._options import (
+    FILE,
+    chat_url_option,
+    corpus_option,
+    default_option,
+    llm_option,
+    opened_model,
+    retriever_options,
+    settings_options,
+)
+from kgp_neo4j.cli._output import opened_database, print_result, result_command, say, write_file
+from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
@@ -24,7 +35,7 @@ from kgp_neo4j.types.settings import (
 )
 
 if TYPE_CHECKING:
-    from kgp_neo4j.evaluate.report import Result
+    from kgp_neo4j.evaluate.scores import Result
 
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
@@ -107,7 +118,7 @@ class _Evaluation:
     type=FILE,
     help="A run that another system wrote, scored beside the methods chosen.",
 )
-def command(
+def evaluate_command(
     dataset: str | None,
     listed: bool,
     table: str | None,
@@ -148,89 +159,65 @@ def command(
         weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
     judging = opened_model(judge, chat_url) if judge and not graph else None
     asked = _Evaluation(dataset, names, table, model, weights, judging, **options)
-    _show(_evaluate_graph(asked, graph) if graph else _evaluate(asked), asked)
+    _show(_evaluate(asked, graph), asked)
 
 
-def _evaluate(asked: _Evaluation) -> Result:
-    """Answer the questions over documents by each method, and score the runs."""
-    from kgp_neo4j.evaluate import experiment
+def _evaluate(asked: _Evaluation, graph: str | None) -> Result:
+    """Answer the questions by each method, and score the runs."""
+    from kgp_neo4j.environment.files import expanded
+    from kgp_neo4j.evaluate import experiment, graph_experiment
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.judge import judge_run
-    from kgp_neo4j.evaluate.runs import read_run
+    from kgp_neo4j.evaluate.graph_questions import Holdings, measure_answer, read_graph_questions
+    from kgp_neo4j.evaluate.questions import draw
+    from kgp_neo4j.evaluate.runs import judge_run, read_run
     from kgp_neo4j.evaluate.scores import measure
 
-    data = open_dataset(asked.dataset, split=asked.split, sample=asked.sample, seed=asked.seed)
-    if asked.corpus is not None:
-        data = replace(data, corpus=asked.corpus)
-    settings = traversal_settings(budget=asked.budget or data.budget, **asked.traversal)
-    result = experiment.describe_questions(data, settings, (), None)
+    run: Callable[..., Result]
+    if graph:
+        file = expanded(asked.dataset)
+        questions = draw(read_graph_questions(file), asked.sample, asked.seed)
+        name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
+        data: Any = graph_experiment.GraphDataset(name, graph, tuple(questions))
+        size = asked.budget or MiningSettings().size
+        result = graph_experiment.describe_graph_questions(data, size, "their own")
+        known = graph_experiment.GRAPH_METHODS
+        within = graph_experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
+        run = partial(graph_experiment.run_graph_methods, budget=size)
+    else:
+        data = open_dataset(asked.dataset, split=asked.split, sample=asked.sample, seed=asked.seed)
+        if asked.corpus is not None:
+            data = replace(data, corpus=asked.corpus)
+        settings = traversal_settings(budget=asked.budget or data.budget, **asked.traversal)
+        result = experiment.describe_questions(data, settings, (), None)
+        known, within = experiment.METHODS, experiment.TABLES[asked.table or "1"]
+        run = partial(experiment.run_methods, traversal=settings, agent_models=asked.weights)
+    names: list[str] = []
     if asked.runs_methods:
-        within = experiment.TABLES[asked.table or "1"]
-        has_model = asked.model is not None
+        has_model, is_judged = asked.model is not None, asked.judge is not None
         names = experiment.check_methods(
-            asked.methods, within=within, model=has_model, agent_models=asked.weights
+            asked.methods, within=within, model=has_model, agent_models=asked.weights, known=known
         )
-        is_judged = asked.judge is not None
         planned = experiment.plan(names, len(data.questions), model=has_model, judge=is_judged)
         say(f"{planned}; runs are kept in {asked.out}")
-        with opened_database() as database:
-            result = experiment.run_methods(
-                database,
-                data,
-                names,
-                asked.out,
-                traversal=settings,
-                model=asked.model,
-                agent_models=asked.weights,
-                echo=say,
-            )
-    for file in asked.other:
-        measured = partial(measure, budget=settings.budget)
-        result.runs[file.stem] = read_run(file, data.questions, measured)
-    if asked.judge is not None:
-        for name, run in result.runs.items():
-            judged = asked.out / "judged" / f"{name}.jsonl"
-            result.runs[name] = judge_run(asked.judge, data.questions, run, judged)
-    return result
-
-
-def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
-    """Answer the questions over a graph by each method, and score the runs."""
-    from kgp_neo4j.environment.files import expanded
-    from kgp_neo4j.evaluate import graph_experiment as experiment
-    from kgp_neo4j.evaluate.experiment import check_methods, plan
-    from kgp_neo4j.evaluate.graph_questions import read_graph_questions
-    from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
-    from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.runs import read_run
-
-    file = expanded(asked.dataset)
-    questions = draw(read_graph_questions(file), asked.sample, asked.seed)
-    name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-    data = experiment.GraphDataset(name, graph, tuple(questions))
-    size = asked.budget or MiningSettings().size
-    result = experiment.describe_graph_questions(data, size, "their own")
-    if asked.runs_methods:
-        known = experiment.GRAPH_METHODS
-        within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
-        has_model = asked.model is not None
-        names = check_methods(asked.methods, within=within, model=has_model, known=known)
-        say(f"{plan(names, len(questions), model=has_model)}; runs are kept in {asked.out}")
-    with opened_database() as database:
+    with opened_database() if asked.runs_methods or graph else nullcontext() as database:
         if asked.runs_methods:
-            result = experiment.run_graph_methods(
-                database, data, names, asked.out, budget=size, model=asked.model, echo=say
-            )
-        if asked.other:
-            measured = partial(measure_answer, holdings=Holdings.of(database, graph))
-            for each in asked.other:
-                result.runs[each.stem] = read_run(each, questions, measured)
+            result = run(database, data, names, asked.out, model=asked.model, echo=say)
+        if graph and database is not None:
+            measured: Any = partial(measure_answer, holdings=Holdings.of(database, graph))
+        else:
+            measured = partial(measure, budget=settings.budget)
+        for each in asked.other:
+            result.runs[each.stem] = read_run(each, data.questions, measured)
+    if asked.judge is not None:
+        for name, scored in result.runs.items():
+            judged = asked.out / "judged" / f"{name}.jsonl"
+            result.runs[name] = judge_run(asked.judge, data.questions, scored, judged)
     return result
 
 
 def _show(result: Result, asked: _Evaluation) -> None:
     """Print a report or its means, and write both to the folder of the runs."""
-    from kgp_neo4j.evaluate.report import report
+    from kgp_neo4j.evaluate.scores import report
 
     means = {name: run.means() for name, run in result.runs.items()}
     missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
@@ -263,3 +250,42 @@ def _agent_model(text: str) -> tuple[str, AgentSettings]:
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")
     return name, AgentSettings(model=folder)
+
+
+@result_command("retrieve")
+@click.argument("questions", type=click.Path(path_type=Path))
+@corpus_option()
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
+)
+@default_option(
+    "--method",
+    "kgp",
+    "Full text, vectors, both fused, or the graph traversal.",
+    type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
+)
+@retriever_options
+@llm_option("puts the passages in order with --rerank llm")
+def retrieve_command(
+    questions: Path,
+    corpus: str,
+    out: Path,
+    method: Method,
+    llm: str | None,
+    **retriever: Any,
+) -> None:
+    """Retrieve passages for every question of a file, with the same budget for every method."""
+    from kgp_neo4j.corpus.pipeline import make_retriever
+    from kgp_neo4j.evaluate.questions import read_questions
+    from kgp_neo4j.evaluate.runs import retrieve_questions
+
+    by_model = retriever["rerank"] == "llm"
+    model = opened_model(llm, retriever["agent_settings"].url) if by_model else None
+    asked = read_questions(questions)
+    with opened_database() as database:
+        chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
+        seconds = sorted(retrieve_questions(chosen, asked, out))
+    p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
+    record = {"questions": len(asked), "out": out, "p50": p50, "p95": p95}
+    counts = f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s"
+    print_result(record, f"{counts}, written to {out}")

@@ -1,12 +1,20 @@
-"""`kgp-neo4j serve`: corpora and knowledge graphs over HTTP, with a page."""
+"""`kgp-neo4j serve` and `mcp`: corpora and knowledge graphs for other programs."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import FILE, default_option, settings_options
+from kgp_neo4j.cli._options import (
+    FILE,
+    chat_url_option,
+    corpus_option,
+    default_option,
+    graph_option,
+    llm_option,
+    opened_model,
+    settings_options,
+)
 from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.types.settings import ServeSettings
 
@@ -27,7 +35,7 @@ from kgp_neo4j.types.settings import ServeSettings
 )
 @chat_url_option
 @click.pass_context
-def command(
+def serve_command(
     ctx: click.Context,
     host: str,
     port: int,
@@ -60,7 +68,7 @@ def command(
         run(service, heard, log_json=log_json)
 
 
-@command.command("token")
+@serve_command.command("token")
 @click.argument("name")
 @click.option(
     "--tokens",
@@ -88,3 +96,18 @@ def token(name: str, tokens: Path, **access: Any) -> None:
     from kgp_neo4j.serve.tokens import add_token
 
     click.echo(add_token(tokens, name, **access))
+
+
+@click.command("mcp")
+@corpus_option(required=False, help="The corpus that is asked where a call names none")
+@graph_option(required=False, help="The same for the knowledge graph")
+def mcp_command(corpus: str | None, graph: str | None) -> None:
+    """Serve the tools corpora, ask, retrieve, explore and mind_map on standard input and output.
+
+    A client of the Model Context Protocol starts this command itself. It only reads; messages for
+    people go to standard error. It ends with its input.
+    """
+    from kgp_neo4j.integrations.mcp import make_server
+
+    with opened_database(read_only=True) as database:
+        make_server(database, corpus=corpus, graph=graph).run("stdio")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._options import ResultGroup
-from kgp_neo4j.cli._output import gave_json, print_fields, print_result, say
+from kgp_neo4j.cli._output import ResultGroup, gave_json, print_fields, print_result, say
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.lines import LINES
 from kgp_neo4j.types.errors import ServerError
@@ -35,7 +34,7 @@ _STOPPED = {
 
 
 @click.group("server", cls=ResultGroup)
-def command() -> None:
+def server_command() -> None:
     """Start, stop and look at the embedded Neo4j database.
 
     Other commands start it by themselves when they need it and NEO4J_URI is not set.
@@ -59,7 +58,7 @@ def _show(status: ServerStatus) -> None:
     print_fields(*fields, ("password", f"in {status.password_file}"))
 
 
-@command.command("start")
+@server_command.command("start")
 @_home
 @click.option("--memory", metavar="SIZE", help="Heap and page cache together, such as 3g.")
 @click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
@@ -71,7 +70,7 @@ def start_command(folders: Folders, memory: str | None, verify: bool) -> None:
     print_result(server.status(folders), _show)
 
 
-@command.command("stop")
+@server_command.command("stop")
 @_home
 def stop_command(folders: Folders) -> None:
     """Stop the database; the data stays."""
@@ -81,7 +80,7 @@ def stop_command(folders: Folders) -> None:
     print_result({"result": result, "home": str(folders.home)}, _STOPPED[result])
 
 
-@command.command("use")
+@server_command.command("use")
 @click.argument("line", type=click.Choice(list(LINES)))
 @_home
 def use_command(line: str, folders: Folders) -> None:
@@ -100,7 +99,7 @@ def use_command(line: str, folders: Folders) -> None:
     print_result(used, text)
 
 
-@command.command("status")
+@server_command.command("status")
 @_home
 def status_command(folders: Folders) -> None:
     """Show whether the database runs, where, and with how much memory."""
@@ -109,7 +108,7 @@ def status_command(folders: Folders) -> None:
     print_result(server.status(folders), _show)
 
 
-@command.command("logs", cls=click.Command)
+@server_command.command("logs", cls=click.Command)
 @_home
 @click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
@@ -124,7 +123,7 @@ def logs_command(folders: Folders, lines: int, debug: bool) -> None:
     click.echo("\n".join(logs.tail(path, lines)))
 
 
-@command.command("open")
+@server_command.command("open")
 @_home
 @click.option("--show-password", is_flag=True, help="Print the password.")
 def open_command(folders: Folders, show_password: bool) -> None:

@@ -18,9 +18,8 @@ from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, read_run
-from kgp_neo4j.evaluate.scores import CUTS, measure
+from kgp_neo4j.evaluate.scores import CUTS, Result, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.checks import check_choice

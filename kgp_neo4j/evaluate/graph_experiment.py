@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.experiment import ROWS
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion
-from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
-from kgp_neo4j.evaluate.report import Result
+from kgp_neo4j.evaluate.graph_questions import (
+    GraphQuestion,
+    Holdings,
+    measure_answer,
+    measure_linking,
+)
 from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
+from kgp_neo4j.evaluate.scores import Result
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
