@@ -4,8 +4,8 @@ from pathlib import PurePath
 from typing import Any
 
 from kgp_neo4j.integrations.records import structural_record
-from kgp_neo4j.show.marks import marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree
+from kgp_neo4j.show.view import marks_of
 from kgp_neo4j.types.corpus import Answer, Document, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph

@@ -1,31 +1,171 @@
-"""The service: one database, the work for it, and what a request may see of it."""
+"""The service: one database, the work for it in bounded numbers, its counts, and what is shared.
+
+Work is done in threads behind a queue of bounded length: it is CPU-bound between its statements, so
+threads carry it whole; a time limit and a cancelled task reach the statement that runs, which the
+server then ends.
+"""
 
 import asyncio
 import os
 import re
 import shutil
-from collections.abc import Sequence
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.disk import private_folder
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.environment.job import Job
+from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.serve.metrics import Metrics
-from kgp_neo4j.serve.problems import missing
+from kgp_neo4j.serve.problems import busy, missing
 from kgp_neo4j.serve.tokens import Tokens
-from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.errors import KgpError
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.settings import ServeSettings
+
+
+class Work:
+    """Threads that work for requests, and the queue before them.
+
+    A job keeps its place until its thread has ended, also where nobody waits any longer.
+    """
+
+    def __init__(self, name: str, database: Database, threads: int, queue: int) -> None:
+        self.name = name
+        self.most = threads + queue
+        self._database = database
+        self._count = threads
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"kgp-{name}")
+        self._jobs: dict[Future[Any], Job] = {}
+
+    @property
+    def inside(self) -> int:
+        """How many jobs have a place."""
+        return len(self._jobs)
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for a thread."""
+        return max(0, self.inside - self._count)
+
+    def begin(self, job: Job, work: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
+        """Take a place for a job, and return what awaits its result; a problem if all are taken."""
+        if self.inside >= self.most:
+            raise busy(1 + self.waiting // self._count)
+
+        def run() -> Any:
+            with working(job):
+                job.check()
+                return work()
+
+        future = self._threads.submit(in_context(run))
+        self._jobs[future] = job
+        future.add_done_callback(lambda done: self._jobs.pop(done, None))
+        return self._result(future, job)
+
+    def events(
+        self, job: Job, work: Callable[[], Any], *, last: str = "answer", keep: bool = False
+    ) -> AsyncGenerator[tuple[str, Any]]:
+        """Begin a job as `begin` does; return its events, and its result as the `last` one.
+
+        The work is given up where the iteration is, unless it is to be kept.
+        """
+        loop, told = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any] | None]()
+        job.on_event = lambda name, value: loop.call_soon_threadsafe(told.put_nowait, (name, value))
+        begun = self.begin(job, work)
+
+        async def events() -> AsyncGenerator[tuple[str, Any]]:
+            task = asyncio.ensure_future(begun)
+            task.add_done_callback(lambda _: told.put_nowait(None))
+            try:
+                while (event := await told.get()) is not None:
+                    yield event
+                yield last, task.result()
+            finally:
+                if not keep:
+                    task.cancel()
+
+        return events()
+
+    async def _result(self, future: Future[Any], job: Job) -> Any:
+        """Return what the work of a job returns; raises StoppedError where its time is over.
+
+        Then, and where the task is cancelled, the work ends at its next step, and the statement
+        that runs on the server at once.
+        """
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), job.left())
+        except (asyncio.CancelledError, TimeoutError) as error:
+            job.give_up()
+            if not future.done():
+                threading.Thread(target=self._database.end, args=(job,), daemon=True).start()
+            if isinstance(error, TimeoutError):
+                job.check()  # raises what says how long it may take
+            raise
+
+    def close(self) -> None:
+        """Let what runs end at its next step, and what waits not begin."""
+        for job in list(self._jobs.values()):
+            job.give_up()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+class Metrics:
+    """What one service counts."""
+
+    def __init__(self, works: Iterable[Work]) -> None:
+        self._registry = CollectorRegistry()
+        for work in works:
+            name = f"kgp_{work.name}_waiting"
+            waiting = Gauge(name, f"Waiting {work.name}", registry=self._registry)
+            waiting.set_function(partial(getattr, work, "waiting"))
+        counter = partial(Counter, registry=self._registry)
+        self._requests = counter("kgp_requests", "Requests answered", ("method", "route", "status"))
+        self._seconds = Histogram(
+            "kgp_request_seconds",
+            "Time until the last byte of a response",
+            ("method", "route"),
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0),
+            registry=self._registry,
+        )
+        names = ("token", "corpus", "model")
+        self._calls = counter("kgp_model_calls", "Calls of language models", names)
+        self._tokens = counter(
+            "kgp_model_tokens",
+            "Tokens of language models; kind is prompt or reply",
+            (*names, "kind"),
+        )
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def count_usage(self, token: str, corpus: str, usage: Usage | None) -> None:
+        """Count what a language model used for the holder of a token."""
+        if usage is None or not usage.calls:
+            return
+        labels = (token, corpus, usage.model)
+        self._calls.labels(*labels).inc(usage.calls)
+        self._tokens.labels(*labels, "prompt").inc(usage.prompt_tokens)
+        self._tokens.labels(*labels, "reply").inc(usage.reply_tokens)
+
+    def text(self) -> bytes:
+        """Return all of it in the text format."""
+        return generate_latest(self._registry)
+
 
 _RECEIVED = 8
 #: The names that uploads have while they come, and the folders of corpora that they lie in.

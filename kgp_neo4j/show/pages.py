@@ -12,9 +12,8 @@ from jinja2 import Environment, PackageLoader
 
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.show.marks import marked_html, marked_sentence, marks_of
 from kgp_neo4j.show.trees import map_tree, path_tree
-from kgp_neo4j.show.view import AnswerView
+from kgp_neo4j.show.view import AnswerView, marked_html, marked_sentence, marks_of
 from kgp_neo4j.text.safe import cut, printable
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MindMap

@@ -20,9 +20,8 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from kgp_neo4j.show.marks import words_in
 from kgp_neo4j.show.trees import TreeNode, map_tree, path_tree
-from kgp_neo4j.show.view import AnswerView, edge_note, label
+from kgp_neo4j.show.view import AnswerView, edge_note, label, words_in
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.tables import StructuralAnswer
