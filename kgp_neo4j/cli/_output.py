@@ -70,10 +70,7 @@ _SHOWN = 20
 
 
 def print_result(
-    result: Any,
-    shown: str | Callable[[Any], object],
-    *,
-    drawn: Answer | MindMap | None = None,
+    result: Any, shown: str | Callable[[Any], object], *, drawn: Answer | MindMap | None = None
 ) -> None:
     """Print a result on stdout: as JSON, or as the text that says it or the function prints.
 

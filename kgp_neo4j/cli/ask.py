@@ -11,21 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.cli._options import (
-    answerer_options,
-    answering_model,
-    chat_url_option,
-    corpus_option,
-    default_option,
-    drawn_options,
-    graph_option,
-    llm_option,
-    opened_model,
-    retriever_options,
-    settings_options,
-    show_option,
-    trace_option,
-)
+from kgp_neo4j.cli import _options
 from kgp_neo4j.cli._output import (
     list_faults,
     opened_database,
@@ -51,14 +37,14 @@ _LONGEST = 300
 @result_command("ask")
 @click.argument("words", nargs=-1, metavar="QUESTION | PATH...")
 @click.option("-q", "--question", metavar="TEXT", help="The question, over PATH...")
-@corpus_option(required=False, help="The corpus that is asked, where no PATH is given")
-@default_option(
+@_options.corpus_option(required=False, help="The corpus that is asked, where no PATH is given")
+@_options.default_option(
     "--method",
     "kgp",
     "How the passages are found: the traversal, or one of its baselines.",
     type=click.Choice(get_args(Method)),
 )
-@retriever_options
+@_options.retriever_options
 @click.option(
     "--type",
     "type_",
@@ -66,11 +52,11 @@ _LONGEST = 300
     help="What the question is about, pages and tables or content (default: it is decided); "
     "`model` lets the language model decide, as it chooses what to look up.",
 )
-@llm_option("answers, from passages as from pages and tables")
-@answerer_options
-@drawn_options
-@trace_option
-@show_option(5, "Passages")
+@_options.llm_option("answers, from passages as from pages and tables")
+@_options.answerer_options
+@_options.drawn_options
+@_options.trace_option
+@_options.show_option(5, "Passages")
 @click.option(
     "--show-query", is_flag=True, help="Show the queries that an answer from pages and tables took."
 )
@@ -112,7 +98,7 @@ def ask_command(
     from kgp_neo4j.corpus.pipeline import make_pipeline
 
     account = None
-    model = answering_model(llm, **options)  # a wrong name is told before anything is loaded
+    model = _options.answering_model(llm, **options)  # a wrong name is told at once
     with opened_database() as database, ExitStack() as stack:
         from kgp_neo4j.corpus.connect.graphs import connect, connect_small
 
@@ -156,11 +142,11 @@ _HELP = "/sources [NUMBER] or /quit; anything else is a question."
 
 
 @result_command("chat")
-@corpus_option()
-@retriever_options
-@llm_option("resolves follow-up questions and answers")
-@answerer_options
-@trace_option
+@_options.corpus_option()
+@_options.retriever_options
+@_options.llm_option("resolves follow-up questions and answers")
+@_options.answerer_options
+@_options.trace_option
 def chat_command(corpus: str, llm: str | None, history: bool, **options: Any) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
@@ -175,7 +161,7 @@ def chat_command(corpus: str, llm: str | None, history: bool, **options: Any) ->
 
     with opened_database() as database:
         require_corpus(database, corpus)  # at once, not after the first question
-        model = answering_model(llm, **options)
+        model = _options.answering_model(llm, **options)
         connect_small(database, corpus, say)
         pipeline = make_pipeline(database, corpus, model=model, **options)
         conversation = Conversation(pipeline, trace=history)
@@ -269,15 +255,15 @@ def _print_turn(turn: Turn, conversation: Conversation) -> None:
 
 @result_command("mindmap")
 @click.argument("question")
-@graph_option()
+@_options.graph_option()
 @click.option(
     "--turn", "turns", multiple=True, metavar="TEXT", help="A further turn of a dialogue, in order."
 )
-@llm_option("finds entities and answers")
-@chat_url_option
-@drawn_options
-@settings_options(mining=MiningSettings, exploration=ExplorationSettings)
-@show_option(40, "Lines of the mind map")
+@_options.llm_option("finds entities and answers")
+@_options.chat_url_option
+@_options.drawn_options
+@_options.settings_options(mining=MiningSettings, exploration=ExplorationSettings)
+@_options.show_option(40, "Lines of the mind map")
 def mindmap_command(
     question: str,
     graph: str,
@@ -299,7 +285,7 @@ def mindmap_command(
 
     text = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(text, "standard input"), *turns])
-    model = opened_model(llm, chat_url)
+    model = _options.opened_model(llm, chat_url)
     write = None if model is None else writer(model)
     settings = replace(mining, exploration=exploration)
     with opened_database() as database:

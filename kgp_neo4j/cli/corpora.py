@@ -76,11 +76,7 @@ def corpora_command(documents: str | None, only_graphs: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
 @click.pass_context
 def delete_command(
-    ctx: click.Context,
-    corpus: str | None,
-    graph: str | None,
-    document: str | None,
-    yes: bool,
+    ctx: click.Context, corpus: str | None, graph: str | None, document: str | None, yes: bool
 ) -> None:
     """Delete a document or a whole corpus, with its passages, keywords and edges.
 

@@ -6,23 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgp_neo4j.cli._options import (
-    FILE,
-    chat_url_option,
-    corpus_option,
-    default_option,
-    llm_option,
-    opened_model,
-    retriever_options,
-    settings_options,
-)
+from kgp_neo4j.cli import _options
 from kgp_neo4j.cli._output import opened_database, print_result, result_command, say, write_file
 from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.json_records import parts
@@ -40,31 +31,6 @@ if TYPE_CHECKING:
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
 _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
-
-
-@dataclass(frozen=True, slots=True)
-class _Evaluation:
-    """What is evaluated, as the options say."""
-
-    dataset: str
-    methods: list[str]
-    table: str | None
-    model: LanguageModel | None
-    weights: dict[str, AgentSettings]
-    judge: LanguageModel | None
-    traversal: dict[str, Any]
-    corpus: str | None
-    split: str
-    budget: int | None
-    sample: int | None
-    seed: int
-    out: Path
-    other: tuple[Path, ...]
-
-    @property
-    def runs_methods(self) -> bool:
-        """Whether questions are answered, beside runs of others that are scored."""
-        return bool(self.methods or self.table or not self.other)
 
 
 @result_command("evaluate")
@@ -91,21 +57,23 @@ class _Evaluation:
     type=click.IntRange(1, 500),
     help="Passages at most (default: 30; demo: 8), over a graph triples (40).",
 )
-@settings_options(without=("budget", "seeds", "hops"), build=dict, traversal=TraversalSettings)
+@_options.settings_options(
+    without=("budget", "seeds", "hops"), build=dict, traversal=TraversalSettings
+)
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
 )
-@default_option("--split", "dev", "Which questions of a folder.")
+@_options.default_option("--split", "dev", "Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
-@default_option("--seed", 0, "Draws the same again.")
-@llm_option("answers (without one, the offline reader)")
-@chat_url_option
+@_options.default_option("--seed", 0, "Draws the same again.")
+@_options.llm_option("answers (without one, the offline reader)")
+@_options.chat_url_option
 @click.option(
     "--judge",
     metavar="NAME",
     help="A language model that judges every answer too (KGP's Acc), in both orders of the texts.",
 )
-@default_option(
+@_options.default_option(
     "--out",
     Path("evaluation"),
     "The folder for runs and report.",
@@ -115,7 +83,7 @@ class _Evaluation:
     "--score",
     "other",
     multiple=True,
-    type=FILE,
+    type=_options.FILE,
     help="A run that another system wrote, scored beside the methods chosen.",
 )
 def evaluate_command(
@@ -153,17 +121,36 @@ def evaluate_command(
     named = Counter([*asked_of, *(file.stem for file in options["other"])])
     if twice := [name for name, count in named.items() if count > 1]:
         raise click.UsageError(f"Two runs would be named {twice[0]!r}: rename a file of --score.")
-    model = opened_model(llm, chat_url)
+    model = _options.opened_model(llm, chat_url)
     weights = dict(map(_agent_model, agent_models))
     if model is not None:
         weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-    judging = opened_model(judge, chat_url) if judge and not graph else None
-    asked = _Evaluation(dataset, names, table, model, weights, judging, **options)
-    _show(_evaluate(asked, graph), asked)
+    judging = _options.opened_model(judge, chat_url) if judge and not graph else None
+    runs_methods = bool(names or table or not options["other"])
+    chosen = names if runs_methods else None
+    result = _evaluate(dataset, graph, table, chosen, model, weights, judging, **options)
+    _show(result, options["out"] if runs_methods else None)
 
 
-def _evaluate(asked: _Evaluation, graph: str | None) -> Result:
-    """Answer the questions by each method, and score the runs."""
+def _evaluate(
+    dataset: str,
+    graph: str | None,
+    table: str | None,
+    names: list[str] | None,
+    model: LanguageModel | None,
+    weights: dict[str, AgentSettings],
+    judge: LanguageModel | None,
+    *,
+    traversal: dict[str, Any],
+    corpus: str | None,
+    split: str,
+    budget: int | None,
+    sample: int | None,
+    seed: int,
+    out: Path,
+    other: tuple[Path, ...],
+) -> Result:
+    """Answer the questions by each method, or by none (None), and score these and other runs."""
     from kgp_neo4j.environment.files import expanded
     from kgp_neo4j.evaluate import experiment, graph_experiment
     from kgp_neo4j.evaluate.datasets import open_dataset
@@ -174,58 +161,57 @@ def _evaluate(asked: _Evaluation, graph: str | None) -> Result:
 
     run: Callable[..., Result]
     if graph:
-        file = expanded(asked.dataset)
-        questions = draw(read_graph_questions(file), asked.sample, asked.seed)
-        name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-        data: Any = graph_experiment.GraphDataset(name, graph, tuple(questions))
-        size = asked.budget or MiningSettings().size
+        file = expanded(dataset)
+        questions = draw(read_graph_questions(file), sample, seed)
+        title = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
+        data: Any = graph_experiment.GraphDataset(title, graph, tuple(questions))
+        size = budget or MiningSettings().size
         result = graph_experiment.describe_graph_questions(data, size, "their own")
         known = graph_experiment.GRAPH_METHODS
-        within = graph_experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
+        within = graph_experiment.GRAPH_TABLES[table] if table else tuple(known)
         run = partial(graph_experiment.run_graph_methods, budget=size)
     else:
-        data = open_dataset(asked.dataset, split=asked.split, sample=asked.sample, seed=asked.seed)
-        if asked.corpus is not None:
-            data = replace(data, corpus=asked.corpus)
-        settings = traversal_settings(budget=asked.budget or data.budget, **asked.traversal)
+        data = open_dataset(dataset, split=split, sample=sample, seed=seed)
+        if corpus is not None:
+            data = replace(data, corpus=corpus)
+        settings = traversal_settings(budget=budget or data.budget, **traversal)
         result = experiment.describe_questions(data, settings, (), None)
-        known, within = experiment.METHODS, experiment.TABLES[asked.table or "1"]
-        run = partial(experiment.run_methods, traversal=settings, agent_models=asked.weights)
-    names: list[str] = []
-    if asked.runs_methods:
-        has_model, is_judged = asked.model is not None, asked.judge is not None
+        known, within = experiment.METHODS, experiment.TABLES[table or "1"]
+        run = partial(experiment.run_methods, traversal=settings, agent_models=weights)
+    if names is not None:
+        has_model, is_judged = model is not None, judge is not None
         names = experiment.check_methods(
-            asked.methods, within=within, model=has_model, agent_models=asked.weights, known=known
+            names, within=within, model=has_model, agent_models=weights, known=known
         )
         planned = experiment.plan(names, len(data.questions), model=has_model, judge=is_judged)
-        say(f"{planned}; runs are kept in {asked.out}")
-    with opened_database() if asked.runs_methods or graph else nullcontext() as database:
-        if asked.runs_methods:
-            result = run(database, data, names, asked.out, model=asked.model, echo=say)
+        say(f"{planned}; runs are kept in {out}")
+    with opened_database() if graph or names is not None else nullcontext() as database:
+        if names is not None:
+            result = run(database, data, names, out, model=model, echo=say)
         if graph and database is not None:
             measured: Any = partial(measure_answer, holdings=Holdings.of(database, graph))
         else:
             measured = partial(measure, budget=settings.budget)
-        for each in asked.other:
+        for each in other:
             result.runs[each.stem] = read_run(each, data.questions, measured)
-    if asked.judge is not None:
+    if judge is not None:
         for name, scored in result.runs.items():
-            judged = asked.out / "judged" / f"{name}.jsonl"
-            result.runs[name] = judge_run(asked.judge, data.questions, scored, judged)
+            judged = out / "judged" / f"{name}.jsonl"
+            result.runs[name] = judge_run(judge, data.questions, scored, judged)
     return result
 
 
-def _show(result: Result, asked: _Evaluation) -> None:
-    """Print a report or its means, and write both to the folder of the runs."""
+def _show(result: Result, out: Path | None) -> None:
+    """Print a report or its means, and write both to the folder of the runs, if any."""
     from kgp_neo4j.evaluate.scores import report
 
     means = {name: run.means() for name, run in result.runs.items()}
     missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
     scores = {"asked": result.asked, "methods": means, "missing": missing}
     text = report(result)
-    if asked.runs_methods:
-        write_file(asked.out / "scores.json", json.dumps(scores, indent=1) + "\n")
-        write_file(asked.out / "report.md", text)
+    if out is not None:
+        write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
+        write_file(out / "report.md", text)
     print_result(scores, text.removesuffix("\n"))
 
 
@@ -254,25 +240,20 @@ def _agent_model(text: str) -> tuple[str, AgentSettings]:
 
 @result_command("retrieve")
 @click.argument("questions", type=click.Path(path_type=Path))
-@corpus_option()
+@_options.corpus_option()
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
 )
-@default_option(
+@_options.default_option(
     "--method",
     "kgp",
     "Full text, vectors, both fused, or the graph traversal.",
     type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
 )
-@retriever_options
-@llm_option("puts the passages in order with --rerank llm")
+@_options.retriever_options
+@_options.llm_option("puts the passages in order with --rerank llm")
 def retrieve_command(
-    questions: Path,
-    corpus: str,
-    out: Path,
-    method: Method,
-    llm: str | None,
-    **retriever: Any,
+    questions: Path, corpus: str, out: Path, method: Method, llm: str | None, **retriever: Any
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
@@ -280,7 +261,7 @@ def retrieve_command(
     from kgp_neo4j.evaluate.runs import retrieve_questions
 
     by_model = retriever["rerank"] == "llm"
-    model = opened_model(llm, retriever["agent_settings"].url) if by_model else None
+    model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None
     asked = read_questions(questions)
     with opened_database() as database:
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)

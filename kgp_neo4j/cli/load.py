@@ -47,11 +47,7 @@ time        {0.seconds:.1f} s"""
 @click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder, too.")
 @click.option("--yes", is_flag=True, help="Remove it without asking, also of an empty folder.")
 def load_command(
-    paths: tuple[str, ...],
-    corpus: str,
-    prune: bool,
-    yes: bool,
-    **options: Any,
+    paths: tuple[str, ...], corpus: str, prune: bool, yes: bool, **options: Any
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
 

@@ -103,11 +103,7 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool) -> None
 @_SEED
 @_OVERWRITE
 def reader(
-    files: tuple[Path, ...],
-    out: Path,
-    further: str | None,
-    overwrite: bool,
-    **given: Any,
+    files: tuple[Path, ...], out: Path, further: str | None, overwrite: bool, **given: Any
 ) -> None:
     """Train the reader that answers without a language model."""
     from kgp_neo4j.corpus.read.reader import SHIPPED

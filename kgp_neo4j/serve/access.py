@@ -43,12 +43,7 @@ class Caller:
         return checked
 
     def map_mind(
-        self,
-        graph: str,
-        question: str,
-        wanted: bool | str = True,
-        *,
-        history: Sequence[Said] = (),
+        self, graph: str, question: str, wanted: bool | str = True, *, history: Sequence[Said] = ()
     ) -> tuple[MindMap, Usage | None]:
         """Answer over a knowledge graph what a question means after the turns before it.
 
