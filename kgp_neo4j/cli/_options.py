@@ -174,10 +174,7 @@ _READER = click.option(
 
 
 def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
-    """Return a decorator that adds `--llm` to a command; `use` describes the model's task there.
-
-    With `multiple` it may be given more than once.
-    """
+    """Return a decorator that adds `--llm`, once or `multiple` times, for the `use` of a model."""
     return click.option(
         "--llm",
         metavar="NAME",

@@ -170,10 +170,7 @@ def chat_command(corpus: str, llm: str | None, history: bool, **options: Any) ->
 
 
 def _talk(conversation: Conversation) -> bool:
-    """Answer until the end of the input; return whether every question was answered.
-
-    A person saw the errors, so that they count only where a script asks.
-    """
+    """Answer until the input ends; return whether all was answered, or a person saw the errors."""
     person = sys.stdin.isatty()
     if person:
         with suppress(ImportError):  # on Windows the console does this itself

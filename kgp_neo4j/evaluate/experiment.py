@@ -1,7 +1,4 @@
-"""Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer.
-
-A row is a way to find passages; the offline reader or a language model answers from them.
-"""
+"""Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,4 @@
-"""Questions over a knowledge graph: dialogues, multiple choice, with entities; and their scores.
-
-Scored is what the evidence reaches, and what an answer names.
-"""
+"""Questions over a graph, read from files; scores of what evidence reaches and answers name."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -124,15 +121,15 @@ class Holdings:
     """The names that a graph holds, found in any word form and in texts."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._keys: set[str] = set()
-        self._stems: dict[tuple[str, ...], str] = {}
+        #: The keys of names by themselves, and by the stems of their words.
+        self._forms: dict[str | tuple[str, ...], str] = {}
         #: The keys of names by the form in which names in texts are compared.
         self.known: dict[str, str] = {}
         for name in names:
             key = key_of(name)
-            self._keys.add(key)
+            self._forms[key] = key
+            self._forms.setdefault(content_stems(name_words(name)), key)
             self.known.setdefault(same(name), key)
-            self._stems.setdefault(content_stems(name_words(name)), key)
         self._longest = max(map(len, self.known), default=0)
 
     @classmethod
@@ -143,14 +140,9 @@ class Holdings:
 
     def held(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has in any word form."""
-        keys = set()
-        for name in listed:
-            stems = content_stems(name_words(name))
-            if (key := key_of(name)) in self._keys:
-                keys.add(key)
-            elif stems and stems in self._stems:
-                keys.add(self._stems[stems])
-        return keys
+        forms = ((key_of(name), content_stems(name_words(name))) for name in listed)
+        found = (self._forms.get(key) or self._forms.get(stems or key) for key, stems in forms)
+        return {key for key in found if key}
 
     def named(self, text: str) -> list[str]:
         """Return the names that a text names, in the form that `same` makes: in order, each once.
@@ -183,7 +175,6 @@ class Holdings:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a span of a text is not part of a longer word in letters."""
     borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
     return not any(len(p) == 2 and all(c.isalnum() and ord(c) < 0x2E80 for c in p) for p in borders)
 

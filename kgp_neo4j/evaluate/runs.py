@@ -1,8 +1,7 @@
 """Run files: a line for each question, written as it is answered, read to be scored, and judged.
 
-A language model judges whether an answer says what a true one says (KGP's Acc). The paper asks
-once, with three examples; here both orders of the two texts are asked, and an answer is right where
-the model says so twice.
+For KGP's Acc a language model judges whether an answer says what a true one says. The paper asks
+once, with three examples; here an answer is right where the model says so of both orders.
 """
 
 import json

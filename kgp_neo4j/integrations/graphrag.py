@@ -1,7 +1,4 @@
-"""A retriever for neo4j-graphrag: `GraphRAG(KgpRetriever(corpus), llm).search(...)`.
-
-Needs the extra `graphrag`.
-"""
+"""A retriever for neo4j-graphrag (extra `graphrag`): `GraphRAG(KgpRetriever(corpus), llm)`."""
 
 from typing import Any, Unpack
 

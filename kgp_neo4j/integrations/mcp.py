@@ -1,7 +1,4 @@
-"""A read-only server of the Model Context Protocol over corpora and knowledge graphs.
-
-Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
-"""
+"""A read-only server of the Model Context Protocol (extra `mcp`), which `kgp-neo4j mcp` runs."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -72,9 +69,8 @@ def make_server(
 ) -> MCPServer[Any]:
     """Return the server; `corpus` and `graph` are the defaults of calls that name none.
 
-    `sees` says of a kind ("corpus", "graph") and a name whether it may be seen; what may not is
-    answered as if it were not there.
-    Raises ConfigurationError unless the database was opened read-only.
+    What a kind ("corpus", "graph") and a name say that nobody `sees` is answered as if it were not
+    there. Raises ConfigurationError unless the database was opened read-only.
     """
     if not database.read_only:
         raise ConfigurationError(
@@ -285,10 +281,7 @@ class _Tools:
     def _linked(
         self, names: list[str], graph: StoredGraph
     ) -> tuple[list[LinkedEntity], dict[str, list[str]]]:
-        """Return the entities of these names, and for each unknown name the nearest entities.
-
-        Raises GraphError where none is known.
-        """
+        """Return the entities of names, and those near an unknown one; GraphError if all are."""
         linked: list[LinkedEntity] = []
         unknown: dict[str, list[str]] = {}
         for name in names:

@@ -83,10 +83,7 @@ def _address(connection: Any) -> str:
 
 
 def connections_at_most(wanted: int) -> int:
-    """Return how many connections there can be: fewer where the system allows too few open files.
-
-    Where it allows more than this process has, they are taken.
-    """
+    """Return how many of those wanted the system's open files allow; all it allows are taken."""
     if sys.platform == "win32":  # it has no such limit
         return wanted
     import resource

@@ -176,10 +176,7 @@ def drop_trace(id: str, corpus: CorpusName, caller: Loads) -> Any:
 
 
 def _trace(database: Database, corpus: str, key: str) -> Replay:
-    """Return a trace of a corpus; one of another corpus is missing like one that nobody kept.
-
-    A key may be the beginning of an id elsewhere; here it is the whole.
-    """
+    """Return a trace by its whole id; one of another corpus is missing like one never kept."""
     with suppress(TraceError):
         trace = explain(database, key)
         if trace.answer.corpus == corpus and trace.id == key:

@@ -59,10 +59,7 @@ def busy(seconds: int) -> ProblemError:
 
 
 def problem_of(error: Exception) -> ProblemError:
-    """Return any error as a problem that tells nothing of other corpora, folders or addresses.
-
-    What is left out stands in the service's log.
-    """
+    """Return an error as a problem without other corpora, folders, addresses: the log has them."""
     match error:
         case ProblemError():
             return error

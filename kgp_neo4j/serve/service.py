@@ -1,8 +1,7 @@
-"""The service: one database, the work for it in bounded numbers, its counts, and what is shared.
+"""The service: one database, the work for it in a bounded number of threads, and its counts.
 
-Work is done in threads behind a queue of bounded length: it is CPU-bound between its statements, so
-threads carry it whole; a time limit and a cancelled task reach the statement that runs, which the
-server then ends.
+Work is CPU-bound between its statements, so threads carry it whole; a time limit and a cancelled
+task reach the statement that runs, which the server then ends.
 """
 
 import asyncio
@@ -37,10 +36,7 @@ from kgp_neo4j.types.settings import ServeSettings
 
 
 class Work:
-    """Threads that work for requests, and the queue before them.
-
-    A job keeps its place until its thread has ended, also where nobody waits any longer.
-    """
+    """Threads for requests behind a queue; a job, awaited or not, has its place till it ends."""
 
     def __init__(self, name: str, database: Database, threads: int, queue: int) -> None:
         self.name = name
@@ -214,10 +210,7 @@ class Service:
                 ask_graph(self.database, graph.name, question)
 
     def model(self, wanted: bool | str = True) -> LanguageModel | None:
-        """Return the language model of this name; of `True` the first one, of `False` none.
-
-        Raises ProblemError where there is none of that name.
-        """
+        """Return the model of a name (True: the first, False: none); ProblemError if unknown."""
         if isinstance(wanted, bool):
             return self.models[0] if wanted and self.models else None
         for model in self.models:

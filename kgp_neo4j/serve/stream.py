@@ -47,10 +47,7 @@ async def _disconnected(request: Request) -> None:
 
 
 def event_response(events: AsyncGenerator[tuple[str | None, Any]]) -> Response:
-    """Return server-sent events of names and values; what is raised is the last one, `error`.
-
-    A name may be None; the value None is OpenAI's sign of the end.
-    """
+    """Return server-sent events, a raised `error` as the last; None is OpenAI's sign of the end."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
 

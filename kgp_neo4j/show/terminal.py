@@ -1,8 +1,4 @@
-"""Print answers on the terminal with rich: texts, reasoning paths, passages, mind maps, links.
-
-What comes from documents and models is cleaned first: a terminal would obey the control codes
-in it.
-"""
+"""Print answers and mind maps by rich, cleaned of control codes, which a terminal would obey."""
 
 from __future__ import annotations
 

@@ -135,10 +135,7 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
 
 
 def _rows(model: Any, tokenizer: Any, pairs: Sequence[TrainingPair]) -> list[_Row]:
-    """Return each pair as tokens: the prompt, and the fact to generate with its end token.
-
-    The prompt has the passages found so far in full; the fact is the supporting sentences alone.
-    """
+    """Return each pair as tokens: the prompt with whole passages, the fact's sentences, an end."""
     limit = input_limit(model)
 
     def length(prompt: str) -> int:
