@@ -74,7 +74,8 @@ def measure(gold: GoldQuestion, row: Row, budget: int = CUTS[-1]) -> dict[str, f
     if gold.answers is None:
         measures["stated"] = float(bool(answer) and not unsure)
     elif gold.answers:
-        measures["EM"], measures["F1"] = exact_match(answer, gold.answers), f1(answer, gold.answers)
+        equals = _normalised(answer) in map(_normalised, gold.answers)
+        measures["EM"], measures["F1"] = float(equals), f1(answer, gold.answers)
         if "given" in row:
             measures["given"] = f1(row["given"] or "", gold.answers)
     else:
@@ -86,11 +87,6 @@ def measure(gold: GoldQuestion, row: Row, budget: int = CUTS[-1]) -> dict[str, f
     if isinstance(row.get("seconds"), int | float):
         measures["seconds"] = float(row["seconds"])
     return measures
-
-
-def exact_match(answer: str, truths: Iterable[str]) -> float:
-    """Return 1 where an answer equals one of the true ones, else 0."""
-    return float(_normalised(answer) in set(map(_normalised, truths)))
 
 
 def f1(answer: str, truths: Iterable[str]) -> float:
@@ -236,9 +232,10 @@ def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def _difference(run: Run, ours: Run, by: str) -> str:
-    interval = paired_interval(run, ours, by)
-    form = "{:+.1f} [{:+.1f}, {:+.1f}]"
-    return form.format(*(100 * value for value in interval)) if interval else ""
+    interval = paired_interval(run, ours, by) or ()
+    return (
+        "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in interval)) if interval else ""
+    )
 
 
 def _percent(value: float | None) -> str:
