@@ -27,7 +27,7 @@ _MODULES = {
     **dict.fromkeys(("chat", "mindmap"), "ask"),
     **dict.fromkeys(("connect", "load-kg"), "load"),
     **dict.fromkeys(("delete", "export", "import"), "corpora"),
-    **dict.fromkeys(("browser-queries", "config", "doctor"), "install"),
+    **dict.fromkeys(("install", "doctor", "config", "browser-queries"), "server"),
     **{"explain": "history", "mcp": "serve", "retrieve": "evaluate"},
 }
 

@@ -28,9 +28,6 @@ def settings_options(
     that gets the finished settings; a name that several of them share is one option. Only what was
     given or configured is handed to the dataclass (or to `build` in its place), so that defaults
     stand in the settings alone. `without` are fields that the command has no option for.
-
-        @settings_options(keywords=KeywordSettings, entities=EntitySettings)
-        def command(keywords: KeywordSettings, entities: EntitySettings) -> None: ...
     """
     options: dict[str, Callable[[F], F]] = {}
     names: dict[str, dict[str, str]] = {}
@@ -44,15 +41,12 @@ def settings_options(
         @functools.wraps(command)
         def with_settings(*arguments: Any, **values: Any) -> Any:
             source = click.get_current_context().get_parameter_source
-            own = {name: value for name, value in values.items() if name not in options}
+            given = {name: values.pop(name) for name in options}
+            chosen = [name for name in given if source(name) != ParameterSource.DEFAULT]
             for target, settings in declared.items():
-                chosen = {
-                    f: values[name]
-                    for f, name in names[target].items()
-                    if source(name) not in (None, ParameterSource.DEFAULT)
-                }
-                own[target] = (build or settings)(**chosen)
-            return command(*arguments, **own)
+                own = {f: given[name] for f, name in names[target].items() if name in chosen}
+                values[target] = (build or settings)(**own)
+            return command(*arguments, **values)
 
         decorated: Any = with_settings
         for option in reversed(options.values()):

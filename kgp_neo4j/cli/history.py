@@ -50,7 +50,7 @@ def history_command(
     if unwanted and words:
         raise click.UsageError("--remove takes one ID: repeat it for others.")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
-    from kgp_neo4j.show.markdown import answer_markdown
+    from kgp_neo4j.show.pages import answer_markdown
 
     with opened_database() as database:
         if unwanted:

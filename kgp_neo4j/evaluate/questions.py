@@ -119,9 +119,6 @@ def _id_of(record: Mapping[str, Any], where: str, hint: str) -> str:
     return str(key)
 
 
-# --- Published files ---
-
-
 def _questions(
     record: dict[str, Any], where: str, number: int, articles: Callable[[], Mapping[str, str]]
 ) -> list[GoldQuestion]:
@@ -170,9 +167,6 @@ def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
     return GoldQuestion(key, record["question"], true, *about, contexts=tuple(contexts))
 
 
-# --- IIRC: questions nested in their passage, linked articles in a file of their own ---
-
-
 def _articles(path: Path) -> dict[str, str]:
     """Return the HTML of the articles beside a file of questions, by title in lower case."""
     file = path.with_name(_ARTICLES)
@@ -188,6 +182,7 @@ def _articles(path: Path) -> dict[str, str]:
 
 
 def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQuestion]:
+    """Read IIRC's questions, nested in their passage; linked articles lie in another file."""
     from kgp_neo4j.corpus.load.html import read_page
 
     title = record["title"]

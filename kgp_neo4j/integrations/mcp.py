@@ -202,12 +202,11 @@ class _Tools:
                 kind, found = "paths", explore_paths(stored, linked, settings)
             else:
                 kind, found = "neighbourhood", explore_neighbours(stored, linked, settings, limit)
-        evidence = []
-        for each in found[:limit]:
-            triples = [(t.head, t.relation, t.tail) for t in each.triples]
-            evidence.append(
-                {"triples": triples, "along": each.nodes, "score": round(each.score, 4)}
-            )
+        evidence = [
+            {"triples": [(t.head, t.relation, t.tail) for t in each.triples], "along": each.nodes}
+            | {"score": round(each.score, 4)}
+            for each in found[:limit]
+        ]
         spelt = {each.surface: each.name for each in linked if each.by == "spelling"}
         named = {"entities": [each.name for each in linked], "by_spelling": spelt}
         return {**named, "unknown": unknown, "kind": kind, "evidence": evidence}

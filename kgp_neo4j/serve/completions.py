@@ -22,7 +22,7 @@ from kgp_neo4j.serve.access import Caller, Reads, handles
 from kgp_neo4j.serve.bodies import Chat, ChatMessage
 from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
 from kgp_neo4j.serve.stream import event_response, while_connected
-from kgp_neo4j.show.markdown import answer_markdown, map_markdown, read_answer
+from kgp_neo4j.show.pages import answer_markdown, map_markdown, read_answer
 from kgp_neo4j.text.safe import as_markdown, cut
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage

@@ -75,9 +75,6 @@ class _Page:
             self.line("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
 
 
-# --- Answers over documents ---
-
-
 def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
     """Print an answer with at most `show` passages, and with its `queries` on demand."""
     page = _Page()
@@ -175,9 +172,6 @@ def _print_structural(
         for line in browser_lines(query):
             page.line(f"  {printable(line)}", "dim")
     page.line()
-
-
-# --- Answers over knowledge graphs ---
 
 
 def print_mind_map(answer: MindMap, show: int) -> None:

@@ -197,9 +197,6 @@ def _as_text(sentences: Sequence[str]) -> str:
     return " ".join(" ".join(sentences).split())
 
 
-# --- The order of the reasoning ---
-
-
 def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:
     """Return the facts of a bridge question in the order of its reasoning.
 

@@ -97,9 +97,6 @@ def occurrences(text: str, answer: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(text)]
 
 
-# --- One passage a question ---
-
-
 def _yes_or_no(record: Mapping[str, Any], where: str) -> ReadingExample:
     """Return a question of BoolQ's form."""
     answer, asked = record["answer"], str(record["question"]).strip()
@@ -148,9 +145,6 @@ def _one_step(
     return ReadingExample(question, (passage,), "span", places, (), "one", answer, support)
 
 
-# --- Several passages a question ---
-
-
 def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingExample | None:
     """Return a question over its supporting passages; None where the answer is not in them."""
     passages = tuple((fact.title, fact.passage_text) for fact in question.facts)
@@ -174,9 +168,6 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
         question.question, passages, kind, places, question.distractors, "several",
         question.answer, support, _program(question, value, passages),
     )  # fmt: skip
-
-
-# --- Comparisons, by 2WikiMultihopQA's triples ---
 
 
 def _program(
