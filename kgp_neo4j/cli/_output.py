@@ -89,10 +89,7 @@ def print_result(
 
 
 def gave_json(result: Any) -> bool:
-    """Print a result as JSON if `--json` was given, and return whether it was.
-
-    It is a line, of a list one for each; in ASCII where stdout is not UTF-8.
-    """
+    """Print a result as JSON, a list line by line, if `--json` was given; return whether it was."""
     if not given_out("as_json"):
         return False
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")

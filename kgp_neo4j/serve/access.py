@@ -11,9 +11,9 @@ from kgp_neo4j.corpus.answer.follow_up import Said, understood
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.serve.connections import json_response, while_connected
 from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.mindmap import MindMap
@@ -45,10 +45,7 @@ class Caller:
     def map_mind(
         self, graph: str, question: str, wanted: bool | str = True, *, history: Sequence[Said] = ()
     ) -> tuple[MindMap, Usage | None]:
-        """Answer over a knowledge graph what a question means after the turns before it.
-
-        `wanted` chooses the language model, whose use is counted and returned.
-        """
+        """Answer over a graph what a question means after `history`; count the use of the model."""
         model = self.service.model(wanted)
         meter = MeteredModel(model) if model else None
         asked = understood(question, history, meter)
@@ -80,10 +77,7 @@ class Caller:
 
 
 def handles(function: Callable[..., Any]) -> Callable[..., Awaitable[Response]]:
-    """Make a handler of a function for a `caller`, and for a `corpus` that the caller sees.
-
-    By GET it looks something up, by DELETE it changes a corpus.
-    """
+    """Make a handler: it looks up by GET, else changes, a `corpus` that the `caller` sees."""
 
     @wraps(function)
     async def handle(caller: Caller, **values: Any) -> Response:

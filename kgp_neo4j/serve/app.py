@@ -28,11 +28,16 @@ from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve import completions, documents, questions, uploads
 from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
-from kgp_neo4j.serve.connections import BACKLOG, HEAD, Connection, connections_at_most
+from kgp_neo4j.serve.connections import (
+    BACKLOG,
+    HEAD,
+    Connection,
+    connections_at_most,
+    json_response,
+)
 from kgp_neo4j.serve.guard import Guard, set_up_log
 from kgp_neo4j.serve.problems import FAILURES, busy, respond
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import json_response
 from kgp_neo4j.serve.tokens import NOTHING, Access
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 

@@ -63,10 +63,7 @@ class Tokens:
         self._accesses = _read(path).tokens
 
     def find(self, header: str) -> Access | None:
-        """Return what an `Authorization` header allows; None for no token, or an unknown one.
-
-        Hashes are compared, each in constant time, and all of them.
-        """
+        """Return what an `Authorization` header allows, if anything; each hash in constant time."""
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             return None

@@ -1,14 +1,12 @@
 """Print answers and mind maps by rich, cleaned of control codes, which a terminal would obey."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -20,10 +18,8 @@ from kgp_neo4j.show.trees import TreeNode, map_tree, path_tree
 from kgp_neo4j.show.view import AnswerView, edge_note, label, words_in
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.tables import StructuralAnswer
-
-if TYPE_CHECKING:
-    from kgp_neo4j.types.mindmap import MindMap
 
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10

@@ -1,7 +1,4 @@
-"""Fine-tune the agent `llama` to write the next supporting fact (KGP, Eq. 1).
-
-The paper's instruction fine-tuning of LLaMA-7B with LoRA adapters; any causal checkpoint will do.
-"""
+"""Fine-tune LLaMA-7B (KGP, Eq. 1) or another model by LoRA to write the next supporting fact."""
 
 import dataclasses
 import random

@@ -81,7 +81,9 @@ def _read(path: Path) -> Iterator[ReadingExample]:
                 question = training_question(record, where)
                 if question and (text := question.question.strip()) not in several:
                     several[text] = _together(question, record)
-                steps += _steps(record)
+                for asked, answer, title, text in (*_triples(record), *decomposed(record)):
+                    if places := _places([(title, text)], answer):
+                        steps.append(_one_step(asked, (title, text), places, answer))
         except BROKEN_RECORD as error:
             raise InputError(f"not a question ({error!r})", where=where, hint=_EXPECTED) from error
     yield from (example for example in several.values() if example)
@@ -268,14 +270,8 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
     )
 
 
-def _steps(record: Mapping[str, Any]) -> Iterator[ReadingExample]:
-    """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
-    for asked, answer, title, text in (*_triples(record), *decomposed(record)):
-        if places := _places([(title, text)], answer):
-            yield _one_step(asked, (title, text), places, answer)
-
-
 def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield 2WikiMultihopQA's single steps in the form of `decomposed`."""
     triples, context = record.get("evidences"), record.get("context")
     if not isinstance(triples, list) or not isinstance(context, list):
         return

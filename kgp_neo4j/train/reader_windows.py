@@ -7,6 +7,7 @@ from typing import Any
 
 from kgp_neo4j.models.reader.network import KINDS, OPERATIONS
 from kgp_neo4j.models.reader.windows import Piece, Window, pieces_of, windows_of
+from kgp_neo4j.train.examples import Text
 from kgp_neo4j.train.reader_examples import Place, ReadingExample
 
 #: Windows that are sorted by length together, so that little is padded.
@@ -23,8 +24,6 @@ _ALONE = 0.2
 _IN_ORDER = 0.35
 #: Tokens of a window that are left for the question.
 _QUESTION = 70
-
-Text = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
