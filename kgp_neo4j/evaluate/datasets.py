@@ -95,11 +95,9 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         for stem in ("corpus", split)
     )
     if questions is None:
-        raise InputError(
-            f"the folder has no {split}.jsonl.gz" if path.exists() else "there is no such data set",
-            where=name,
-            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
-        )
+        hint = f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file."
+        lacks = f"the folder has no {split}.jsonl.gz" if path.exists() else ""
+        raise InputError(lacks or "there is no such data set", where=name, hint=hint)
     if corpus_file is None:
         return _from_contexts(questions, sample, seed)
     drawn, folder = tuple(draw(read_gold(questions), sample, seed)), path.resolve().name

@@ -157,14 +157,11 @@ class _Rows:
         if name == "model-alone":
             return ReasoningGraph(tuple(entities), (), ())
         if name == "kg-retriever":
-            paths = shortest_paths(self._graph, entities, self._budget)
-            triples = tuple(dict.fromkeys(t for path in paths for t in path.triples))
-            return ReasoningGraph(tuple(entities), tuple(paths), triples)
-        settings = MiningSettings(
-            size=self._budget,
-            paths=name != "mindmap-no-paths",
-            neighbours=name != "mindmap-no-neighbours",
-        )
+            shortest = shortest_paths(self._graph, entities, self._budget)
+            triples = tuple(dict.fromkeys(t for path in shortest for t in path.triples))
+            return ReasoningGraph(tuple(entities), tuple(shortest), triples)
+        paths, neighbours = name != "mindmap-no-paths", name != "mindmap-no-neighbours"
+        settings = MiningSettings(size=self._budget, paths=paths, neighbours=neighbours)
         mined = mine(self._graph, question, settings, self._write, entities)
         if name == "mindmap-paper" and self._write is not None:
             return describe(mined, question, self._write)

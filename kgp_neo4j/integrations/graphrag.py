@@ -36,10 +36,8 @@ class KgpRetriever(Retriever):
         records = [
             record({"text": passage.text, "metadata": known}) for passage, known in described(found)
         ]
-        return RawSearchResult(
-            records=records[:top_k],
-            metadata={"corpus": self._corpus.name, "seconds": found.seconds},
-        )
+        about = {"corpus": self._corpus.name, "seconds": found.seconds}
+        return RawSearchResult(records=records[:top_k], metadata=about)
 
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
         """Return a passage as its name and text, numbered by rank so that it can be cited."""

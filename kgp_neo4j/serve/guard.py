@@ -122,12 +122,8 @@ class Guard:
             return access
         if scope["path"] in _OPEN or scope["path"].startswith("/static/"):
             return NOTHING
-        raise ProblemError(
-            401,
-            "this needs a token",
-            "Send it as Authorization: Bearer TOKEN.",
-            {"www-authenticate": "Bearer"},
-        )
+        hint, asking = "Send it as Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"}
+        raise ProblemError(401, "this needs a token", hint, asking)
 
 
 def _name_of(host: str) -> str:

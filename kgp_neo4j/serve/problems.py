@@ -24,13 +24,7 @@ _CODES = {
 #: The remedy for an address at which nothing is.
 _CALLS = "GET /docs lists the calls."
 #: The errors that become a response; of any other the service says only that it failed.
-FAILURES: tuple[type[Exception], ...] = (
-    errors.KgpError,
-    ClientDisconnect,
-    AnyHTTPException,
-    RequestValidationError,
-    Exception,
-)
+FAILURES = errors.KgpError, ClientDisconnect, AnyHTTPException, RequestValidationError, Exception
 
 
 class ProblemError(HTTPException):

@@ -138,11 +138,8 @@ class Metrics:
         )
         names = ("token", "corpus", "model")
         self._calls = counter("kgp_model_calls", "Calls of language models", names)
-        self._tokens = counter(
-            "kgp_model_tokens",
-            "Tokens of language models; kind is prompt or reply",
-            (*names, "kind"),
-        )
+        about = "Tokens of language models; kind is prompt or reply"
+        self._tokens = counter("kgp_model_tokens", about, (*names, "kind"))
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""

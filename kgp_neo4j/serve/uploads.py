@@ -149,11 +149,9 @@ def file_name(given: str) -> str:
     ending = extension(Path(kept))
     at = kept.lower().rfind(ending) if ending else 0
     if at < 1:
-        raise ProblemError(
-            415,
-            f"no kind of file that can be loaded: {kept or '(no name)'}",
-            f"Give a name with one of these endings: {' '.join(EXTENSIONS)}.",
-        )
+        what = f"no kind of file that can be loaded: {kept or '(no name)'}"
+        hint = f"Give a name with one of these endings: {' '.join(EXTENSIONS)}."
+        raise ProblemError(415, what, hint)
     stem, tail = kept[:at], kept[at:]
     # File systems take a few more bytes than these 120.
     return stem.encode()[: 120 - len(tail)].decode(errors="ignore").rstrip() + tail

@@ -32,11 +32,8 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 # Others may see a page: of a file it has the name alone.
-_TEMPLATES.filters |= {
-    "cut": cut,
-    "file_name": lambda path: PurePath(path).name,
-    "readable": readable,
-}
+_TEMPLATES.filters["file_name"] = lambda path: PurePath(path).name
+_TEMPLATES.filters |= {"cut": cut, "readable": readable}
 
 
 def page_of(answer: Answer | MindMap) -> str:

@@ -83,10 +83,8 @@ class ReaderReport:
         """Return what was measured on the held-out questions, empty for nothing."""
         if self.right is None or self.calibration_error is None:
             return ""
-        return (
-            f"{100 * self.right:.1f} % answered rightly, calibration error "
-            f"{100 * self.calibration_error:.1f} points"
-        )
+        error = 100 * self.calibration_error
+        return f"{100 * self.right:.1f} % answered rightly, calibration error {error:.1f} points"
 
 
 def train_reader(
