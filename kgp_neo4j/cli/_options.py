@@ -88,15 +88,14 @@ def _parameter(field: Field[Any]) -> str:
 # --- Options that several commands share ---
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-_HTML = click.option(
-    "--html", type=FILE, help="Write it to this file, as a page that needs no network."
-)
-_MERMAID = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
 
 
 def drawn_options(command: F) -> F:
     """Add `--html` and `--mermaid` to a command whose result is an answer."""
-    return _HTML(_MERMAID(command))
+    about = "Write it to this file, as a page that needs no network."
+    html = click.option("--html", type=FILE, help=about)
+    mermaid = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
+    return html(mermaid(command))
 
 
 def default_option(name: str, default: Any, help: str, **more: Any) -> Callable[[F], F]:
@@ -130,41 +129,19 @@ def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
     return default_option("--show", default, told, type=click.IntRange(min=least))
 
 
-_AGENT = click.option(
-    "--agent",
-    type=click.Choice(get_args(AgentName)),
-    help="Who chooses the next passages (default: learned where all graphs are made).",
-)
-_RERANK = default_option(
-    "--rerank",
-    "none",
-    "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, one "
-    "call of the language model.",
-    type=click.Choice(get_args(Rerank)),
-)
-
-
 def retriever_options(command: F) -> F:
     """Add the options of a retriever to a command, by the parameters of `make_pipeline`."""
+    about = "Who chooses the next passages (default: learned where all graphs are made)."
+    agent = click.option("--agent", type=click.Choice(get_args(AgentName)), help=about)
+    about = "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, "
+    about += "one call of the language model."
+    rerank = default_option("--rerank", "none", about, type=click.Choice(get_args(Rerank)))
     traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
     parts: Any = settings_options(agent_settings=AgentSettings)
-    return _AGENT(parts(traversal(_RERANK(command))))  # type: ignore[no-any-return]
+    return agent(parts(traversal(rerank(command))))  # type: ignore[no-any-return]
 
 
 # --- Options that choose who answers ---
-
-_FORM = default_option(
-    "--form",
-    "short",
-    "What the language model writes: a few words and why, or a paragraph.",
-    type=click.Choice(get_args(Form)),
-)
-_READER = click.option(
-    "--reader",
-    metavar="FOLDER",
-    envvar="KGP_NEO4J_READER",
-    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
-)
 
 
 def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
@@ -185,7 +162,11 @@ chat_url_option = option_of(AgentSettings, "url")
 
 def answerer_options(command: F) -> F:
     """Add `--form`, for a language model's reply, and `--reader`, which answers without one."""
-    return _FORM(_READER(command))
+    about = "What the language model writes: a few words and why, or a paragraph."
+    form = default_option("--form", "short", about, type=click.Choice(get_args(Form)))
+    about = "An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER)."
+    reader = click.option("--reader", metavar="FOLDER", envvar="KGP_NEO4J_READER", help=about)
+    return form(reader(command))
 
 
 def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
