@@ -15,15 +15,10 @@ import click
 
 from kgp_neo4j.cli import _options
 from kgp_neo4j.cli._output import opened_database, print_result, result_command, say, write_file
+from kgp_neo4j.types import settings
 from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.settings import (
-    AgentSettings,
-    MiningSettings,
-    TraversalSettings,
-    traversal_settings,
-)
 
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.scores import Result
@@ -58,7 +53,7 @@ _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "abl
     help="Passages at most (default: 30; demo: 8), over a graph triples (40).",
 )
 @_options.settings_options(
-    without=("budget", "seeds", "hops"), build=dict, traversal=TraversalSettings
+    without=("budget", "seeds", "hops"), build=dict, traversal=settings.TraversalSettings
 )
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
@@ -124,7 +119,7 @@ def evaluate_command(
     model = _options.opened_model(llm, chat_url)
     weights = dict(map(_agent_model, agent_models))
     if model is not None:
-        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
+        weights.setdefault("kgp-chat", settings.AgentSettings(model=llm, url=chat_url))
     judging = _options.opened_model(judge, chat_url) if judge and not graph else None
     runs_methods = bool(names or table or not options["other"])
     chosen = names if runs_methods else None
@@ -138,7 +133,7 @@ def _evaluate(
     table: str | None,
     names: list[str] | None,
     model: LanguageModel | None,
-    weights: dict[str, AgentSettings],
+    weights: dict[str, settings.AgentSettings],
     judge: LanguageModel | None,
     *,
     traversal: dict[str, Any],
@@ -165,7 +160,7 @@ def _evaluate(
         questions = draw(read_graph_questions(file), sample, seed)
         title = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
         data: Any = graph_experiment.GraphDataset(title, graph, tuple(questions))
-        size = budget or MiningSettings().size
+        size = budget or settings.MiningSettings().size
         result = graph_experiment.describe_graph_questions(data, size, "their own")
         known = graph_experiment.GRAPH_METHODS
         within = graph_experiment.GRAPH_TABLES[table] if table else tuple(known)
@@ -174,10 +169,10 @@ def _evaluate(
         data = open_dataset(dataset, split=split, sample=sample, seed=seed)
         if corpus is not None:
             data = replace(data, corpus=corpus)
-        settings = traversal_settings(budget=budget or data.budget, **traversal)
-        result = experiment.describe_questions(data, settings, (), None)
+        walk = settings.traversal_settings(budget=budget or data.budget, **traversal)
+        result = experiment.describe_questions(data, walk, (), None)
         known, within = experiment.METHODS, experiment.TABLES[table or "1"]
-        run = partial(experiment.run_methods, traversal=settings, agent_models=weights)
+        run = partial(experiment.run_methods, traversal=walk, agent_models=weights)
     if names is not None:
         has_model, is_judged = model is not None, judge is not None
         names = experiment.check_methods(
@@ -191,7 +186,7 @@ def _evaluate(
         if graph and database is not None:
             measured: Any = partial(measure_answer, holdings=Holdings.of(database, graph))
         else:
-            measured = partial(measure, budget=settings.budget)
+            measured = partial(measure, budget=walk.budget)
         for each in other:
             result.runs[each.stem] = read_run(each, data.questions, measured)
     if judge is not None:
@@ -231,11 +226,11 @@ def _print_methods() -> None:
     print_result(records, "\n".join(lines))
 
 
-def _agent_model(text: str) -> tuple[str, AgentSettings]:
+def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
     name, sign, folder = text.partition("=")
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")
-    return name, AgentSettings(model=folder)
+    return name, settings.AgentSettings(model=folder)
 
 
 @result_command("retrieve")

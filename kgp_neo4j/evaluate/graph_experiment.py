@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.experiment import ROWS
-from kgp_neo4j.evaluate.graph_questions import (
-    GraphQuestion,
-    Holdings,
-    measure_answer,
-    measure_linking,
-)
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion, Holdings, measure_answer
 from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
 from kgp_neo4j.evaluate.scores import Result
 from kgp_neo4j.graphdb.database import Database
@@ -100,7 +95,7 @@ def run_graph_methods(
             file = out / f"{name}.jsonl"
             answer_questions(questions, partial(rows.answered, name, linking), file)
             runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
-    scored = measure_linking(linking, questions, holdings)
+    scored = holdings.linking(linking, questions)
     return replace(describe_graph_questions(dataset, budget, by), linking=scored, runs=runs)
 
 

@@ -173,6 +173,18 @@ class Holdings:
         supported = {same(name) for name in evidence} | set(self.named(question))
         return sum(name in supported for name in names) / len(names) if names else None
 
+    def linking(self, rows: Mapping[str, Row], questions: Sequence[GraphQuestion]) -> Run:
+        """Return how many entities were linked, and of those listed how many rightly."""
+        measures: dict[str, dict[str, float]] = {}
+        for asked in questions:
+            row = rows[asked.id]
+            linked = {key_of(each["name"]) for each in row["entities"] if each["id"]}
+            measures[asked.id] = {"linked": float(len(linked)), "seconds": float(row["seconds"])}
+            if asked.entities:
+                listed = self.held(asked.entities)
+                measures[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
+        return Run(measures)
+
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
@@ -202,18 +214,3 @@ def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[s
     if isinstance(row.get("seconds"), int | float):
         measures["seconds"] = float(row["seconds"])
     return measures
-
-
-def measure_linking(
-    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
-) -> Run:
-    """Return how many entities were linked, and of those listed how many rightly."""
-    measures: dict[str, dict[str, float]] = {}
-    for asked in questions:
-        row = rows[asked.id]
-        linked = {key_of(each["name"]) for each in row["entities"] if each["id"]}
-        measures[asked.id] = {"linked": float(len(linked)), "seconds": float(row["seconds"])}
-        if asked.entities:
-            listed = holdings.held(asked.entities)
-            measures[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
-    return Run(measures)

@@ -14,8 +14,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgp_neo4j.serve.bodies import LARGEST_BODY
-from kgp_neo4j.serve.problems import ProblemError, respond
+from kgp_neo4j.serve.bodies import LARGEST_BODY, ProblemError, respond
 from kgp_neo4j.serve.service import Metrics
 from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
 

@@ -11,11 +11,10 @@ from fastapi import APIRouter, Response
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.environment.job import tell
-from kgp_neo4j.serve.access import Caller, Reads, require_right
 from kgp_neo4j.serve.answers import answer_record, map_record, passage_records, reasoning_record
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
 from kgp_neo4j.serve.connections import event_response, wants_events
-from kgp_neo4j.serve.service import Service
+from kgp_neo4j.serve.service import Caller, Reads, Service, require_right
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.json_records import parts

@@ -18,11 +18,9 @@ from kgp_neo4j.corpus.load.kept_files import forget_files, keep_file
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
-from kgp_neo4j.serve.access import CorpusName, Loads
-from kgp_neo4j.serve.bodies import UploadedFolder
+from kgp_neo4j.serve.bodies import ProblemError, UploadedFolder, busy
 from kgp_neo4j.serve.connections import event_response, json_response, wants_events
-from kgp_neo4j.serve.problems import ProblemError, busy
-from kgp_neo4j.serve.service import Service
+from kgp_neo4j.serve.service import CorpusName, Loads, Service
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.json_records import to_json
 
