@@ -103,8 +103,7 @@ _give_examples("kgp-neo4j", cli)
 
 def main() -> None:
     """Run the command line and exit with its exit code."""
-    # Imports make many objects and hardly any garbage: collecting it took a tenth of a question's
-    # time.
+    # Imports make hardly any garbage: collecting it took a tenth of a question's time.
     gc.set_threshold(50_000, 20, 20)
     _leave(run(sys.argv[1:]))
 

@@ -26,9 +26,8 @@ _ENDS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 class Dataset:
     """Questions and the corpus that holds their passages.
 
-    `made_of` says what the corpus is made of: of `corpus_file`, or of the documents beside the
-    questions' `file` that they name, each a corpus, or of the contexts of the questions. `budget`
-    is the default number of passages.
+    `made_of` says what the corpus is made of: `corpus_file`, the documents beside the questions'
+    `file` that they name (each a corpus), or their contexts; `budget` is the default one.
     """
 
     name: str

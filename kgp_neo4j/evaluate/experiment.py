@@ -251,8 +251,7 @@ def _row(
 ) -> dict[str, Any]:
     """Return a line of the run, without the question's id.
 
-    The answer is a model's first statement, where there is one; its support by the passages does
-    not matter: the score is of the model's answer.
+    The answer is a model's first statement, if any, whatever its support: it is the model's score.
     """
     return {
         "answer": statements[0].text if statements else text,

@@ -30,8 +30,7 @@ class GraphQuestion(Question):
     """A question and its reference: an answer, a doctor's turns, or the explanation of a choice.
 
     `options` are those of a multiple choice question by label, and `choice` the right label.
-    `entities` and `answers` are the entities that the data set lists for the question and for its
-    answer; `kind` is the data set's own.
+    `entities` and `answers` are those that the data set lists for both; `kind` is its own.
     """
 
     reference: str = ""
@@ -147,8 +146,7 @@ class Holdings:
     def named(self, text: str) -> list[str]:
         """Return the names that a text names, in the form that `same` makes: in order, each once.
 
-        The longest name counts, not the shorter ones within it; Chinese ones are found within the
-        text, others as whole words.
+        The longest name counts, none within it; names not in Chinese have to be whole words.
         """
         text, at = same(text), 0
         names: dict[str, None] = {}

@@ -113,8 +113,7 @@ def structural_match(wanted: Sequence[str], row: Row) -> float:
 
     This is Struct-EM (KGP, Table 1). Letters and digits are compared, without case. The values are
     `values`, else the answer, whole or between commas. With none wanted, what is asked about does
-    not exist, and a line is right that says so by `found` false. Of a page's text, 95 % of the
-    words in letters must be there.
+    not exist, and `found` must be false. Of a page, 95 % of the words in letters must be there.
     """
     answer = str(row.get("answer") or "")
     if not wanted:
@@ -157,8 +156,7 @@ class Result:
 
     `asked` says what was asked, and `measured` what the columns are; `titles` has a title for each
     measure that gets one. The runs are compared with that of `ours` by the first of `compared` that
-    they have. `kinds` has the kind of each question by its id, `linking` how many entities each
-    question linked and how many rightly.
+    they have. `kinds` are by the question's id, `linking` counts entities linked and rightly so.
     """
 
     asked: str

@@ -103,8 +103,7 @@ class Work:
     async def _result(self, future: Future[Any], job: Job) -> Any:
         """Return what the work of a job returns; raises StoppedError where its time is over.
 
-        Then, and where the task is cancelled, the work ends at its next step, and the statement
-        that runs on the server at once.
+        Then, and if it is cancelled, it ends at its next step, and its statement at once.
         """
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), job.left())

@@ -140,8 +140,7 @@ async def _received(service: Service, request: Request, name: str) -> Path:
 def file_name(given: str) -> str:
     """Return the name under which an uploaded file is kept and cited: no path, no surprises.
 
-    Letters, digits, marks, spaces and `._-()` stay; raises ProblemError for a name without one of
-    the known endings.
+    Letters, digits, marks, spaces and `._-()` stay; ProblemError if it has no known ending.
     """
     kept = _plain_name(given.replace("\\", "/").rpartition("/")[2])
     ending = extension(Path(kept))

@@ -147,8 +147,7 @@ def describe_page(
     """Return a page with the boxes of a passage and of some words, and of its parts if asked for.
 
     `page` is a row of `inspect/page`. Words are sought near the passage, else near those before
-    them. Nothing is found on a page whose text was recognised. Raises CorpusError where PDFium
-    cannot read the page.
+    them, but not where text was recognised. Raises CorpusError where PDFium cannot read the page.
     """
     letters = read_letters(content, number)
     shown = {"width": letters.width, "height": letters.height, "pages": page["pages"]}

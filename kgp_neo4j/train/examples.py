@@ -1,7 +1,6 @@
 """Read the supporting facts of question files, in the order of the reasoning, for training.
 
-Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
-"context") and MuSiQue ("paragraphs").
+Known are those of HotpotQA and 2WikiMultihopQA ("supporting_facts", "context") and of MuSiQue.
 """
 
 from collections.abc import Sequence
@@ -72,8 +71,7 @@ class TrainingPair:
 def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
     """Return the training pairs of the agent `llama` (KGP, section 4.1), each once.
 
-    The first fact is predicted from the question alone, each next one also from those before it; a
-    comparison gives pairs in both orders.
+    Each fact is predicted from the question and those before it; a comparison's in both orders.
     """
     pairs = (
         TrainingPair(question.question, order[:at], fact)

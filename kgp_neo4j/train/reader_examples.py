@@ -1,8 +1,7 @@
 """Read the offline reader's training data: questions with passages and the answer's places.
 
 Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples.py`), lines with a
-"context" and its "qas" (SQuAD's form, one context a line), and lines with a "passage" and a true or
-false "answer" (BoolQ's form).
+"context" and its "qas" (SQuAD's form), and with a "passage" and a true or false "answer" (BoolQ's).
 """
 
 import re

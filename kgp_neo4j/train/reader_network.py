@@ -72,8 +72,7 @@ class TrainedNetwork:
     def load(self, folder: Path, share: float = 1.0, *, heads: bool = True) -> None:
         """Take the weights of a reader that `save` wrote, with its `heads` or the layers alone.
 
-        With a `share` below 1 the weights go so far from what they are to those of the folder.
-        Raises ModelError where it has none that fit.
+        With a `share` below 1 they go so far towards these. Raises ModelError where none fit.
         """
         with reading("reader", folder), torch.no_grad():
             arrays = load_file(str(folder / WEIGHTS_FILE))
@@ -129,9 +128,8 @@ class TrainedNetwork:
 def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """Return the mean loss of a batch.
 
-    Where an answer has several spans any of them will do: the loss raises the probability of all of
-    them together (Clark and Gardner 2018, section 3.3). Without an answer in the window, start and
-    end point at its first token, as in SQuAD 2.0.
+    Of several spans of an answer any will do: the loss raises the probability of all together
+    (Clark and Gardner 2018, section 3.3). Of none, start and end are the first token (SQuAD 2.0).
     """
     device = network.device
     ids, types, mask = _input(network, batch)

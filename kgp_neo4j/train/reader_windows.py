@@ -48,8 +48,7 @@ def lay_out(
 ) -> list[Laid]:
     """Return a window for each example, with drawn distractors and the passages in drawn order.
 
-    For some the passages with the answer are left out, so that the reader learns that there may be
-    none. An example that does not fit is left out.
+    Some lack the answer's passages, to learn that there may be none. What does not fit is left out.
     """
     laid = []
     for example in examples:
