@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,19 +103,6 @@ def print_fields(*fields: tuple[str, str]) -> None:
     width = max(len(name) for name, _ in fields) + 2
     for name, value in fields:
         click.echo(f"{name:{width}}{value}")
-
-
-def print_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
-    """Print rows, if there are any, below the names of their columns; numbers to the right."""
-    listed = list(rows)
-    if not listed:
-        return
-    texts = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in listed]
-    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
-    sides = [">" if isinstance(cell, int) else "<" for cell in listed[0]]
-    for row in (head, *texts):
-        cells = zip(row, sides, widths, strict=True)
-        click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
 
 
 def list_faults(

@@ -2,19 +2,14 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from kgp_neo4j.cli._options import FILE, corpus_option
-from kgp_neo4j.cli._output import (
-    gave_json,
-    opened_database,
-    print_result,
-    print_table,
-    result_command,
-)
+from kgp_neo4j.cli._output import gave_json, opened_database, print_result, result_command
 from kgp_neo4j.types.json_records import parts
 
 
@@ -51,7 +46,7 @@ def corpora_command(documents: str | None, only_graphs: bool) -> None:
         [c.name, *parts(c, *counts).values(), f"{c.encoder} ({c.dimension})" if c.encoder else "-"]
         for c in summaries
     ]
-    print_table(("corpus", *counts, "encoder"), rows)
+    _print_table(("corpus", *counts, "encoder"), rows)
     for corpus in summaries:
         if left := ", ".join(
             f"{n:,} without {edge}" for edge, n in corpus.unconnected.items() if n
@@ -62,7 +57,19 @@ def corpora_command(documents: str | None, only_graphs: bool) -> None:
     graphs_: list[list[str | int]] = [
         [g.name, g.entities, g.relationships, g.encoder or "-"] for g in known
     ]
-    print_table(("knowledge graph", "entities", "relationships", "encoder"), graphs_)
+    _print_table(("knowledge graph", "entities", "relationships", "encoder"), graphs_)
+
+
+def _print_table(head: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
+    """Print rows, if there are any, below the names of their columns; numbers to the right."""
+    if not rows:
+        return
+    texts = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
+    sides = [">" if isinstance(cell, int) else "<" for cell in rows[0]]
+    for row in (head, *texts):
+        cells = zip(row, sides, widths, strict=True)
+        click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
 
 
 @result_command("delete")

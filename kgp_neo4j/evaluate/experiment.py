@@ -249,10 +249,7 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
 def _row(
     text: str, passages: Sequence[Passage], statements: Sequence[Statement], usage: Usage | None
 ) -> dict[str, Any]:
-    """Return a line of the run, without the question's id.
-
-    The answer is a model's first statement, if any, whatever its support: it is the model's score.
-    """
+    """Return a line of the run but its id; its answer is a model's first statement, if there."""
     return {
         "answer": statements[0].text if statements else text,
         "retrieved": [{"title": p.title, "text": p.text} for p in passages],

@@ -112,10 +112,7 @@ def retrieve_questions(
 
 @contextmanager
 def own_folder(out: Path, settings: Mapping[str, Any], agents: Mapping[str, Any]) -> Iterator[None]:
-    """Hold a folder of runs and keep the settings in it, and the model of each method's agent.
-
-    Raises InputError where another evaluation holds it, or where its settings are others.
-    """
+    """Hold a folder of runs, its settings and agents' models; InputError for others, or if held."""
     lock, file, problem = FileLock(out / ".lock"), out / "settings.json", ""
     try:
         lock.acquire(timeout=0)

@@ -79,10 +79,7 @@ class Work:
     def events(
         self, job: Job, work: Callable[[], Any], *, last: str = "answer", keep: bool = False
     ) -> AsyncGenerator[tuple[str, Any]]:
-        """Begin a job as `begin` does; return its events, and its result as the `last` one.
-
-        The work is given up where the iteration is, unless it is to be kept.
-        """
+        """Begin a job; return its events, `last` its result; it ends with them unless to `keep`."""
         loop, told = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any] | None]()
         job.on_event = lambda name, value: loop.call_soon_threadsafe(told.put_nowait, (name, value))
         begun = self.begin(job, work)

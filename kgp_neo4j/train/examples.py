@@ -1,7 +1,4 @@
-"""Read the supporting facts of question files, in the order of the reasoning, for training.
-
-Known are those of HotpotQA and 2WikiMultihopQA ("supporting_facts", "context") and of MuSiQue.
-"""
+"""Read supporting facts of HotpotQA, 2WikiMultihopQA and MuSiQue in the order of the reasoning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -47,10 +47,7 @@ class Fitting:
             self._load(folder.checkpoint)
 
     def run(self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any]) -> list[float]:
-        """Learn from the batches that are left, in order; return the losses, a step each.
-
-        Raises ModelError where a loss is no number or the GPU has too little memory.
-        """
+        """Learn from the batches left, in order; return the losses (ModelError: NaN, no memory)."""
         losses: list[float] = []
         with bar("train", len(plan), "steps") as progress:
             progress.update(self.step)
