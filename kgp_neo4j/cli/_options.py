@@ -85,8 +85,6 @@ def _parameter(field: Field[Any]) -> str:
     return str(field.metadata["option"] or field.name).replace("-", "_")
 
 
-# --- Options that several commands share ---
-
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -139,9 +137,6 @@ def retriever_options(command: F) -> F:
     traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
     parts: Any = settings_options(agent_settings=AgentSettings)
     return agent(parts(traversal(rerank(command))))  # type: ignore[no-any-return]
-
-
-# --- Options that choose who answers ---
 
 
 def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:

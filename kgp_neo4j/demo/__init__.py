@@ -49,13 +49,11 @@ def prepare(database: Database, corpus: str) -> tuple[LoadReport, ConnectReport 
     state = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if state else False
     account = load(database, [DOCUMENTS], corpus, strict=True)
-    ready = (
-        bool(state)
-        and not (removed or account.new or account.replaced)
-        and {"keywords", "entities", "similarity"} <= set(state[0]["connected"])
-        and state[0]["unconnected"] == 0
-    )
-    return account, None if ready else connect(database, corpus)
+    changed = not state or removed or account.new or account.replaced
+    graphs_made = {"keywords", "entities", "similarity"}
+    if changed or state[0]["unconnected"] or not graphs_made <= set(state[0]["connected"]):
+        return account, connect(database, corpus)
+    return account, None
 
 
 def prepare_graph(database: Database, graph: str) -> None:

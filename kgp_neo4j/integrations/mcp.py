@@ -234,9 +234,8 @@ class _Tools:
         for each in names:
             ids = [each]
             if not (there := read_passages(self._database, ids, corpus)):
-                rows = self._database.read(
-                    "traverse/named_titles", question=each, corpus=corpus, limit=3
-                )
+                asked = {"question": each, "corpus": corpus, "limit": 3}
+                rows = self._database.read("traverse/named_titles", **asked)
                 ids = [step.passage for step in seed_steps(rows, "title")]
                 there = read_passages(self._database, ids)
             found |= {i: there[i] for i in ids if i in there}

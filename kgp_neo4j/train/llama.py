@@ -93,10 +93,8 @@ def train_llama(
         losses = fitting.run(batches, loss_of)
         last = losses[-(len(batches) // settings.epochs) :]
         loss, seconds = sum(last) / max(1, len(last)), time.perf_counter() - began
-        steps = len(batches)
-        report = LlamaReport(
-            str(out), len(questions), len(pairs), steps, loss, resumed, seconds, device
-        )
+        counts = len(questions), len(pairs), len(batches)
+        report = LlamaReport(str(out), *counts, loss, resumed, seconds, device)
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)
         folder.finish(

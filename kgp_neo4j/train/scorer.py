@@ -219,9 +219,5 @@ def _tree(node: Mapping[str, Any]) -> dict[str, Any]:
     threshold = np.float32(node["threshold"])
     if float(threshold) > node["threshold"]:
         threshold = np.nextafter(threshold, np.float32(-np.inf))
-    return {
-        "feature": FEATURES[node["split_feature"]],
-        "threshold": float(str(threshold)),
-        "low": _tree(node["left_child"]),
-        "high": _tree(node["right_child"]),
-    }
+    split = {"feature": FEATURES[node["split_feature"]], "threshold": float(str(threshold))}
+    return split | {"low": _tree(node["left_child"]), "high": _tree(node["right_child"])}
