@@ -146,9 +146,7 @@ class _Rows:
         row["triples"] = [[t.head, t.relation, t.tail] for t in reasoning.triples]
         return row | self._usage()
 
-    def _evidence(
-        self, name: str, question: str, entities: Sequence[LinkedEntity]
-    ) -> ReasoningGraph:
+    def _evidence(self, name: str, text: str, entities: Sequence[LinkedEntity]) -> ReasoningGraph:
         if name == "model-alone":
             return ReasoningGraph(tuple(entities), (), ())
         if name == "kg-retriever":
@@ -157,9 +155,9 @@ class _Rows:
             return ReasoningGraph(tuple(entities), tuple(shortest), triples)
         paths, neighbours = name != "mindmap-no-paths", name != "mindmap-no-neighbours"
         settings = MiningSettings(size=self._budget, paths=paths, neighbours=neighbours)
-        mined = mine(self._graph, question, settings, self._write, entities)
+        mined = mine(self._graph, text, settings, self._write, entities)
         if name == "mindmap-paper" and self._write is not None:
-            return describe(mined, question, self._write)
+            return describe(mined, text, self._write)
         return mined
 
     def _usage(self) -> dict[str, Any]:

@@ -87,9 +87,7 @@ def answer_questions(
     return [done[name] for name in keys]
 
 
-def retrieve_questions(
-    retriever: Retriever, questions: Sequence[Question], out: Path
-) -> list[float]:
+def retrieve_questions(retriever: Retriever, asked: Sequence[Question], out: Path) -> list[float]:
     """Retrieve for every question, write a line each at the end; return the seconds of each.
 
     A line is {"id", "retrieved": [{"title", "text", "score"}, ...], "seconds"}, best passage first.
@@ -105,7 +103,7 @@ def retrieve_questions(
     part = out.with_name(out.name + ".part")
     with disk_errors(out, "cannot be written", InputError, "Choose another --out."):
         part.unlink(missing_ok=True)
-        rows = answer_questions(questions, retrieved, part)
+        rows = answer_questions(asked, retrieved, part)
         part.replace(out)
     return [row["seconds"] for row in rows]
 

@@ -57,6 +57,9 @@ _Question = Annotated[
     str, Field(max_length=LONGEST_QUESTION, description="The question, as a person would ask it.")
 ]
 _Name = Annotated[str, Field(max_length=300)]
+_NAMED = "Entities, as the graph names them; with `corpus`, ids of passages or titles of documents."
+_Names = Annotated[list[_Name], Field(min_length=1, max_length=12, description=_NAMED)]
+_Around = Annotated[str | None, Field(description="Look round in this corpus, not in a graph.")]
 _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 
 
@@ -92,9 +95,7 @@ def make_server(
 class _Server(MCPServer[Any]):
     """Says which argument of a call is wrong, and what it should be."""
 
-    async def call_tool(
-        self, name: str, arguments: dict[str, Any], *more: Any, **options: Any
-    ) -> Any:
+    async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         tools = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
         if name not in tools:
             raise ToolError(f"there is no tool {name!a}; there are {', '.join(tools)}")
@@ -102,7 +103,7 @@ class _Server(MCPServer[Any]):
         if unknown := [each for each in arguments if takes and each not in takes]:
             raise ToolError(f"`{name}` has no argument {unknown[0]!a}; it has {', '.join(takes)}")
         try:
-            return await super().call_tool(name, arguments, *more, **options)
+            return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
@@ -171,19 +172,9 @@ class _Tools:
 
     def explore(
         self,
-        names: Annotated[
-            list[_Name],
-            Field(
-                min_length=1,
-                max_length=12,
-                description="Entities, as the graph names them; with `corpus`, ids of passages or "
-                "titles of documents.",
-            ),
-        ],
+        names: _Names,
         graph: _GraphName = None,
-        corpus: Annotated[
-            str | None, Field(description="Look round in this corpus, not in a graph.")
-        ] = None,
+        corpus: _Around = None,
         hops: Annotated[int, Field(ge=1, le=10, description="Between two entities.")] = 4,
         limit: _Limit = 25,
     ) -> dict[str, Any]:

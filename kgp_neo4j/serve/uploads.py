@@ -102,11 +102,9 @@ async def follow(body: UploadedFolder, caller: Loads) -> Response:
         followed = Followed(service.database, body.corpus, {str(folder): files})
         followed.settle(body.prune)
         forget_files(service.database, body.corpus)
-        names = {"gone": followed.gone, "pruned": followed.pruned}
-        return {
-            key: [each.removeprefix(f"{own}{os.sep}") for each in some]
-            for key, some in names.items()
-        }
+        both = {"gone": followed.gone, "pruned": followed.pruned}
+        prefix = f"{own}{os.sep}"
+        return {key: [each.removeprefix(prefix) for each in some] for key, some in both.items()}
 
     return await caller.change(caller.seeing("corpus", body.corpus, settle))
 

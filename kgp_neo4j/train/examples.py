@@ -15,7 +15,7 @@ _EXPECTED = (
     '("supporting_facts" and "context") or MuSiQue ("paragraphs").'
 )
 #: What reading a record of another form raises.
-BROKEN_RECORD = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 #: Title and text of a passage.
 Text = tuple[str, str]
@@ -107,7 +107,7 @@ def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | 
             raise ValueError("the question or its supporting facts are empty")
         texts = (text for fact in facts for text in (fact.title, fact.passage_text))
         check_text(where, question, answer, *texts, *sum(distractors, ()))
-    except BROKEN_RECORD as error:
+    except BROKEN as error:
         raise InputError(
             f"not a question with its supporting facts ({error!r})", where=where, hint=_EXPECTED
         ) from error

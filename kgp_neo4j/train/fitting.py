@@ -34,9 +34,7 @@ class Fitting:
     It goes on from the folder's checkpoint. Raises ModelError where that does not fit.
     """
 
-    def __init__(
-        self, model: Any, groups: Sequence[dict[str, Any]], folder: Folder, seed: int
-    ) -> None:
+    def __init__(self, model: Any, groups: list[dict[str, Any]], folder: Folder, seed: int) -> None:
         self._model, self._folder, self._seed = model, folder, seed
         self._parts = [part for group in groups for part in group["params"]]
         self._average = [part.detach().clone() for part in self._parts]

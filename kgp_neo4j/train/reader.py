@@ -223,14 +223,12 @@ def _plan(
     return plan
 
 
-def _drawn(
-    files: Sequence[Sequence[ReadingExample]], generator: random.Random
-) -> list[ReadingExample]:
+def _drawn(files: Sequence[Sequence[ReadingExample]], draw: random.Random) -> list[ReadingExample]:
     """Return the examples of an epoch: a small file's are drawn several times."""
     most, drawn = max(map(len, files)), []
     for file in files:
         times, more = divmod(math.sqrt(most * len(file)), len(file))
-        drawn += [*file] * int(times) + generator.sample(file, int(more))
+        drawn += [*file] * int(times) + draw.sample(file, int(more))
     return drawn
 
 
