@@ -31,30 +31,26 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--remove",
-    "unwanted",
+    "ids",
     multiple=True,
     metavar="ID",
     help="Remove this question with its answer and traversal; can be repeated (all or none).",
 )
 def history_command(
-    words: tuple[str, ...],
-    corpus: str | None,
-    show: int | None,
-    export: bool,
-    unwanted: tuple[str, ...],
+    words: tuple[str, ...], corpus: str | None, show: int | None, export: bool, ids: tuple[str, ...]
 ) -> None:
     """List past questions with their answers, the latest first; search, export and remove them.
 
     With WORD... those whose question and answer have all of these words, or parts of words.
     """
-    if unwanted and words:
+    if ids and words:
         raise click.UsageError("--remove takes one ID: repeat it for others.")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
     from kgp_neo4j.show.pages import answer_markdown
 
     with opened_database() as database:
-        if unwanted:
-            count = remove(database, unwanted)
+        if ids:
+            count = remove(database, ids)
             print_result({"removed": count}, f"Removed {count}.")
             return
         found = traces(database, corpus, words=words, limit=show or (1000 if export else 20))

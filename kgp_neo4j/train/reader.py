@@ -170,10 +170,7 @@ def trainable(network: TrainedNetwork, rate: float, lowest: int = 0) -> list[dic
 
 
 def fit(
-    network: TrainedNetwork,
-    fitting: Fitting,
-    plan: Sequence[Batch],
-    loss_of: Callable[[Batch], Any],
+    network: TrainedNetwork, fitting: Fitting, plan: Sequence[Batch], loss: Callable[[Batch], Any]
 ) -> list[float]:
     """Fit the network to all batches, and return the losses."""
     network.body.eval()
@@ -185,7 +182,7 @@ def fit(
             if isinstance(part, torch.nn.Dropout):
                 part.p = _DROPPED
 
-    losses = fitting.run(plan, loss_of)
+    losses = fitting.run(plan, loss)
     fitting.take_average()
     network.body.eval()
     return losses
