@@ -13,8 +13,8 @@ from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages
 from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.serve.answers import answer_record, document_record, passage_record
 from kgp_neo4j.serve.bodies import ProblemError, missing
+from kgp_neo4j.serve.questions import answer_record, document_record, passage_record
 from kgp_neo4j.serve.service import Administers, CorpusName, Loads, Reads, handles
 from kgp_neo4j.serve.tokens import RIGHTS
 from kgp_neo4j.types.errors import CorpusError, InputError, TraceError
