@@ -177,20 +177,14 @@ def report(result: Result) -> str:
     today = datetime.now(UTC).date().isoformat()
     machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
     parts = [f"# Evaluation\n\n{result.asked}; {today}, {machine}.", result.measured]
+    ours, rows = result.runs.get(result.ours), []
+    header = ["method", *(result.titles[name] for name in names)]
     for method, run in result.runs.items():
         if run.missing:
             parts.append(f"{method}: {len(run.missing)} questions are missing and count as wrong.")
-    ours = result.runs.get(result.ours)
-    header = ["method", *(result.titles[name] for name in names)]
-    rows = [
-        [
-            method,
-            *(_percent(means[method].get(name)) for name in names),
-            _difference(run, ours, by) if ours and run is not ours else "",
-            _seconds(run),
-        ]
-        for method, run in result.runs.items()
-    ]
+        cells = (_percent(means[method].get(name)) for name in names)
+        less = _difference(run, ours, by) if ours and run is not ours else ""
+        rows.append([method, *cells, less, _seconds(run)])
     parts.append(_table("Methods", [*header, f"{by} less that of {result.ours}", "p50 s"], rows))
     if result.linking.measures:
         parts.append(_linking(result.linking))
@@ -201,9 +195,9 @@ def report(result: Result) -> str:
         # Not one mean of different measures: those without an answer are counted by themselves.
         for name in (each for each in result.compared if each in names):
             counts = [sum(name in row for row in run.measures.values()) for run in of_kind]
-            cells = [_percent(run.means().get(name)) for run in of_kind]
+            shares = [_percent(run.means().get(name)) for run in of_kind]
             if any(counts):
-                rows.append([kind, result.titles[name], str(max(counts)), *cells])
+                rows.append([kind, result.titles[name], str(max(counts)), *shares])
     if rows:
         header = ["kind", "measure", "questions", *result.runs]
         parts.append(_table("By kind of question", header, rows))

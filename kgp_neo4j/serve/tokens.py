@@ -100,13 +100,10 @@ def add_token(
             hint = "Choose another name, or remove its entry from the file."
             raise ConfigurationError(what, where=str(path), hint=hint)
         token = f"kgp_{secrets.token_urlsafe(32)}"
-        entry = Access.model_construct(
-            name=name,
-            sha256=hashlib.sha256(token.encode()).hexdigest(),
-            corpora=sorted(corpora),
-            graphs=sorted(graphs),
-            rights=[right for right in RIGHTS if right in rights],
-        )
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        held = {"corpora": sorted(corpora), "graphs": sorted(graphs)}
+        held["rights"] = [right for right in RIGHTS if right in rights]
+        entry = Access.model_construct(name=name, sha256=digest, **held)
         text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)
         _checked(text, path)
         write_private(path, f"{text}\n")

@@ -62,15 +62,12 @@ def path_tree(answer: Answer) -> TreeNode | None:
     for visit in all_visits:
         step = visit.step
         number, passage = passages.get(step.passage, (None, None))
-        on_way = ("way",) if visit.order in ways else ()
-        node = TreeNode(
-            passage.cited if passage else "A passage on the way",
-            step.why,
-            f"page {passage.page}" if passage and passage.page is not None else "",
-            (*on_way, "cited") if step.passage in supporting and visit.rank else on_way,
-            number,
-            step.passage,
-        )
+        title = passage.cited if passage else "A passage on the way"
+        page = f"page {passage.page}" if passage and passage.page is not None else ""
+        kinds = ("way",) if visit.order in ways else ()
+        if step.passage in supporting and visit.rank:
+            kinds = (*kinds, "cited")
+        node = TreeNode(title, step.why, page, kinds, number, step.passage)
         nodes[visit.order] = node
         before = nodes[visit.before]
         folded = visit.order not in shown and (visit.before is None or visit.before in shown)
