@@ -69,16 +69,10 @@ def option_of(settings: type[Any], name: str) -> Callable[[F], F]:
         kind = click.Choice(about["choices"])
     elif about["bounds"]:
         kind = (click.IntRange if kind is int else click.FloatRange)(*about["bounds"])
-    return click.option(
-        flag,
-        type=kind,
-        multiple=get_origin(hint) is tuple,
-        default=field.default,
-        show_default=field.default not in (None, ()),
-        metavar=about["metavar"],
-        envvar=about["variable"],
-        help=about["help"],
-    )
+    told = {"help": about["help"], "metavar": about["metavar"], "envvar": about["variable"]}
+    told["show_default"] = field.default not in (None, ())
+    is_repeated = get_origin(hint) is tuple
+    return click.option(flag, type=kind, multiple=is_repeated, default=field.default, **told)
 
 
 def _parameter(field: Field[Any]) -> str:

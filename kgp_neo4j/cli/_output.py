@@ -146,9 +146,8 @@ def write_file(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=str(path), hint="Choose another file."
-        ) from error
+        what = f"cannot be written ({error.strerror})"
+        raise InputError(what, where=str(path), hint="Choose another file.") from error
     say(f"Written: {path}")
 
 

@@ -68,10 +68,9 @@ def _clear(database: Database, corpus: str) -> bool:
     documents = list_documents(database, corpus)
     own = next((d for d in documents if "/kgp_neo4j/demo/documents/" not in d.source), None)
     if own:
-        raise CorpusError(
-            f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one",
-            hint="Choose another name for the demo: kgp-neo4j demo --corpus NAME.",
-        )
+        what = f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one"
+        hint = "Choose another name for the demo: kgp-neo4j demo --corpus NAME."
+        raise CorpusError(what, hint=hint)
     here = {path.resolve().as_posix() for path in DOCUMENTS.iterdir()}
     old = [d.source for d in documents if d.source not in here]
     for source in old:

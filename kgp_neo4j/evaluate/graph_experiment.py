@@ -72,9 +72,8 @@ def run_graph_methods(
     """
     questions, graph = dataset.questions, dataset.graph
     if model is None and any(asked.options for asked in questions):
-        raise ConfigurationError(
-            "multiple choice questions need a language model", hint="Name one: --llm NAME."
-        )
+        what = "multiple choice questions need a language model"
+        raise ConfigurationError(what, hint="Name one: --llm NAME.")
     holdings = Holdings.of(database, graph)
     by = model.name if model else "composed from the evidence"
     settings = {

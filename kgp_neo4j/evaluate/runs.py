@@ -158,11 +158,9 @@ def read_run(
             hint = "Score the run against the questions that it was made from."
             raise InputError(f"the id {key!r} is of no question here", where=where, hint=hint)
         rows[key] = row
-    return Run(
-        {q.id: measured(q, rows.get(q.id, {})) for q in questions},
-        tuple(q.id for q in questions if q.id not in rows),
-        {key: row.get("answer") or "" for key, row in rows.items()},
-    )
+    measures = {q.id: measured(q, rows.get(q.id, {})) for q in questions}
+    missing = tuple(q.id for q in questions if q.id not in rows)
+    return Run(measures, missing, {key: row.get("answer") or "" for key, row in rows.items()})
 
 
 _TASK = (

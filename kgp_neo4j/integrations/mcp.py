@@ -76,9 +76,8 @@ def make_server(
     there. Raises ConfigurationError unless the database was opened read-only.
     """
     if not database.read_only:
-        raise ConfigurationError(
-            "the database given may write", hint="Open it with read_only=True."
-        )
+        hint = "Open it with read_only=True."
+        raise ConfigurationError("the database given may write", hint=hint)
     tools = _Tools(database, corpus, graph, sees)
     server: MCPServer[Any] = _Server(
         "kgp-neo4j",
@@ -232,10 +231,9 @@ class _Tools:
             found |= {i: there[i] for i in ids if i in there}
             unknown += [] if there else [each]
         if not found:
-            raise CorpusError(
-                f"the corpus {corpus!r} has no passage or document named {', '.join(names)}",
-                hint="Give the id of a passage as `retrieve` returns it, or a document's title.",
-            )
+            what = f"the corpus {corpus!r} has no passage or document named {', '.join(names)}"
+            hint = "Give the id of a passage as `retrieve` returns it, or a document's title."
+            raise CorpusError(what, hint=hint)
         passages = []
         for key, passage in found.items():
             near = self._database.read("procedures/passage_neighbours", passage=key, limit=limit)
@@ -285,10 +283,9 @@ class _Tools:
                 unknown[name] = [row["entity"]["name"] for row in rows]
         if not linked:
             near = "; ".join(f"{name}: {', '.join(each)}" for name, each in unknown.items() if each)
-            raise GraphError(
-                f"the knowledge graph {graph.name!r} has none of {', '.join(names)}",
-                hint=f"Near are {near}." if near else "Ask `mind_map` a question instead.",
-            )
+            what = f"the knowledge graph {graph.name!r} has none of {', '.join(names)}"
+            hint = f"Near are {near}." if near else "Ask `mind_map` a question instead."
+            raise GraphError(what, hint=hint)
         return linked, unknown
 
 

@@ -167,10 +167,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise ConfigurationError(
-            f"the service cannot listen at {host}, port {port} ({error.strerror or error})",
-            hint="Choose another --port, or 0 for any that is free.",
-        ) from error
+        what = f"the service cannot listen at {host}, port {port} ({error.strerror or error})"
+        hint = "Choose another --port, or 0 for any that is free."
+        raise ConfigurationError(what, hint=hint) from error
 
 
 def make_server_of(service: Service) -> uvicorn.Server:

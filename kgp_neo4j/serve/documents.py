@@ -61,10 +61,8 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
     """List the documents of a corpus by title."""
     documents = list_documents(caller.service.database, corpus)
     apart = ends_apart((each.title, each.source) for each in documents)
-    records = [
-        document_record(each, apart.get((each.title, each.source), ""))
-        for each in documents[:10_000]
-    ]
+    shown = documents[:10_000]
+    records = [document_record(each, apart.get((each.title, each.source), "")) for each in shown]
     return {"documents": records, "found": len(documents)}
 
 

@@ -36,13 +36,9 @@ def passage_record(passage: Passage) -> dict[str, Any]:
 
 def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
     """Return passages, best first, each with the path that led to it."""
-    paths = {path.last: path.steps for path in retrieval.paths}
     names = ("passage", "edge", "reason", "why", "score")
-    return [
-        passage_record(passage)
-        | {"path": [parts(step, *names) for step in paths.get(passage.id, ())]}
-        for passage in retrieval.passages
-    ]
+    paths = {path.last: [parts(step, *names) for step in path.steps] for path in retrieval.paths}
+    return [passage_record(p) | {"path": paths.get(p.id, [])} for p in retrieval.passages]
 
 
 def document_record(document: Document, apart: str) -> dict[str, Any]:

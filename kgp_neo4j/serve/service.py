@@ -130,13 +130,10 @@ class Metrics:
             waiting.set_function(partial(getattr, work, "waiting"))
         counter = partial(Counter, registry=self._registry)
         self._requests = counter("kgp_requests", "Requests answered", ("method", "route", "status"))
-        self._seconds = Histogram(
-            "kgp_request_seconds",
-            "Time until the last byte of a response",
-            ("method", "route"),
-            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0),
-            registry=self._registry,
-        )
+        about = "Time until the last byte of a response"
+        buckets = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0)
+        histogram = partial(Histogram, buckets=buckets, registry=self._registry)
+        self._seconds = histogram("kgp_request_seconds", about, ("method", "route"))
         names = ("token", "corpus", "model")
         self._calls = counter("kgp_model_calls", "Calls of language models", names)
         about = "Tokens of language models; kind is prompt or reply"

@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -101,7 +101,7 @@ def add_token(
             raise ConfigurationError(what, where=str(path), hint=hint)
         token = f"kgp_{secrets.token_urlsafe(32)}"
         digest = hashlib.sha256(token.encode()).hexdigest()
-        held = {"corpora": sorted(corpora), "graphs": sorted(graphs)}
+        held: dict[str, Any] = {"corpora": sorted(corpora), "graphs": sorted(graphs)}
         held["rights"] = [right for right in RIGHTS if right in rights]
         entry = Access.model_construct(name=name, sha256=digest, **held)
         text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)

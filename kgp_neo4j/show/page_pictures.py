@@ -154,11 +154,8 @@ def describe_page(
     shown |= {"label": page["label"], "recognised": page["recognised"], "marks": [], "parts": []}
     if page["recognised"]:
         return shown
-    lines = {
-        each["id"]: letters.locate(each["text"])
-        for each in page["passages"]
-        if with_parts or each["id"] == passage
-    }
+    sought = [each for each in page["passages"] if with_parts or each["id"] == passage]
+    lines = {each["id"]: letters.locate(each["text"]) for each in sought}
     near = lines.get(passage, [])
     if passage in lines:
         shown["marks"].append({"passage": passage, "boxes": near})

@@ -67,11 +67,8 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
     """Return queries with the description in their own header, and as lines for Browser."""
     shown = []
     for query in queries:
-        words = [
-            line[2:].strip()
-            for line in query.cypher.splitlines()[1:]
-            if line.startswith("//") and not line.startswith(_HEADERS)
-        ]
+        header = [line for line in query.cypher.splitlines()[1:] if line.startswith("//")]
+        words = [line[2:].strip() for line in header if not line.startswith(_HEADERS)]
         lines = "\n".join(browser_lines(query)).strip()
         shown.append({"name": query.name, "description": " ".join(words), "lines": lines})
     return shown
@@ -79,12 +76,9 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
 
 def mind_map_page(answer: MindMap) -> str:
     """Return an answer as one HTML page: question, answer, picture, and the evidence in words."""
-    return _TEMPLATES.get_template("mindmap.html").render(
-        title=answer.question,
-        answer=answer,
-        drawn=map_tree(answer),
-        rejected=answer.reply.edges if answer.reply and answer.reply.problem else (),
-    )
+    rejected = answer.reply.edges if answer.reply and answer.reply.problem else ()
+    shown = {"answer": answer, "drawn": map_tree(answer), "rejected": rejected}
+    return _TEMPLATES.get_template("mindmap.html").render(title=answer.question, **shown)
 
 
 _SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")

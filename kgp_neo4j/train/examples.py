@@ -173,11 +173,8 @@ def _musique(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
     """Return a comparison's facts, one that another names behind it; where each thing begins."""
-    later = [
-        fact
-        for fact in facts
-        if len(facts) > 2 and any(_names(o.text, fact.title) for o in facts if o is not fact)
-    ]
+    named = [f for f in facts if any(_names(o.text, f.title) for o in facts if o is not f)]
+    later = named if len(facts) > 2 else []
     lines = [[fact] for fact in facts if fact not in later]
     if not lines:
         return facts, (0,)
