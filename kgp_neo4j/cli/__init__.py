@@ -1,7 +1,5 @@
 """Command line: arguments in; printed answers, JSON and an exit code out.
 
-Each command is thin and has a separate module.
-
 Exit codes: 0 done, 1 failed (the message gives the reason), 2 wrong use, 130 interrupted.
 """
 
@@ -24,14 +22,17 @@ _COMMANDS = (
     "demo load connect load-kg ask chat history explain mindmap retrieve evaluate train corpora "
     "delete serve export import mcp server install browser-queries config doctor"
 ).split()
-
-#: The options that take their default from the section `ask` of a file of settings.
-_CONFIGURED = {
-    "ask": ("corpus", "agent", "budget", "history"),
-    "chat": ("corpus", "agent", "budget", "history"),
-    "retrieve": ("corpus", "agent", "budget"),
-    "mindmap": ("graph",),
+#: The modules of commands that are not in one of their own name.
+_MODULES = {
+    **dict.fromkeys(("chat", "mindmap"), "ask"),
+    **dict.fromkeys(("connect", "load-kg"), "load"),
+    **dict.fromkeys(("delete", "export", "import"), "corpora"),
+    **dict.fromkeys(("install", "doctor", "config", "browser-queries"), "server"),
+    **{"explain": "history", "mcp": "serve", "retrieve": "evaluate"},
 }
+
+#: The commands whose options take their default from the section `ask` of a file of settings.
+_CONFIGURED = ("ask", "chat", "retrieve", "mindmap")
 
 
 class _Commands(click.Group):
@@ -43,10 +44,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        both = cmd_name in ("export", "import")
-        module = "transfer" if both else cmd_name.replace("-", "_")
-        name = f"{cmd_name}_command" if both else "command"
-        found: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        module = importlib.import_module(f"{__name__}.{_MODULES.get(cmd_name, cmd_name)}")
+        found: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         _give_examples(cmd_name, found)
         return found
 
@@ -93,8 +92,9 @@ def cli(ctx: click.Context, debug: bool, no_color: bool) -> None:
             if ctx.obj:
                 return
             raise
-        found = {name: values[f"ask.{name}"] for name in _CONFIGURED[command]}
-        configured = {name: each.value for name, each in found.items() if each.source != "default"}
+        chosen = (each for each in values.values() if each.source != "default")
+        # Names that a command has no option for are passed over.
+        configured = {each.name.removeprefix("ask."): each.value for each in chosen}
         ctx.default_map = {command: configured}
 
 
@@ -103,8 +103,7 @@ _give_examples("kgp-neo4j", cli)
 
 def main() -> None:
     """Run the command line and exit with its exit code."""
-    # Imports make many objects and hardly any garbage: collecting it took a tenth of a question's
-    # time.
+    # Imports make hardly any garbage: collecting it took a tenth of a question's time.
     gc.set_threshold(50_000, 20, 20)
     _leave(run(sys.argv[1:]))
 

@@ -1,4 +1,4 @@
-"""Options of commands: made from settings dataclasses, and those that several commands share."""
+"""Options of commands: of settings dataclasses, those that several share, and who answers."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -9,7 +9,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.types.corpus import AgentName, Rerank
+from kgp_neo4j.cli._output import say
+from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.corpus import AgentName, Form, Rerank
+from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,9 +28,6 @@ def settings_options(
     that gets the finished settings; a name that several of them share is one option. Only what was
     given or configured is handed to the dataclass (or to `build` in its place), so that defaults
     stand in the settings alone. `without` are fields that the command has no option for.
-
-        @settings_options(keywords=KeywordSettings, entities=EntitySettings)
-        def command(keywords: KeywordSettings, entities: EntitySettings) -> None: ...
     """
     options: dict[str, Callable[[F], F]] = {}
     names: dict[str, dict[str, str]] = {}
@@ -41,15 +41,12 @@ def settings_options(
         @functools.wraps(command)
         def with_settings(*arguments: Any, **values: Any) -> Any:
             source = click.get_current_context().get_parameter_source
-            own = {name: value for name, value in values.items() if name not in options}
+            given = {name: values.pop(name) for name in options}
+            chosen = [name for name in given if source(name) != ParameterSource.DEFAULT]
             for target, settings in declared.items():
-                chosen = {
-                    f: values[name]
-                    for f, name in names[target].items()
-                    if source(name) not in (None, ParameterSource.DEFAULT)
-                }
-                own[target] = (build or settings)(**chosen)
-            return command(*arguments, **own)
+                own = {f: given[name] for f, name in names[target].items() if name in chosen}
+                values[target] = (build or settings)(**own)
+            return command(*arguments, **values)
 
         decorated: Any = with_settings
         for option in reversed(options.values()):
@@ -72,68 +69,25 @@ def option_of(settings: type[Any], name: str) -> Callable[[F], F]:
         kind = click.Choice(about["choices"])
     elif about["bounds"]:
         kind = (click.IntRange if kind is int else click.FloatRange)(*about["bounds"])
-    return click.option(
-        flag,
-        type=kind,
-        multiple=get_origin(hint) is tuple,
-        default=field.default,
-        show_default=field.default not in (None, ()),
-        metavar=about["metavar"],
-        envvar=about["variable"],
-        help=about["help"],
-    )
+    told = {"help": about["help"], "metavar": about["metavar"], "envvar": about["variable"]}
+    told["show_default"] = field.default not in (None, ())
+    is_repeated = get_origin(hint) is tuple
+    return click.option(flag, type=kind, multiple=is_repeated, default=field.default, **told)
 
 
 def _parameter(field: Field[Any]) -> str:
     return str(field.metadata["option"] or field.name).replace("-", "_")
 
 
-# --- Options that several commands share ---
-
-#: What says how a result is given out: read by `given_out`, and no parameter of a command.
-_FORMS = ("as_json", "as_mermaid", "html")
-
-
-class ResultCommand(click.Command):
-    """A command with a result, which its last option `--json` prints as JSON."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        about = "Print JSON: a line, or one for each of a list."
-        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=about))
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command without what says how its result is given out."""
-        ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
-        if given_out("as_json") and given_out("as_mermaid"):
-            raise click.UsageError("Choose one of --json and --mermaid.")
-        return super().invoke(ctx)
-
-
-class ResultGroup(click.Group):
-    """A group of commands with results."""
-
-    command_class = ResultCommand
-
-
-result_command = functools.partial(click.command, cls=ResultCommand)
-
-
-def given_out(form: str) -> Any:
-    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
-    return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
-
-
 FILE = click.Path(dir_okay=False, path_type=Path)
-_HTML = click.option(
-    "--html", type=FILE, help="Write it to this file, as a page that needs no network."
-)
-_MERMAID = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
 
 
 def drawn_options(command: F) -> F:
     """Add `--html` and `--mermaid` to a command whose result is an answer."""
-    return _HTML(_MERMAID(command))
+    about = "Write it to this file, as a page that needs no network."
+    html = click.option("--html", type=FILE, help=about)
+    mermaid = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
+    return html(mermaid(command))
 
 
 def default_option(name: str, default: Any, help: str, **more: Any) -> Callable[[F], F]:
@@ -167,22 +121,59 @@ def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
     return default_option("--show", default, told, type=click.IntRange(min=least))
 
 
-_AGENT = click.option(
-    "--agent",
-    type=click.Choice(get_args(AgentName)),
-    help="Who chooses the next passages (default: learned where all graphs are made).",
-)
-_RERANK = default_option(
-    "--rerank",
-    "none",
-    "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, one "
-    "call of the language model.",
-    type=click.Choice(get_args(Rerank)),
-)
-
-
 def retriever_options(command: F) -> F:
     """Add the options of a retriever to a command, by the parameters of `make_pipeline`."""
+    about = "Who chooses the next passages (default: learned where all graphs are made)."
+    agent = click.option("--agent", type=click.Choice(get_args(AgentName)), help=about)
+    about = "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, "
+    about += "one call of the language model."
+    rerank = default_option("--rerank", "none", about, type=click.Choice(get_args(Rerank)))
     traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
     parts: Any = settings_options(agent_settings=AgentSettings)
-    return _AGENT(parts(traversal(_RERANK(command))))  # type: ignore[no-any-return]
+    return agent(parts(traversal(rerank(command))))  # type: ignore[no-any-return]
+
+
+def llm_option(use: str, *, multiple: bool = False) -> Callable[[F], F]:
+    """Return a decorator that adds `--llm`, once or `multiple` times, for the `use` of a model."""
+    return click.option(
+        "--llm",
+        metavar="NAME",
+        multiple=multiple,
+        # click would cut the variable's value at blanks; the configuration reads it, too.
+        envvar=None if multiple else "KGP_NEO4J_LLM",
+        help=f"The language model that {use}: NAME of a chat server, local:FILE.gguf, auto (the "
+        "first that is there), or none (or KGP_NEO4J_LLM; default: as configured).",
+    )
+
+
+chat_url_option = option_of(AgentSettings, "url")
+
+
+def answerer_options(command: F) -> F:
+    """Add `--form`, for a language model's reply, and `--reader`, which answers without one."""
+    about = "What the language model writes: a few words and why, or a paragraph."
+    form = default_option("--form", "short", about, type=click.Choice(get_args(Form)))
+    about = "An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER)."
+    reader = click.option("--reader", metavar="FOLDER", envvar="KGP_NEO4J_READER", help=about)
+    return form(reader(command))
+
+
+def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
+    """Open the model that the options name, else the configured one; None where neither is."""
+    from kgp_neo4j.environment.configuration import language_settings
+    from kgp_neo4j.llm.available import HOW_TO_GET_ONE
+    from kgp_neo4j.llm.call import AUTO, open_language_model
+
+    settings = language_settings(model=llm, url=chat_url)
+    model = open_language_model(settings)
+    if (settings.model or "").strip().lower() == AUTO:
+        found = f"Language model: {plain(model.name)}." if model else ""
+        say(found or f"No language model. {HOW_TO_GET_ONE}")
+    return model
+
+
+def answering_model(llm: str | None, **options: Any) -> LanguageModel | None:
+    """Open the model that answers: that of `--llm`, of `--agent chat`, or the configured one."""
+    settings: AgentSettings = options["agent_settings"]
+    named = llm or (settings.model if options["agent"] == "chat" else None)
+    return opened_model(named, settings.url)

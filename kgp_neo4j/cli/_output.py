@@ -1,17 +1,17 @@
-"""What the commands print: JSON on stdout, messages on stderr, written files."""
+"""How commands give out results: JSON on stdout, messages on stderr, written files."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._options import given_out
 from kgp_neo4j.text.safe import Stream, plain
 from kgp_neo4j.types.corpus import Answer, LoadReport
 from kgp_neo4j.types.errors import InputError
@@ -20,6 +20,40 @@ from kgp_neo4j.types.mindmap import GraphLoadReport, MindMap
 
 if TYPE_CHECKING:
     from kgp_neo4j.graphdb.database import Database
+
+#: What says how a result is given out: read by `given_out`, and no parameter of a command.
+_FORMS = ("as_json", "as_mermaid", "html")
+
+
+class ResultCommand(click.Command):
+    """A command with a result, which its last option `--json` prints as JSON."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        about = "Print JSON: a line, or one for each of a list."
+        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=about))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command without what says how its result is given out."""
+        ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
+        if given_out("as_json") and given_out("as_mermaid"):
+            raise click.UsageError("Choose one of --json and --mermaid.")
+        return super().invoke(ctx)
+
+
+class ResultGroup(click.Group):
+    """A group of commands with results."""
+
+    command_class = ResultCommand
+
+
+result_command = functools.partial(click.command, cls=ResultCommand)
+
+
+def given_out(form: str) -> Any:
+    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
+    return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
+
 
 #: What of a load is told line by line: the field of its report, and the lines that are printed.
 _FAULTS = {
@@ -35,18 +69,8 @@ _FAULTS = {
 _SHOWN = 20
 
 
-def echo_json(value: Any) -> None:
-    """Print a record as a line of JSON, a list as one for each; in ASCII where not UTF-8."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    for each in value if isinstance(value, list) else [value]:
-        click.echo(to_json(each, ascii_only=encoding != "utf8"))
-
-
 def print_result(
-    result: Any,
-    shown: str | Callable[[Any], object],
-    *,
-    drawn: Answer | MindMap | None = None,
+    result: Any, shown: str | Callable[[Any], object], *, drawn: Answer | MindMap | None = None
 ) -> None:
     """Print a result on stdout: as JSON, or as the text that says it or the function prints.
 
@@ -65,10 +89,13 @@ def print_result(
 
 
 def gave_json(result: Any) -> bool:
-    """Print a result as JSON if `--json` was given, and return whether it was."""
-    if wanted := bool(given_out("as_json")):
-        echo_json(result)
-    return wanted
+    """Print a result as JSON, a list line by line, if `--json` was given; return whether it was."""
+    if not given_out("as_json"):
+        return False
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    for each in result if isinstance(result, list) else [result]:
+        click.echo(to_json(each, ascii_only=encoding != "utf8"))
+    return True
 
 
 def print_fields(*fields: tuple[str, str]) -> None:
@@ -76,19 +103,6 @@ def print_fields(*fields: tuple[str, str]) -> None:
     width = max(len(name) for name, _ in fields) + 2
     for name, value in fields:
         click.echo(f"{name:{width}}{value}")
-
-
-def print_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
-    """Print rows, if there are any, below the names of their columns; numbers to the right."""
-    listed = list(rows)
-    if not listed:
-        return
-    texts = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in listed]
-    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
-    sides = [">" if isinstance(cell, int) else "<" for cell in listed[0]]
-    for row in (head, *texts):
-        cells = zip(row, sides, widths, strict=True)
-        click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
 
 
 def list_faults(
@@ -132,9 +146,8 @@ def write_file(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=str(path), hint="Choose another file."
-        ) from error
+        what = f"cannot be written ({error.strerror})"
+        raise InputError(what, where=str(path), hint="Choose another file.") from error
     say(f"Written: {path}")
 
 

@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import click
 
-from kgp_neo4j.cli._options import default_option, result_command
-from kgp_neo4j.cli._output import gave_json, opened_database
+from kgp_neo4j.cli._options import default_option
+from kgp_neo4j.cli._output import gave_json, opened_database, result_command
 
 
 @result_command("demo")
 @default_option("--corpus", "demo", "Where it is loaded.", metavar="NAME")
 @click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
-def command(corpus: str, question: str | None) -> None:
+def demo_command(corpus: str, question: str | None) -> None:
     """Load twenty-one short documents, connect them, and ask a question that needs two of them.
 
     Starts the database where none runs; the first time, it is fetched (170 MB).

@@ -1,59 +1,31 @@
-"""`kgp-neo4j evaluate`: retrieval and answers measured over a data set, with a report."""
+"""`kgp-neo4j evaluate` and `retrieve`: a method over many questions, measured or as a run."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import FILE, default_option, result_command, settings_options
-from kgp_neo4j.cli._output import opened_database, print_result, say, write_file
+from kgp_neo4j.cli import _options
+from kgp_neo4j.cli._output import opened_database, print_result, result_command, say, write_file
+from kgp_neo4j.types import settings
+from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.settings import (
-    AgentSettings,
-    MiningSettings,
-    TraversalSettings,
-    traversal_settings,
-)
 
 if TYPE_CHECKING:
-    from kgp_neo4j.evaluate.report import Result
+    from kgp_neo4j.evaluate.scores import Result
 
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
 _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
-
-
-@dataclass(frozen=True, slots=True)
-class _Evaluation:
-    """What is evaluated, as the options say."""
-
-    dataset: str
-    methods: list[str]
-    table: str | None
-    model: LanguageModel | None
-    weights: dict[str, AgentSettings]
-    judge: LanguageModel | None
-    traversal: dict[str, Any]
-    corpus: str | None
-    split: str
-    budget: int | None
-    sample: int | None
-    seed: int
-    out: Path
-    other: tuple[Path, ...]
-
-    @property
-    def runs_methods(self) -> bool:
-        """Whether questions are answered, beside runs of others that are scored."""
-        return bool(self.methods or self.table or not self.other)
 
 
 @result_command("evaluate")
@@ -80,21 +52,23 @@ class _Evaluation:
     type=click.IntRange(1, 500),
     help="Passages at most (default: 30; demo: 8), over a graph triples (40).",
 )
-@settings_options(without=("budget", "seeds", "hops"), build=dict, traversal=TraversalSettings)
+@_options.settings_options(
+    without=("budget", "seeds", "hops"), build=dict, traversal=settings.TraversalSettings
+)
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
 )
-@default_option("--split", "dev", "Which questions of a folder.")
+@_options.default_option("--split", "dev", "Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
-@default_option("--seed", 0, "Draws the same again.")
-@llm_option("answers (without one, the offline reader)")
-@chat_url_option
+@_options.default_option("--seed", 0, "Draws the same again.")
+@_options.llm_option("answers (without one, the offline reader)")
+@_options.chat_url_option
 @click.option(
     "--judge",
     metavar="NAME",
     help="A language model that judges every answer too (KGP's Acc), in both orders of the texts.",
 )
-@default_option(
+@_options.default_option(
     "--out",
     Path("evaluation"),
     "The folder for runs and report.",
@@ -104,10 +78,10 @@ class _Evaluation:
     "--score",
     "other",
     multiple=True,
-    type=FILE,
+    type=_options.FILE,
     help="A run that another system wrote, scored beside the methods chosen.",
 )
-def command(
+def evaluate_command(
     dataset: str | None,
     listed: bool,
     table: str | None,
@@ -142,103 +116,97 @@ def command(
     named = Counter([*asked_of, *(file.stem for file in options["other"])])
     if twice := [name for name, count in named.items() if count > 1]:
         raise click.UsageError(f"Two runs would be named {twice[0]!r}: rename a file of --score.")
-    model = opened_model(llm, chat_url)
+    model = _options.opened_model(llm, chat_url)
     weights = dict(map(_agent_model, agent_models))
     if model is not None:
-        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-    judging = opened_model(judge, chat_url) if judge and not graph else None
-    asked = _Evaluation(dataset, names, table, model, weights, judging, **options)
-    _show(_evaluate_graph(asked, graph) if graph else _evaluate(asked), asked)
+        weights.setdefault("kgp-chat", settings.AgentSettings(model=llm, url=chat_url))
+    judging = _options.opened_model(judge, chat_url) if judge and not graph else None
+    runs_methods = bool(names or table or not options["other"])
+    chosen = names if runs_methods else None
+    result = _evaluate(dataset, graph, table, chosen, model, weights, judging, **options)
+    _show(result, options["out"] if runs_methods else None)
 
 
-def _evaluate(asked: _Evaluation) -> Result:
-    """Answer the questions over documents by each method, and score the runs."""
-    from kgp_neo4j.evaluate import experiment
+def _evaluate(
+    dataset: str,
+    graph: str | None,
+    table: str | None,
+    names: list[str] | None,
+    model: LanguageModel | None,
+    weights: dict[str, settings.AgentSettings],
+    judge: LanguageModel | None,
+    *,
+    traversal: dict[str, Any],
+    corpus: str | None,
+    split: str,
+    budget: int | None,
+    sample: int | None,
+    seed: int,
+    out: Path,
+    other: tuple[Path, ...],
+) -> Result:
+    """Answer the questions by each method, or by none (None), and score these and other runs."""
+    from kgp_neo4j.environment.files import expanded
+    from kgp_neo4j.evaluate import experiment, graph_experiment
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.judge import judge_run
-    from kgp_neo4j.evaluate.runs import read_run
+    from kgp_neo4j.evaluate.graph_questions import Holdings, measure_answer, read_graph_questions
+    from kgp_neo4j.evaluate.questions import draw
+    from kgp_neo4j.evaluate.runs import judge_run, read_run
     from kgp_neo4j.evaluate.scores import measure
 
-    data = open_dataset(asked.dataset, split=asked.split, sample=asked.sample, seed=asked.seed)
-    if asked.corpus is not None:
-        data = replace(data, corpus=asked.corpus)
-    settings = traversal_settings(budget=asked.budget or data.budget, **asked.traversal)
-    result = experiment.describe_questions(data, settings, (), None)
-    if asked.runs_methods:
-        within = experiment.TABLES[asked.table or "1"]
-        has_model = asked.model is not None
+    run: Callable[..., Result]
+    if graph:
+        file = expanded(dataset)
+        questions = draw(read_graph_questions(file), sample, seed)
+        title = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
+        data: Any = graph_experiment.GraphDataset(title, graph, tuple(questions))
+        size = budget or settings.MiningSettings().size
+        result = graph_experiment.describe_graph_questions(data, size, "their own")
+        known = graph_experiment.GRAPH_METHODS
+        within = graph_experiment.GRAPH_TABLES[table] if table else tuple(known)
+        run = partial(graph_experiment.run_graph_methods, budget=size)
+    else:
+        data = open_dataset(dataset, split=split, sample=sample, seed=seed)
+        if corpus is not None:
+            data = replace(data, corpus=corpus)
+        walk = settings.traversal_settings(budget=budget or data.budget, **traversal)
+        result = experiment.describe_questions(data, walk, (), None)
+        known, within = experiment.METHODS, experiment.TABLES[table or "1"]
+        run = partial(experiment.run_methods, traversal=walk, agent_models=weights)
+    if names is not None:
+        has_model, is_judged = model is not None, judge is not None
         names = experiment.check_methods(
-            asked.methods, within=within, model=has_model, agent_models=asked.weights
+            names, within=within, model=has_model, agent_models=weights, known=known
         )
-        is_judged = asked.judge is not None
         planned = experiment.plan(names, len(data.questions), model=has_model, judge=is_judged)
-        say(f"{planned}; runs are kept in {asked.out}")
-        with opened_database() as database:
-            result = experiment.run_methods(
-                database,
-                data,
-                names,
-                asked.out,
-                traversal=settings,
-                model=asked.model,
-                agent_models=asked.weights,
-                echo=say,
-            )
-    for file in asked.other:
-        measured = partial(measure, budget=settings.budget)
-        result.runs[file.stem] = read_run(file, data.questions, measured)
-    if asked.judge is not None:
-        for name, run in result.runs.items():
-            judged = asked.out / "judged" / f"{name}.jsonl"
-            result.runs[name] = judge_run(asked.judge, data.questions, run, judged)
+        say(f"{planned}; runs are kept in {out}")
+    with opened_database() if graph or names is not None else nullcontext() as database:
+        if names is not None:
+            result = run(database, data, names, out, model=model, echo=say)
+        if graph and database is not None:
+            measured: Any = partial(measure_answer, holdings=Holdings.of(database, graph))
+        else:
+            measured = partial(measure, budget=walk.budget)
+        for each in other:
+            result.runs[each.stem] = read_run(each, data.questions, measured)
+    if judge is not None:
+        for name, scored in result.runs.items():
+            judged = out / "judged" / f"{name}.jsonl"
+            result.runs[name] = judge_run(judge, data.questions, scored, judged)
     return result
 
 
-def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
-    """Answer the questions over a graph by each method, and score the runs."""
-    from kgp_neo4j.environment.files import expanded
-    from kgp_neo4j.evaluate import graph_experiment as experiment
-    from kgp_neo4j.evaluate.experiment import check_methods, plan
-    from kgp_neo4j.evaluate.graph_questions import read_graph_questions
-    from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
-    from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.runs import read_run
-
-    file = expanded(asked.dataset)
-    questions = draw(read_graph_questions(file), asked.sample, asked.seed)
-    name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-    data = experiment.GraphDataset(name, graph, tuple(questions))
-    size = asked.budget or MiningSettings().size
-    result = experiment.describe_graph_questions(data, size, "their own")
-    if asked.runs_methods:
-        known = experiment.GRAPH_METHODS
-        within = experiment.GRAPH_TABLES[asked.table] if asked.table else tuple(known)
-        has_model = asked.model is not None
-        names = check_methods(asked.methods, within=within, model=has_model, known=known)
-        say(f"{plan(names, len(questions), model=has_model)}; runs are kept in {asked.out}")
-    with opened_database() as database:
-        if asked.runs_methods:
-            result = experiment.run_graph_methods(
-                database, data, names, asked.out, budget=size, model=asked.model, echo=say
-            )
-        if asked.other:
-            measured = partial(measure_answer, holdings=Holdings.of(database, graph))
-            for each in asked.other:
-                result.runs[each.stem] = read_run(each, questions, measured)
-    return result
-
-
-def _show(result: Result, asked: _Evaluation) -> None:
-    """Print a report or its means, and write both to the folder of the runs."""
-    from kgp_neo4j.evaluate.report import report
+def _show(result: Result, out: Path | None) -> None:
+    """Print a report or its means, and write both to the folder of the runs, if any."""
+    from kgp_neo4j.evaluate.scores import report
 
     means = {name: run.means() for name, run in result.runs.items()}
     missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
     scores = {"asked": result.asked, "methods": means, "missing": missing}
     text = report(result)
-    if asked.runs_methods:
-        write_file(asked.out / "scores.json", json.dumps(scores, indent=1) + "\n")
-        write_file(asked.out / "report.md", text)
+    if out is not None:
+        write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
+        write_file(out / "report.md", text)
     print_result(scores, text.removesuffix("\n"))
 
 
@@ -258,8 +226,42 @@ def _print_methods() -> None:
     print_result(records, "\n".join(lines))
 
 
-def _agent_model(text: str) -> tuple[str, AgentSettings]:
+def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
     name, sign, folder = text.partition("=")
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")
-    return name, AgentSettings(model=folder)
+    return name, settings.AgentSettings(model=folder)
+
+
+@result_command("retrieve")
+@click.argument("questions", type=click.Path(path_type=Path))
+@_options.corpus_option()
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
+)
+@_options.default_option(
+    "--method",
+    "kgp",
+    "Full text, vectors, both fused, or the graph traversal.",
+    type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
+)
+@_options.retriever_options
+@_options.llm_option("puts the passages in order with --rerank llm")
+def retrieve_command(
+    questions: Path, corpus: str, out: Path, method: Method, llm: str | None, **retriever: Any
+) -> None:
+    """Retrieve passages for every question of a file, with the same budget for every method."""
+    from kgp_neo4j.corpus.pipeline import make_retriever
+    from kgp_neo4j.evaluate.questions import read_questions
+    from kgp_neo4j.evaluate.runs import retrieve_questions
+
+    by_model = retriever["rerank"] == "llm"
+    model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None
+    asked = read_questions(questions)
+    with opened_database() as database:
+        chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
+        seconds = sorted(retrieve_questions(chosen, asked, out))
+    p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
+    record = {"questions": len(asked), "out": out, "p50": p50, "p95": p95}
+    counts = f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s"
+    print_result(record, f"{counts}, written to {out}")

@@ -1,33 +1,35 @@
-"""`kgp-neo4j serve`: corpora and knowledge graphs over HTTP, with a page."""
+"""`kgp-neo4j serve` and `mcp`: corpora and knowledge graphs for other programs."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._options import FILE, default_option, settings_options
+from kgp_neo4j.cli import _options
 from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.types.settings import ServeSettings
 
 
 @click.group("serve", invoke_without_command=True)
-@default_option("--host", "127.0.0.1", "The address to listen on.")
-@default_option(
+@_options.default_option("--host", "127.0.0.1", "The address to listen on.")
+@_options.default_option(
     "--port", 7480, "The port to listen on; 0 for any that is free.", type=click.IntRange(0, 65535)
 )
 @click.option(
-    "--tokens", type=FILE, metavar="FILE", help="The file of tokens: who may see and do what."
+    "--tokens",
+    type=_options.FILE,
+    metavar="FILE",
+    help="The file of tokens: who may see and do what.",
 )
-@settings_options(settings=ServeSettings)
+@_options.settings_options(settings=ServeSettings)
 @click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
-@llm_option(
+@_options.llm_option(
     "answers where a request does not refuse it; given twice, requests may name another",
     multiple=True,
 )
-@chat_url_option
+@_options.chat_url_option
 @click.pass_context
-def command(
+def serve_command(
     ctx: click.Context,
     host: str,
     port: int,
@@ -49,7 +51,7 @@ def command(
 
     check_address(host, tokens)
     known = Tokens(tokens) if tokens is not None else None
-    models = [opened_model(name, chat_url) for name in llm or (None,)]
+    models = [_options.opened_model(name, chat_url) for name in llm or (None,)]
     with listen(host, port) as heard, opened_database() as database:
         named = list({model.name: model for model in models if model}.values())
         service = Service(database, settings=settings, tokens=known, models=named)
@@ -60,12 +62,12 @@ def command(
         run(service, heard, log_json=log_json)
 
 
-@command.command("token")
+@serve_command.command("token")
 @click.argument("name")
 @click.option(
     "--tokens",
     required=True,
-    type=FILE,
+    type=_options.FILE,
     metavar="FILE",
     help="The file of tokens; made where there is none, readable by you alone.",
 )
@@ -88,3 +90,18 @@ def token(name: str, tokens: Path, **access: Any) -> None:
     from kgp_neo4j.serve.tokens import add_token
 
     click.echo(add_token(tokens, name, **access))
+
+
+@click.command("mcp")
+@_options.corpus_option(required=False, help="The corpus that is asked where a call names none")
+@_options.graph_option(required=False, help="The same for the knowledge graph")
+def mcp_command(corpus: str | None, graph: str | None) -> None:
+    """Serve the tools corpora, ask, retrieve, explore and mind_map on standard input and output.
+
+    A client of the Model Context Protocol starts this command itself. It only reads; messages for
+    people go to standard error. It ends with its input.
+    """
+    from kgp_neo4j.integrations.mcp import make_server
+
+    with opened_database(read_only=True) as database:
+        make_server(database, corpus=corpus, graph=graph).run("stdio")

@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.cli._options import ResultGroup, default_option
-from kgp_neo4j.cli._output import opened_database, print_result
+from kgp_neo4j.cli._options import default_option
+from kgp_neo4j.cli._output import ResultGroup, opened_database, print_result
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.group("train", cls=ResultGroup)
-def command() -> None:
+def train_command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 
 
@@ -24,7 +24,7 @@ _OVERWRITE = click.option(
 )
 
 
-@command.command("llama")
+@train_command.command("llama")
 @_FILES
 @_OUT
 @default_option(
@@ -52,7 +52,7 @@ def llama(files: tuple[Path, ...], out: Path, overwrite: bool, **given: Any) -> 
     print_result(report, text)
 
 
-@command.command("scorer")
+@train_command.command("scorer")
 @click.option(
     "--set",
     "sets",
@@ -87,7 +87,7 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool) -> None
     print_result(report, "\n".join(lines))
 
 
-@command.command("reader")
+@train_command.command("reader")
 @_FILES
 @_OUT
 @default_option("--epochs", 5, "Passes over the questions of several passages.")
@@ -103,11 +103,7 @@ def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool) -> None
 @_SEED
 @_OVERWRITE
 def reader(
-    files: tuple[Path, ...],
-    out: Path,
-    further: str | None,
-    overwrite: bool,
-    **given: Any,
+    files: tuple[Path, ...], out: Path, further: str | None, overwrite: bool, **given: Any
 ) -> None:
     """Train the reader that answers without a language model."""
     from kgp_neo4j.corpus.read.reader import SHIPPED

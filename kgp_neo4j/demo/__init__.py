@@ -49,13 +49,11 @@ def prepare(database: Database, corpus: str) -> tuple[LoadReport, ConnectReport 
     state = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if state else False
     account = load(database, [DOCUMENTS], corpus, strict=True)
-    ready = (
-        bool(state)
-        and not (removed or account.new or account.replaced)
-        and {"keywords", "entities", "similarity"} <= set(state[0]["connected"])
-        and state[0]["unconnected"] == 0
-    )
-    return account, None if ready else connect(database, corpus)
+    changed = not state or removed or account.new or account.replaced
+    graphs_made = {"keywords", "entities", "similarity"}
+    if changed or state[0]["unconnected"] or not graphs_made <= set(state[0]["connected"]):
+        return account, connect(database, corpus)
+    return account, None
 
 
 def prepare_graph(database: Database, graph: str) -> None:
@@ -70,10 +68,9 @@ def _clear(database: Database, corpus: str) -> bool:
     documents = list_documents(database, corpus)
     own = next((d for d in documents if "/kgp_neo4j/demo/documents/" not in d.source), None)
     if own:
-        raise CorpusError(
-            f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one",
-            hint="Choose another name for the demo: kgp-neo4j demo --corpus NAME.",
-        )
+        what = f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one"
+        hint = "Choose another name for the demo: kgp-neo4j demo --corpus NAME."
+        raise CorpusError(what, hint=hint)
     here = {path.resolve().as_posix() for path in DOCUMENTS.iterdir()}
     old = [d.source for d in documents if d.source not in here]
     for source in old:

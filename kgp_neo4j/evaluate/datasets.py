@@ -1,6 +1,5 @@
 """Open the data sets of an evaluation: questions with their gold, and their corpora."""
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,15 +26,16 @@ _ENDS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 class Dataset:
     """Questions and the corpus that holds their passages.
 
-    `made_of` says what the corpus is made of; `budget` is the default number of passages. `prepare`
-    loads and connects a corpus under a name, of the document that questions name or of all (empty).
+    `made_of` says what the corpus is made of: `corpus_file`, the documents beside the questions'
+    `file` that they name (each a corpus), or their contexts; `budget` is the default one.
     """
 
     name: str
     questions: tuple[GoldQuestion, ...]
     corpus: str
     made_of: str
-    prepare: Callable[[Database, str, str], object]
+    file: Path
+    corpus_file: Path | None = None
     budget: int = TraversalSettings().budget
 
     def corpus_of(self, document: str) -> str:
@@ -48,10 +48,31 @@ class Dataset:
         with bar("corpora", len(documents)) as shown:
             for document in documents:
                 corpus = self.corpus_of(document)
-                self.prepare(database, corpus, document)
+                if self.name == DEMO:
+                    prepare(database, corpus)
+                else:
+                    self._load(database, corpus, document)
+                    connect(database, corpus)
                 if mdr:
                     connect(database, corpus, edges=["knn-mdr"])
                 shown.update()
+
+    def _load(self, database: Database, corpus: str, document: str) -> None:
+        # A fact may be a whole passage: then nothing is split.
+        parts = any(fact.part for asked in self.questions for fact in asked.facts)
+        size = DEFAULT_SIZE if parts else None
+        if file := self.corpus_file or (self.file.with_name(document) if document else None):
+            load(database, [str(file)], corpus, passage_size=size, strict=True)
+            return
+        source = self.file.name.split(".")[0]
+        contexts = dict.fromkeys(each for asked in self.questions for each in asked.contexts)
+        documents = [
+            SourceDocument(title, text, source, f"{title} {text_hash(text)}", whole=size is None)
+            for title, text in contexts
+        ]
+        language = language_of(database, corpus, None, documents)
+        for batch in batches(corpus, documents):
+            write(database, corpus, batch, size, language)
 
 
 def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dataset:
@@ -61,17 +82,11 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
     all questions. Of a published file, the contexts of the questions that are drawn make the
     corpus, as in KGP's paper; PDFs that questions name are a corpus each. `seed` draws a `sample`.
     """
-    path = expanded(name)
     if name == DEMO:
-        path = DOCUMENTS.with_name("questions.jsonl")
-        return Dataset(
-            DEMO,
-            tuple(draw(read_gold(path), sample, seed)),
-            "evaluate-demo",
-            "the demo's documents",
-            lambda database, corpus, _: prepare(database, corpus),
-            SETTINGS.budget,
-        )
+        file = DOCUMENTS.with_name("questions.jsonl")
+        drawn, made_of = tuple(draw(read_gold(file), sample, seed)), "the demo's documents"
+        return Dataset(DEMO, drawn, "evaluate-demo", made_of, file, budget=SETTINGS.budget)
+    path = expanded(name)
     if path.is_file():
         return _from_contexts(path, sample, seed)
     corpus_file, questions = (
@@ -79,20 +94,15 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
         for stem in ("corpus", split)
     )
     if questions is None:
-        raise InputError(
-            f"the folder has no {split}.jsonl.gz" if path.exists() else "there is no such data set",
-            where=name,
-            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
-        )
+        hint = f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file."
+        lacks = f"the folder has no {split}.jsonl.gz" if path.exists() else ""
+        raise InputError(lacks or "there is no such data set", where=name, hint=hint)
     if corpus_file is None:
         return _from_contexts(questions, sample, seed)
-    file, drawn = corpus_file, tuple(draw(read_gold(questions), sample, seed))
+    drawn, folder = tuple(draw(read_gold(questions), sample, seed)), path.resolve().name
+    made_of = "one corpus for all questions"
     return Dataset(
-        f"{path.resolve().name} {split}",
-        drawn,
-        f"evaluate-{path.resolve().name}",
-        "one corpus for all questions",
-        lambda database, corpus, _: _load(database, corpus, file, _size(drawn)),
+        f"{folder} {split}", drawn, f"evaluate-{folder}", made_of, questions, corpus_file
     )
 
 
@@ -109,48 +119,15 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
         problem = "the questions have no contexts to make a corpus of"
         hint = "Give a folder with corpus.jsonl.gz beside the questions."
         raise InputError(problem, where=str(path), hint=hint)
+    made_of = "one corpus for each document"
+    if not drawn[0].document:
+        facts = [(asked, fact) for asked in drawn for fact in asked.facts]
+        lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
+        without = f" ({lost} of {len(facts)} supporting facts are not in them)" if lost else ""
+        made_of = f"the contexts of these questions{without}"
     stem = path.name.split(".")[0]
-
-    def prepare(database: Database, corpus: str, document: str) -> None:
-        if document:
-            _load(database, corpus, path.with_name(document), None)
-        else:
-            _write(database, corpus, drawn, stem)
-
     # Of other files and other questions the corpus has another name.
     ids = [asked.id for asked in drawn if not asked.document]
     mark = text_hash("\n".join((str(path.resolve()), *ids)))[:8]
     name = f"{path.resolve().parent.name} {stem}"
-    return Dataset(name, drawn, f"evaluate-{stem}-{mark}", _described(drawn), prepare)
-
-
-def _described(drawn: Sequence[GoldQuestion]) -> str:
-    if drawn[0].document:
-        return "one corpus for each document"
-    facts = [(asked, fact) for asked in drawn for fact in asked.facts]
-    lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
-    without = f" ({lost} of {len(facts)} supporting facts are not in them)" if lost else ""
-    return f"the contexts of these questions{without}"
-
-
-def _size(drawn: Iterable[GoldQuestion]) -> int | None:
-    """Return the passages' size in characters: None where a fact is a whole passage."""
-    return DEFAULT_SIZE if any(fact.part for asked in drawn for fact in asked.facts) else None
-
-
-def _load(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
-    load(database, [str(file)], corpus, passage_size=passage_size, strict=True)
-    connect(database, corpus)
-
-
-def _write(database: Database, corpus: str, drawn: Sequence[GoldQuestion], stem: str) -> None:
-    """Store the contexts of the questions as a corpus, and connect it."""
-    size = _size(drawn)
-    documents = [
-        SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
-        for title, text in dict.fromkeys(context for asked in drawn for context in asked.contexts)
-    ]
-    language = language_of(database, corpus, None, documents)
-    for batch in batches(corpus, documents):
-        write(database, corpus, batch, size, language)
-    connect(database, corpus)
+    return Dataset(name, drawn, f"evaluate-{stem}-{mark}", made_of, path)

@@ -1,7 +1,4 @@
-"""Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer.
-
-A row is a way to find passages; the offline reader or a language model answers from them.
-"""
+"""Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,9 +15,8 @@ from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, read_run
-from kgp_neo4j.evaluate.scores import CUTS, measure
+from kgp_neo4j.evaluate.scores import CUTS, Result, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.types.checks import check_choice
@@ -133,15 +129,10 @@ def _lacking(database: Database, dataset: Dataset) -> str:
 
 
 #: The measures of a run in the order of the table; `{cut}` is the last cut within the budget.
-_TITLES = {
-    **{name: name for name in ("Struct-EM", "Acc", "EM", "F1")},
-    "recall@5": "R@5",
-    f"recall@{CUTS[-1]}": "R@{cut}",
-    f"all@{CUTS[-1]}": "SF-EM@{cut}",
-    "precision@5": "P@5",
-    "given": "F1 given",
-    **{name: name for name in ("by model", "carried", "silent", "stated")},
-}
+_TITLES = {name: name for name in ("Struct-EM", "Acc", "EM", "F1")}
+_TITLES |= {"recall@5": "R@5", f"recall@{CUTS[-1]}": "R@{cut}", f"all@{CUTS[-1]}": "SF-EM@{cut}"}
+_TITLES |= {"precision@5": "P@5", "given": "F1 given"}
+_TITLES |= {name: name for name in ("by model", "carried", "silent", "stated")}
 
 
 def describe_questions(
@@ -253,11 +244,7 @@ def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
 def _row(
     text: str, passages: Sequence[Passage], statements: Sequence[Statement], usage: Usage | None
 ) -> dict[str, Any]:
-    """Return a line of the run, without the question's id.
-
-    The answer is a model's first statement, where there is one; its support by the passages does
-    not matter: the score is of the model's answer.
-    """
+    """Return a line of the run but its id; its answer is a model's first statement, if there."""
     return {
         "answer": statements[0].text if statements else text,
         "retrieved": [{"title": p.title, "text": p.text} for p in passages],

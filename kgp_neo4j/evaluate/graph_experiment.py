@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.experiment import ROWS
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion
-from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer, measure_linking
-from kgp_neo4j.evaluate.report import Result
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion, Holdings, measure_answer
 from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
+from kgp_neo4j.evaluate.scores import Result
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
@@ -73,9 +72,8 @@ def run_graph_methods(
     """
     questions, graph = dataset.questions, dataset.graph
     if model is None and any(asked.options for asked in questions):
-        raise ConfigurationError(
-            "multiple choice questions need a language model", hint="Name one: --llm NAME."
-        )
+        what = "multiple choice questions need a language model"
+        raise ConfigurationError(what, hint="Name one: --llm NAME.")
     holdings = Holdings.of(database, graph)
     by = model.name if model else "composed from the evidence"
     settings = {
@@ -96,7 +94,7 @@ def run_graph_methods(
             file = out / f"{name}.jsonl"
             answer_questions(questions, partial(rows.answered, name, linking), file)
             runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
-    scored = measure_linking(linking, questions, holdings)
+    scored = holdings.linking(linking, questions)
     return replace(describe_graph_questions(dataset, budget, by), linking=scored, runs=runs)
 
 
@@ -147,23 +145,18 @@ class _Rows:
         row["triples"] = [[t.head, t.relation, t.tail] for t in reasoning.triples]
         return row | self._usage()
 
-    def _evidence(
-        self, name: str, question: str, entities: Sequence[LinkedEntity]
-    ) -> ReasoningGraph:
+    def _evidence(self, name: str, text: str, entities: Sequence[LinkedEntity]) -> ReasoningGraph:
         if name == "model-alone":
             return ReasoningGraph(tuple(entities), (), ())
         if name == "kg-retriever":
-            paths = shortest_paths(self._graph, entities, self._budget)
-            triples = tuple(dict.fromkeys(t for path in paths for t in path.triples))
-            return ReasoningGraph(tuple(entities), tuple(paths), triples)
-        settings = MiningSettings(
-            size=self._budget,
-            paths=name != "mindmap-no-paths",
-            neighbours=name != "mindmap-no-neighbours",
-        )
-        mined = mine(self._graph, question, settings, self._write, entities)
+            shortest = shortest_paths(self._graph, entities, self._budget)
+            triples = tuple(dict.fromkeys(t for path in shortest for t in path.triples))
+            return ReasoningGraph(tuple(entities), tuple(shortest), triples)
+        paths, neighbours = name != "mindmap-no-paths", name != "mindmap-no-neighbours"
+        settings = MiningSettings(size=self._budget, paths=paths, neighbours=neighbours)
+        mined = mine(self._graph, text, settings, self._write, entities)
         if name == "mindmap-paper" and self._write is not None:
-            return describe(mined, question, self._write)
+            return describe(mined, text, self._write)
         return mined
 
     def _usage(self) -> dict[str, Any]:

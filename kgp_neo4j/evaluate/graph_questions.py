@@ -1,13 +1,19 @@
-"""Read questions over a knowledge graph: dialogues, multiple choice, questions with entities."""
+"""Questions over a graph, read from files; scores of what evidence reaches and answers name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kgp_neo4j.evaluate.questions import by_id
+from kgp_neo4j.evaluate.scores import Row, Run
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
+from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.mindmap.link.name_forms import content_stems, name_words
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.load.graphs import require_graph
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
@@ -24,8 +30,7 @@ class GraphQuestion(Question):
     """A question and its reference: an answer, a doctor's turns, or the explanation of a choice.
 
     `options` are those of a multiple choice question by label, and `choice` the right label.
-    `entities` and `answers` are the entities that the data set lists for the question and for its
-    answer; `kind` is the data set's own.
+    `entities` and `answers` are those that the data set lists for both; `kind` is its own.
     """
 
     reference: str = ""
@@ -109,3 +114,101 @@ def read_choice(reply: str, options: Mapping[str, str]) -> str:
         return first[1]
     named = [label for label, text in options.items() if text in reply]
     return named[0] if len(named) == 1 else ""
+
+
+class Holdings:
+    """The names that a graph holds, found in any word form and in texts."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        #: The keys of names by themselves, and by the stems of their words.
+        self._forms: dict[str | tuple[str, ...], str] = {}
+        #: The keys of names by the form in which names in texts are compared.
+        self.known: dict[str, str] = {}
+        for name in names:
+            key = key_of(name)
+            self._forms[key] = key
+            self._forms.setdefault(content_stems(name_words(name)), key)
+            self.known.setdefault(same(name), key)
+        self._longest = max(map(len, self.known), default=0)
+
+    @classmethod
+    def of(cls, database: Database, graph: str) -> Self:
+        """Return the names of a graph; raises GraphError where there is no such one."""
+        require_graph(database, graph)
+        return cls(row["name"] for row in database.read("explore/entities", graph=graph))
+
+    def held(self, listed: Iterable[str]) -> set[str]:
+        """Return the keys of the listed names that the graph has in any word form."""
+        forms = ((key_of(name), content_stems(name_words(name))) for name in listed)
+        found = (self._forms.get(key) or self._forms.get(stems or key) for key, stems in forms)
+        return {key for key in found if key}
+
+    def named(self, text: str) -> list[str]:
+        """Return the names that a text names, in the form that `same` makes: in order, each once.
+
+        The longest name counts, none within it; names not in Chinese have to be whole words.
+        """
+        text, at = same(text), 0
+        names: dict[str, None] = {}
+        while at < len(text):
+            ends = range(min(len(text), at + self._longest), at, -1)
+            is_name = (e for e in ends if text[at:e] in self.known and _is_whole(text, at, e))
+            if end := next(is_name, 0):
+                names[text[at:end]] = None
+            at = end or at + 1
+        return list(names)
+
+    def keys_named(self, text: str) -> set[str]:
+        """Return the keys of the names that a text names."""
+        return {self.known[name] for name in self.named(text)}
+
+    def carried(self, answer: str, evidence: Iterable[str], question: str = "") -> float | None:
+        """Return the share of an answer's names that evidence or question has (MindMap, section 4).
+
+        1 minus it is hallucinated. None where the answer names none.
+        """
+        names = self.named(answer)
+        supported = {same(name) for name in evidence} | set(self.named(question))
+        return sum(name in supported for name in names) / len(names) if names else None
+
+    def linking(self, rows: Mapping[str, Row], questions: Sequence[GraphQuestion]) -> Run:
+        """Return how many entities were linked, and of those listed how many rightly."""
+        measures: dict[str, dict[str, float]] = {}
+        for asked in questions:
+            row = rows[asked.id]
+            linked = {key_of(each["name"]) for each in row["entities"] if each["id"]}
+            measures[asked.id] = {"linked": float(len(linked)), "seconds": float(row["seconds"])}
+            if asked.entities:
+                listed = self.held(asked.entities)
+                measures[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
+        return Run(measures)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
+    return not any(len(p) == 2 and all(c.isalnum() and ord(c) < 0x2E80 for c in p) for p in borders)
+
+
+def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
+    """Return the measures of an answer, 0 to 1, and `seconds`; a missing line reaches nothing."""
+    answer = str(row.get("answer") or "")
+    measures: dict[str, float] = {}
+    if asked.choice:
+        choice = read_choice(answer, asked.options)
+        outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
+        measures = {name: float(name == outcome) for name in ("right", "wrong", "failed")}
+    names = [str(name) for t in row.get("triples") or () for name in (t[0], t[-1])]
+    wanted = holdings.held(asked.answers)
+    if wanted and ("triples" in row or not row):
+        measures["coverage"] = len(wanted & set(map(key_of, names))) / len(wanted)
+    if wanted and (row.get("first") is not None or not row):
+        measures["hits@1"] = float(key_of(str(row.get("first") or "")) in wanted)
+    if not asked.choice and holdings.known:
+        carried = holdings.carried(answer, names, asked.text)
+        if carried is not None and "triples" in row:
+            measures["carried"] = carried
+        if expected := holdings.keys_named(asked.reference) or wanted:
+            measures["named"] = len(expected & holdings.keys_named(answer)) / len(expected)
+    if isinstance(row.get("seconds"), int | float):
+        measures["seconds"] = float(row["seconds"])
+    return measures

@@ -7,7 +7,7 @@ it is asked over. The keys of a record show which data set it is from.
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
@@ -119,9 +119,6 @@ def _id_of(record: Mapping[str, Any], where: str, hint: str) -> str:
     return str(key)
 
 
-# --- Published files ---
-
-
 def _questions(
     record: dict[str, Any], where: str, number: int, articles: Callable[[], Mapping[str, str]]
 ) -> list[GoldQuestion]:
@@ -138,8 +135,8 @@ def _questions(
         # PDFTriage, or its form with the values that are asked for.
         given = record.get("values")
         values = None if given is None else tuple(map(str, given))
-        gold = GoldQuestion(str(record["id"]), record["text"], None, (), record["category"], values)
-        return [replace(gold, document=PurePosixPath(record["pdf_url"]).name)]
+        asked, document = (str(record["id"]), record["text"]), PurePosixPath(record["pdf_url"]).name
+        return [GoldQuestion(*asked, None, (), record["category"], values, document=document)]
     if not isinstance(record.get("question"), str):
         raise InputError("not a question", where=where, hint=_FORM)
     return [_with_facts(record, where)]
@@ -166,12 +163,8 @@ def _with_facts(record: dict[str, Any], where: str) -> GoldQuestion:
                 raise document
             contexts.append((document.title, document.text))
     true = None if given is None else tuple(str(answer) for answer in answers if answer)
-    kind = str(record.get("type", ""))
-    gold = GoldQuestion(key, record["question"], true, tuple(facts), kind)
-    return replace(gold, contexts=tuple(contexts))
-
-
-# --- IIRC: questions nested in their passage, linked articles in a file of their own ---
+    about = tuple(facts), str(record.get("type", ""))
+    return GoldQuestion(key, record["question"], true, *about, contexts=tuple(contexts))
 
 
 def _articles(path: Path) -> dict[str, str]:
@@ -189,6 +182,7 @@ def _articles(path: Path) -> dict[str, str]:
 
 
 def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQuestion]:
+    """Read IIRC's questions, nested in their passage; linked articles lie in another file."""
     from kgp_neo4j.corpus.load.html import read_page
 
     title = record["title"]
@@ -207,7 +201,7 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[GoldQue
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
         # The spans together, the value with and without its unit.
         forms = dict.fromkeys((", ".join(spans), f"{value} {unit}".strip(), value))
-        key, text, kind = str(question["qid"]), question["question"], answer["type"]
-        gold = GoldQuestion(key, text, tuple(filter(None, forms)), tuple(facts), kind)
-        questions.append(replace(gold, contexts=tuple(contexts)))
+        asked = str(question["qid"]), question["question"], tuple(filter(None, forms))
+        about = tuple(facts), answer["type"]
+        questions.append(GoldQuestion(*asked, *about, contexts=tuple(contexts)))
     return questions

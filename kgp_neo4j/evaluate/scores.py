@@ -1,14 +1,18 @@
-"""Score answers and retrieved passages of questions over documents; paired intervals.
+"""Score answers and retrieved passages of questions over documents; paired intervals; the report.
 
 Recall, precision and all@k count distinct passages (KGP's SF-EM is all@k at the context budget);
 exact match and F1 are SQuAD's, the best over the true answers. A question without a line is wrong.
 """
 
+import os
+import platform
 import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -70,7 +74,8 @@ def measure(gold: GoldQuestion, row: Row, budget: int = CUTS[-1]) -> dict[str, f
     if gold.answers is None:
         measures["stated"] = float(bool(answer) and not unsure)
     elif gold.answers:
-        measures["EM"], measures["F1"] = exact_match(answer, gold.answers), f1(answer, gold.answers)
+        equals = _normalised(answer) in map(_normalised, gold.answers)
+        measures["EM"], measures["F1"] = float(equals), f1(answer, gold.answers)
         if "given" in row:
             measures["given"] = f1(row["given"] or "", gold.answers)
     else:
@@ -82,11 +87,6 @@ def measure(gold: GoldQuestion, row: Row, budget: int = CUTS[-1]) -> dict[str, f
     if isinstance(row.get("seconds"), int | float):
         measures["seconds"] = float(row["seconds"])
     return measures
-
-
-def exact_match(answer: str, truths: Iterable[str]) -> float:
-    """Return 1 where an answer equals one of the true ones, else 0."""
-    return float(_normalised(answer) in set(map(_normalised, truths)))
 
 
 def f1(answer: str, truths: Iterable[str]) -> float:
@@ -113,8 +113,7 @@ def structural_match(wanted: Sequence[str], row: Row) -> float:
 
     This is Struct-EM (KGP, Table 1). Letters and digits are compared, without case. The values are
     `values`, else the answer, whole or between commas. With none wanted, what is asked about does
-    not exist, and a line is right that says so by `found` false. Of a page's text, 95 % of the
-    words in letters must be there.
+    not exist, and `found` must be false. Of a page, 95 % of the words in letters must be there.
     """
     answer = str(row.get("answer") or "")
     if not wanted:
@@ -149,3 +148,92 @@ def paired_interval(first: Run, second: Run, name: str) -> tuple[float, float, f
     drawn = np.random.default_rng(0).integers(len(values), size=(_DRAWS, len(values)))
     low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
     return float(values.mean()), float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scored runs by method, and how they are shown.
+
+    `asked` says what was asked, and `measured` what the columns are; `titles` has a title for each
+    measure that gets one. The runs are compared with that of `ours` by the first of `compared` that
+    they have. `kinds` are by the question's id, `linking` counts entities linked and rightly so.
+    """
+
+    asked: str
+    measured: str
+    titles: Mapping[str, str]
+    ours: str
+    compared: Sequence[str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    linking: Run = field(default_factory=lambda: Run({}))
+    runs: dict[str, Run] = field(default_factory=dict)
+
+
+def report(result: Result) -> str:
+    """Return the report; means are in per cent, an interval is that of a paired bootstrap, 95 %."""
+    means = {method: run.means() for method, run in result.runs.items()}
+    names = [name for name in result.titles if any(name in each for each in means.values())]
+    by = next((name for name in result.compared if name in names), "")
+    today = datetime.now(UTC).date().isoformat()
+    machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
+    parts = [f"# Evaluation\n\n{result.asked}; {today}, {machine}.", result.measured]
+    ours, rows = result.runs.get(result.ours), []
+    header = ["method", *(result.titles[name] for name in names)]
+    for method, run in result.runs.items():
+        if run.missing:
+            parts.append(f"{method}: {len(run.missing)} questions are missing and count as wrong.")
+        cells = (_percent(means[method].get(name)) for name in names)
+        less = _difference(run, ours, by) if ours and run is not ours else ""
+        rows.append([method, *cells, less, _seconds(run)])
+    parts.append(_table("Methods", [*header, f"{by} less that of {result.ours}", "p50 s"], rows))
+    if result.linking.measures:
+        parts.append(_linking(result.linking))
+    rows = []
+    for kind in dict.fromkeys(filter(None, result.kinds.values())):
+        ids = [key for key, each in result.kinds.items() if each == kind]
+        of_kind = [Run({key: run.measures[key] for key in ids}) for run in result.runs.values()]
+        # Not one mean of different measures: those without an answer are counted by themselves.
+        for name in (each for each in result.compared if each in names):
+            counts = [sum(name in row for row in run.measures.values()) for run in of_kind]
+            shares = [_percent(run.means().get(name)) for run in of_kind]
+            if any(counts):
+                rows.append([kind, result.titles[name], str(max(counts)), *shares])
+    if rows:
+        header = ["kind", "measure", "questions", *result.runs]
+        parts.append(_table("By kind of question", header, rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _linking(linking: Run) -> str:
+    """Return precision and recall over all entities linked and listed together."""
+    rows = linking.measures.values()
+    listing = [row for row in rows if "listed" in row]
+    right, linked, listed = (
+        sum(row[name] for row in listing) for name in ("right", "linked", "listed")
+    )
+    shares = [_percent(right / n) if n else "" for n in (linked, listed)]
+    cells = [str(len(rows)), f"{mean([row['linked'] for row in rows]):.2f}", *shares]
+    header = ["questions", "entities linked", "precision", "recall", "p50 s"]
+    return _table("Linking", header, [[*cells, _seconds(linking)]])
+
+
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
+    lines.insert(1, "|---" * len(header) + "|")
+    return f"## {title}\n\n" + "\n".join(lines)
+
+
+def _difference(run: Run, ours: Run, by: str) -> str:
+    interval = paired_interval(run, ours, by) or ()
+    return (
+        "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in interval)) if interval else ""
+    )
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f}"
+
+
+def _seconds(run: Run) -> str:
+    taken = [row["seconds"] for row in run.measures.values() if "seconds" in row]
+    return f"{median(taken):.3f}" if taken else ""

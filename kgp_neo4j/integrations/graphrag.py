@@ -1,7 +1,4 @@
-"""A retriever for neo4j-graphrag: `GraphRAG(KgpRetriever(corpus), llm).search(...)`.
-
-Needs the extra `graphrag`.
-"""
+"""A retriever for neo4j-graphrag (extra `graphrag`): `GraphRAG(KgpRetriever(corpus), llm)`."""
 
 from typing import Any, Unpack
 
@@ -39,10 +36,8 @@ class KgpRetriever(Retriever):
         records = [
             record({"text": passage.text, "metadata": known}) for passage, known in described(found)
         ]
-        return RawSearchResult(
-            records=records[:top_k],
-            metadata={"corpus": self._corpus.name, "seconds": found.seconds},
-        )
+        about = {"corpus": self._corpus.name, "seconds": found.seconds}
+        return RawSearchResult(records=records[:top_k], metadata=about)
 
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
         """Return a passage as its name and text, numbered by rank so that it can be cited."""

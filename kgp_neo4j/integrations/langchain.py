@@ -1,7 +1,4 @@
-"""A retriever for LangChain: `KgpRetriever(corpus=corpus).invoke(question)`.
-
-Needs the extra `langchain`.
-"""
+"""A retriever for LangChain (extra `langchain`): `KgpRetriever(corpus=corpus).invoke(question)`."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""A read-only server of the Model Context Protocol over corpora and knowledge graphs.
-
-Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
-"""
+"""A read-only server of the Model Context Protocol (extra `mcp`), which `kgp-neo4j mcp` runs."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -60,6 +57,9 @@ _Question = Annotated[
     str, Field(max_length=LONGEST_QUESTION, description="The question, as a person would ask it.")
 ]
 _Name = Annotated[str, Field(max_length=300)]
+_NAMED = "Entities, as the graph names them; with `corpus`, ids of passages or titles of documents."
+_Names = Annotated[list[_Name], Field(min_length=1, max_length=12, description=_NAMED)]
+_Around = Annotated[str | None, Field(description="Look round in this corpus, not in a graph.")]
 _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 
 
@@ -72,14 +72,12 @@ def make_server(
 ) -> MCPServer[Any]:
     """Return the server; `corpus` and `graph` are the defaults of calls that name none.
 
-    `sees` says of a kind ("corpus", "graph") and a name whether it may be seen; what may not is
-    answered as if it were not there.
-    Raises ConfigurationError unless the database was opened read-only.
+    What a kind ("corpus", "graph") and a name say that nobody `sees` is answered as if it were not
+    there. Raises ConfigurationError unless the database was opened read-only.
     """
     if not database.read_only:
-        raise ConfigurationError(
-            "the database given may write", hint="Open it with read_only=True."
-        )
+        hint = "Open it with read_only=True."
+        raise ConfigurationError("the database given may write", hint=hint)
     tools = _Tools(database, corpus, graph, sees)
     server: MCPServer[Any] = _Server(
         "kgp-neo4j",
@@ -96,9 +94,7 @@ def make_server(
 class _Server(MCPServer[Any]):
     """Says which argument of a call is wrong, and what it should be."""
 
-    async def call_tool(
-        self, name: str, arguments: dict[str, Any], *more: Any, **options: Any
-    ) -> Any:
+    async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         tools = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
         if name not in tools:
             raise ToolError(f"there is no tool {name!a}; there are {', '.join(tools)}")
@@ -106,7 +102,7 @@ class _Server(MCPServer[Any]):
         if unknown := [each for each in arguments if takes and each not in takes]:
             raise ToolError(f"`{name}` has no argument {unknown[0]!a}; it has {', '.join(takes)}")
         try:
-            return await super().call_tool(name, arguments, *more, **options)
+            return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
@@ -175,19 +171,9 @@ class _Tools:
 
     def explore(
         self,
-        names: Annotated[
-            list[_Name],
-            Field(
-                min_length=1,
-                max_length=12,
-                description="Entities, as the graph names them; with `corpus`, ids of passages or "
-                "titles of documents.",
-            ),
-        ],
+        names: _Names,
         graph: _GraphName = None,
-        corpus: Annotated[
-            str | None, Field(description="Look round in this corpus, not in a graph.")
-        ] = None,
+        corpus: _Around = None,
         hops: Annotated[int, Field(ge=1, le=10, description="Between two entities.")] = 4,
         limit: _Limit = 25,
     ) -> dict[str, Any]:
@@ -206,12 +192,11 @@ class _Tools:
                 kind, found = "paths", explore_paths(stored, linked, settings)
             else:
                 kind, found = "neighbourhood", explore_neighbours(stored, linked, settings, limit)
-        evidence = []
-        for each in found[:limit]:
-            triples = [(t.head, t.relation, t.tail) for t in each.triples]
-            evidence.append(
-                {"triples": triples, "along": each.nodes, "score": round(each.score, 4)}
-            )
+        evidence = [
+            {"triples": [(t.head, t.relation, t.tail) for t in each.triples], "along": each.nodes}
+            | {"score": round(each.score, 4)}
+            for each in found[:limit]
+        ]
         spelt = {each.surface: each.name for each in linked if each.by == "spelling"}
         named = {"entities": [each.name for each in linked], "by_spelling": spelt}
         return {**named, "unknown": unknown, "kind": kind, "evidence": evidence}
@@ -239,18 +224,16 @@ class _Tools:
         for each in names:
             ids = [each]
             if not (there := read_passages(self._database, ids, corpus)):
-                rows = self._database.read(
-                    "traverse/named_titles", question=each, corpus=corpus, limit=3
-                )
+                asked = {"question": each, "corpus": corpus, "limit": 3}
+                rows = self._database.read("traverse/named_titles", **asked)
                 ids = [step.passage for step in seed_steps(rows, "title")]
                 there = read_passages(self._database, ids)
             found |= {i: there[i] for i in ids if i in there}
             unknown += [] if there else [each]
         if not found:
-            raise CorpusError(
-                f"the corpus {corpus!r} has no passage or document named {', '.join(names)}",
-                hint="Give the id of a passage as `retrieve` returns it, or a document's title.",
-            )
+            what = f"the corpus {corpus!r} has no passage or document named {', '.join(names)}"
+            hint = "Give the id of a passage as `retrieve` returns it, or a document's title."
+            raise CorpusError(what, hint=hint)
         passages = []
         for key, passage in found.items():
             near = self._database.read("procedures/passage_neighbours", passage=key, limit=limit)
@@ -285,10 +268,7 @@ class _Tools:
     def _linked(
         self, names: list[str], graph: StoredGraph
     ) -> tuple[list[LinkedEntity], dict[str, list[str]]]:
-        """Return the entities of these names, and for each unknown name the nearest entities.
-
-        Raises GraphError where none is known.
-        """
+        """Return the entities of names, and those near an unknown one; GraphError if all are."""
         linked: list[LinkedEntity] = []
         unknown: dict[str, list[str]] = {}
         for name in names:
@@ -303,10 +283,9 @@ class _Tools:
                 unknown[name] = [row["entity"]["name"] for row in rows]
         if not linked:
             near = "; ".join(f"{name}: {', '.join(each)}" for name, each in unknown.items() if each)
-            raise GraphError(
-                f"the knowledge graph {graph.name!r} has none of {', '.join(names)}",
-                hint=f"Near are {near}." if near else "Ask `mind_map` a question instead.",
-            )
+            what = f"the knowledge graph {graph.name!r} has none of {', '.join(names)}"
+            hint = f"Near are {near}." if near else "Ask `mind_map` a question instead."
+            raise GraphError(what, hint=hint)
         return linked, unknown
 
 

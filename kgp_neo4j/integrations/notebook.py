@@ -1,7 +1,6 @@
 """Answers in a notebook: `frame(answer)` for pandas, `show(answer)` for the whole page.
 
-A notebook shows some lines of an answer by itself when a cell ends with it. Needs the extra
-`notebook`.
+A notebook shows some lines of an answer that ends a cell by itself. Needs the extra `notebook`.
 """
 
 from html import escape
@@ -34,10 +33,7 @@ def frame(found: Answer | Retrieval | MindMap) -> "pd.DataFrame":
 
 
 def show(answer: Answer | MindMap, *, height: int = 700) -> None:
-    """Show the whole page of an answer or a mind map in the notebook, `height` pixels high.
-
-    The page is in a frame that runs no script.
-    """
+    """Show the page of an answer or a mind map, `height` pixels high; its frame runs no script."""
     with needs("notebook", "a page in a notebook"):
         from IPython.display import display
     framed = (

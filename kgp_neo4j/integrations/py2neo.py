@@ -12,10 +12,7 @@ from kgp_neo4j.graphdb.database import Database
 
 
 def graph(database: Database | Connection) -> Any:
-    """Return a `py2neo.Graph` on the same database, with separate connections.
-
-    It can write, even where the given database is read-only.
-    """
+    """Return a `py2neo.Graph` with connections of its own; it can write where `database` can't."""
     with needs("py2neo", "this graph"):
         from py2neo import Graph
     to = database.connection if isinstance(database, Database) else database

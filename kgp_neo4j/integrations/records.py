@@ -7,10 +7,7 @@ from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import StructuralAnswer
 
-_FIELDS = (
-    *("id", "title", "name", "section", "document", "source", "page", "recognised"),
-    *("position", "start", "end", "score"),
-)
+_FIELDS = "id title name section document source page recognised position start end score".split()
 #: Cells and pages that are listed for one answer.
 _CITATIONS = 50
 

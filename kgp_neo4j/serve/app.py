@@ -25,14 +25,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kgp_neo4j.environment.job import working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.mcp import make_server
-from kgp_neo4j.serve import completions, documents, questions, uploads
-from kgp_neo4j.serve.access import Administers, require_right
-from kgp_neo4j.serve.bodies import Problem
-from kgp_neo4j.serve.connections import BACKLOG, HEAD, Connection, connections_at_most
+from kgp_neo4j.serve import completions, connections, documents, questions, uploads
+from kgp_neo4j.serve.bodies import FAILURES, Problem, busy, respond
 from kgp_neo4j.serve.guard import Guard, set_up_log
-from kgp_neo4j.serve.problems import FAILURES, busy, respond
-from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import json_response
+from kgp_neo4j.serve.service import Administers, Service, require_right
 from kgp_neo4j.serve.tokens import NOTHING, Access
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
@@ -68,7 +64,7 @@ async def health(request: Request) -> Response:
             healthy = True
         state.healthy = healthy
     status = "ok" if state.healthy else "the database does not answer"
-    return json_response({"status": status}, 200 if state.healthy else 503)
+    return connections.json_response({"status": status}, 200 if state.healthy else 503)
 
 
 @router.get("/metrics")
@@ -171,25 +167,24 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise ConfigurationError(
-            f"the service cannot listen at {host}, port {port} ({error.strerror or error})",
-            hint="Choose another --port, or 0 for any that is free.",
-        ) from error
+        what = f"the service cannot listen at {host}, port {port} ({error.strerror or error})"
+        hint = "Choose another --port, or 0 for any that is free."
+        raise ConfigurationError(what, hint=hint) from error
 
 
 def make_server_of(service: Service) -> uvicorn.Server:
     """Return the server of a service, within its limits of connections, heads and bodies."""
-    most = connections_at_most(service.settings.connections)
+    most = connections.connections_at_most(service.settings.connections)
     config = uvicorn.Config(
         make_app(service),
-        http=partial(Connection, most=most),  # type: ignore[arg-type]
+        http=partial(connections.Connection, most=most),  # type: ignore[arg-type]
         ws="none",
-        backlog=BACKLOG,
+        backlog=connections.BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=HEAD,
+        timeout_keep_alive=connections.HEAD,
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )

@@ -1,10 +1,19 @@
-"""What requests may hold: read strictly by FastAPI, and described in the OpenAPI document."""
+"""What requests hold, read strictly by FastAPI and described in OpenAPI; what goes wrong, too."""
 
+import logging
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
 
 from kgp_neo4j.environment.question import LONGEST_QUESTION
+from kgp_neo4j.types import errors
+from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
 
 #: Most bytes of a JSON body.
@@ -103,3 +112,100 @@ class UploadedFolder(BaseModel):
         min_length=1, max_length=10_000, description="The files in it now, each with its folders."
     )
     prune: bool = Field(False, description="Remove what was loaded of files that are gone.")
+
+
+_LOG = logging.getLogger("kgp_neo4j.serve")
+#: What OpenAI calls an error of some status.
+_CODES = {
+    401: "invalid_api_key",
+    404: "model_not_found",
+    429: "rate_limit_exceeded",
+    504: "timeout",
+}
+#: The remedy for an address at which nothing is.
+_CALLS = "GET /docs lists the calls."
+#: The errors that become a response; of any other the service says only that it failed.
+FAILURES = errors.KgpError, ClientDisconnect, AnyHTTPException, RequestValidationError, Exception
+
+
+class ProblemError(HTTPException):
+    """A request that is answered with an error status; `hint` is a sentence with the remedy."""
+
+    def __init__(
+        self, status: int, what: str, hint: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status, what, headers)
+        self.hint = hint
+
+    def record(self) -> dict[str, Any]:
+        """Return what the response says."""
+        return {"error": {"status": self.status_code, "what": self.detail, "hint": self.hint}}
+
+
+def missing(what: str, name: str) -> ProblemError:
+    """Return the problem of a thing that does not exist, or that the token does not see."""
+    return ProblemError(404, f"there is no {what} named {name!r}")
+
+
+def busy(seconds: int) -> ProblemError:
+    """Return the problem of a service that has enough to do, for so many seconds."""
+    what, headers = "the service has as much to do as it takes on", {"retry-after": str(seconds)}
+    return ProblemError(429, what, f"Come again in {seconds} s.", headers)
+
+
+def problem_of(error: Exception) -> ProblemError:
+    """Return an error as a problem without other corpora, folders, addresses: the log has them."""
+    match error:
+        case ProblemError():
+            return error
+        case ClientDisconnect():
+            return ProblemError(499, "the client has gone")
+        case AnyHTTPException(status_code=404):
+            return ProblemError(404, "there is nothing at this address", _CALLS)
+        case AnyHTTPException():
+            return ProblemError(error.status_code, error.detail, headers=dict(error.headers or {}))
+        case RequestValidationError() if isinstance(error.body, bytes):
+            hint = "Send it with Content-Type: application/json."
+            return ProblemError(415, "the body is not JSON", hint)
+        case RequestValidationError():  # values are not repeated
+            in_address = all(each["loc"][0] != "body" for each in error.errors())
+            return ProblemError(400 if in_address else 422, wrong_fields(error.errors())[:500])
+        case errors.StoppedError():
+            # OpenAI's client would ask twice more.
+            return ProblemError(504, error.what, error.hint or "", {"x-should-retry": "false"})
+        case errors.InputError():
+            where = f"{PurePath(error.where).name}: " if error.where else ""
+            return ProblemError(400, where + error.what, error.hint or "")
+        case errors.ConfigurationError():
+            return ProblemError(400, error.what)
+        case errors.CorpusError() | errors.GraphError() | errors.TraceError():
+            # Their hints name what other corpora and graphs exist.
+            return ProblemError(409, error.what)
+    _LOG.error("failed", exc_info=error)
+    match error:
+        case errors.DatabaseError() | errors.ServerError():
+            headers = {"retry-after": "5"}
+            return ProblemError(503, "the database does not answer this", headers=headers)
+        case errors.ModelError():
+            return ProblemError(502, "the language model does not answer")
+        case errors.KgpError():
+            return ProblemError(500, error.what)
+    return ProblemError(500, "the service failed; its log says why")
+
+
+async def respond(request: Request, error: Exception) -> JSONResponse:
+    """Return the response to a request that failed, in OpenAI's form under `/v1`."""
+    problem = problem_of(error)
+    by_openai = request.url.path.startswith("/v1/")
+    record = openai_record(problem) if by_openai else problem.record()
+    return JSONResponse(record, problem.status_code, headers=problem.headers)
+
+
+def openai_record(problem: ProblemError) -> dict[str, Any]:
+    """Return what a response says to a client of OpenAI's protocol."""
+    status = problem.status_code
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    models = "GET /v1/models lists those that the token sees." if status == 404 else ""
+    message = f"{problem.detail}. {problem.hint or models}".removesuffix(" ")
+    code = "unknown_url" if problem.hint == _CALLS else _CODES.get(status)
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}

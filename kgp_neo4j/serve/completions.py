@@ -17,11 +17,10 @@ from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.serve.access import Caller, Reads, handles
-from kgp_neo4j.serve.bodies import Chat, ChatMessage
-from kgp_neo4j.serve.problems import ProblemError, openai_record, problem_of
-from kgp_neo4j.serve.stream import event_response, while_connected
-from kgp_neo4j.show.markdown import answer_markdown, map_markdown, read_answer
+from kgp_neo4j.serve.bodies import Chat, ChatMessage, ProblemError, openai_record, problem_of
+from kgp_neo4j.serve.connections import event_response, while_connected
+from kgp_neo4j.serve.service import Caller, Reads, handles
+from kgp_neo4j.show.pages import answer_markdown, map_markdown, read_answer
 from kgp_neo4j.text.safe import as_markdown, cut
 from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.language import Usage

@@ -1,11 +1,19 @@
-"""The service's connections: how many there may be, and how long each may leave it waiting."""
+"""The service's connections: how many, how long each may be silent; responses to who may leave."""
 
 import asyncio
 import logging
 import sys
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kgp_neo4j.serve.bodies import problem_of
+from kgp_neo4j.types.json_records import to_json
 
 #: Seconds from a connection's beginning, or from a response, to the whole head of a request.
 HEAD = 15
@@ -83,10 +91,7 @@ def _address(connection: Any) -> str:
 
 
 def connections_at_most(wanted: int) -> int:
-    """Return how many connections there can be: fewer where the system allows too few open files.
-
-    Where it allows more than this process has, they are taken.
-    """
+    """Return how many of those wanted the system's open files allow; all it allows are taken."""
     if sys.platform == "win32":  # it has no such limit
         return wanted
     import resource
@@ -100,3 +105,66 @@ def connections_at_most(wanted: int) -> int:
     if most < wanted:
         _LOG.warning("%d open files are allowed: %d connections at most", soft, most)
     return most
+
+
+#: Seconds of silence after which a comment shows proxies that the connection lives.
+_SILENCE = 15.0
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """Return a record as a JSON response."""
+    data = to_json(value).encode(errors="replace")
+    return Response(data, status, media_type="application/json")
+
+
+def wants_events(request: Request) -> bool:
+    """Return whether a request asks for server-sent events by its header."""
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
+    """Return what `work` returns; it is cancelled when the client goes."""
+    task = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise ClientDisconnect
+    finally:
+        task.cancel()
+        leaving.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def event_response(events: AsyncGenerator[tuple[str | None, Any]]) -> Response:
+    """Return server-sent events, a raised `error` as the last; None is OpenAI's sign of the end."""
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
+
+
+async def _lines(events: AsyncGenerator[tuple[str | None, Any]]) -> AsyncGenerator[bytes]:
+    # The next event is awaited in a task of its own: a comment sent meanwhile must not cancel it.
+    following = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({following}, timeout=_SILENCE)
+            if not done:
+                yield KEEPALIVE_COMMENT
+                continue
+            try:
+                event = following.result()
+            except Exception as error:
+                event = "error", problem_of(error).record()["error"]
+            if event is None:
+                return
+            following = asyncio.ensure_future(anext(events, None))
+            name, value = event
+            data = "[DONE]" if value is None else to_json(value).encode(errors="replace").decode()
+            yield format_sse_event(event=name, data_str=data)
+    finally:
+        following.cancel()

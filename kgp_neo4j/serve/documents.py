@@ -13,9 +13,9 @@ from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages
 from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.serve.access import Administers, CorpusName, Loads, Reads, handles
-from kgp_neo4j.serve.answers import answer_record, document_record, passage_record
-from kgp_neo4j.serve.problems import ProblemError, missing
+from kgp_neo4j.serve.bodies import ProblemError, missing
+from kgp_neo4j.serve.questions import answer_record, document_record, passage_record
+from kgp_neo4j.serve.service import Administers, CorpusName, Loads, Reads, handles
 from kgp_neo4j.serve.tokens import RIGHTS
 from kgp_neo4j.types.errors import CorpusError, InputError, TraceError
 from kgp_neo4j.types.tables import ends_apart
@@ -61,10 +61,8 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
     """List the documents of a corpus by title."""
     documents = list_documents(caller.service.database, corpus)
     apart = ends_apart((each.title, each.source) for each in documents)
-    records = [
-        document_record(each, apart.get((each.title, each.source), ""))
-        for each in documents[:10_000]
-    ]
+    shown = documents[:10_000]
+    records = [document_record(each, apart.get((each.title, each.source), "")) for each in shown]
     return {"documents": records, "found": len(documents)}
 
 
@@ -176,10 +174,7 @@ def drop_trace(id: str, corpus: CorpusName, caller: Loads) -> Any:
 
 
 def _trace(database: Database, corpus: str, key: str) -> Replay:
-    """Return a trace of a corpus; one of another corpus is missing like one that nobody kept.
-
-    A key may be the beginning of an id elsewhere; here it is the whole.
-    """
+    """Return a trace by its whole id; one of another corpus is missing like one never kept."""
     with suppress(TraceError):
         trace = explain(database, key)
         if trace.answer.corpus == corpus and trace.id == key:

@@ -14,9 +14,8 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgp_neo4j.serve.bodies import LARGEST_BODY
-from kgp_neo4j.serve.metrics import Metrics
-from kgp_neo4j.serve.problems import ProblemError, respond
+from kgp_neo4j.serve.bodies import LARGEST_BODY, ProblemError, respond
+from kgp_neo4j.serve.service import Metrics
 from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
 
 #: The names under which a service without tokens answers: no page of a foreign name reaches it.
@@ -122,12 +121,8 @@ class Guard:
             return access
         if scope["path"] in _OPEN or scope["path"].startswith("/static/"):
             return NOTHING
-        raise ProblemError(
-            401,
-            "this needs a token",
-            "Send it as Authorization: Bearer TOKEN.",
-            {"www-authenticate": "Bearer"},
-        )
+        hint, asking = "Send it as Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"}
+        raise ProblemError(401, "this needs a token", hint, asking)
 
 
 def _name_of(host: str) -> str:

@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -63,10 +63,7 @@ class Tokens:
         self._accesses = _read(path).tokens
 
     def find(self, header: str) -> Access | None:
-        """Return what an `Authorization` header allows; None for no token, or an unknown one.
-
-        Hashes are compared, each in constant time, and all of them.
-        """
+        """Return what an `Authorization` header allows, if anything; each hash in constant time."""
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -103,13 +100,10 @@ def add_token(
             hint = "Choose another name, or remove its entry from the file."
             raise ConfigurationError(what, where=str(path), hint=hint)
         token = f"kgp_{secrets.token_urlsafe(32)}"
-        entry = Access.model_construct(
-            name=name,
-            sha256=hashlib.sha256(token.encode()).hexdigest(),
-            corpora=sorted(corpora),
-            graphs=sorted(graphs),
-            rights=[right for right in RIGHTS if right in rights],
-        )
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        held: dict[str, Any] = {"corpora": sorted(corpora), "graphs": sorted(graphs)}
+        held["rights"] = [right for right in RIGHTS if right in rights]
+        entry = Access.model_construct(name=name, sha256=digest, **held)
         text = _File(tokens=[*file.tokens, entry]).model_dump_json(indent=2)
         _checked(text, path)
         write_private(path, f"{text}\n")

@@ -17,11 +17,9 @@ from kgp_neo4j.corpus.load.kept_files import forget_files, keep_file
 from kgp_neo4j.corpus.load.loading import Followed, load
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
-from kgp_neo4j.serve.access import CorpusName, Loads
-from kgp_neo4j.serve.bodies import UploadedFolder
-from kgp_neo4j.serve.problems import ProblemError, busy
-from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import event_response, json_response, wants_events
+from kgp_neo4j.serve.bodies import ProblemError, UploadedFolder, busy
+from kgp_neo4j.serve.connections import event_response, json_response, wants_events
+from kgp_neo4j.serve.service import CorpusName, Loads, Service
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.json_records import to_json
 
@@ -103,11 +101,9 @@ async def follow(body: UploadedFolder, caller: Loads) -> Response:
         followed = Followed(service.database, body.corpus, {str(folder): files})
         followed.settle(body.prune)
         forget_files(service.database, body.corpus)
-        names = {"gone": followed.gone, "pruned": followed.pruned}
-        return {
-            key: [each.removeprefix(f"{own}{os.sep}") for each in some]
-            for key, some in names.items()
-        }
+        both = {"gone": followed.gone, "pruned": followed.pruned}
+        prefix = f"{own}{os.sep}"
+        return {key: [each.removeprefix(prefix) for each in some] for key, some in both.items()}
 
     return await caller.change(caller.seeing("corpus", body.corpus, settle))
 
@@ -141,18 +137,15 @@ async def _received(service: Service, request: Request, name: str) -> Path:
 def file_name(given: str) -> str:
     """Return the name under which an uploaded file is kept and cited: no path, no surprises.
 
-    Letters, digits, marks, spaces and `._-()` stay; raises ProblemError for a name without one of
-    the known endings.
+    Letters, digits, marks, spaces and `._-()` stay; ProblemError if it has no known ending.
     """
     kept = _plain_name(given.replace("\\", "/").rpartition("/")[2])
     ending = extension(Path(kept))
     at = kept.lower().rfind(ending) if ending else 0
     if at < 1:
-        raise ProblemError(
-            415,
-            f"no kind of file that can be loaded: {kept or '(no name)'}",
-            f"Give a name with one of these endings: {' '.join(EXTENSIONS)}.",
-        )
+        what = f"no kind of file that can be loaded: {kept or '(no name)'}"
+        hint = f"Give a name with one of these endings: {' '.join(EXTENSIONS)}."
+        raise ProblemError(415, what, hint)
     stem, tail = kept[:at], kept[at:]
     # File systems take a few more bytes than these 120.
     return stem.encode()[: 120 - len(tail)].decode(errors="ignore").rstrip() + tail

@@ -81,10 +81,7 @@ def mind_map_mermaid(edges: Sequence[MapEdge]) -> str:
 
 
 def _label(text: str, length: int | None = None) -> str:
-    """Escape a text for a quoted label of Mermaid, whose entities are `#code;`.
-
-    Markdown's list markers are escaped too: a label is no list.
-    """
+    """Escape a text, and what would begin a list, for a quoted label of Mermaid (`#code;`)."""
     text = plain(text) if length is None else cut(text, length)
     item = _ITEM.match(text)
     first = item.end() if item else 0

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import c_int
 from io import BytesIO
+from itertools import islice
 from os import environ
 from typing import Any
 from unicodedata import normalize
@@ -67,16 +68,10 @@ class _Order:
 
     def places(self, text: str) -> list[range]:
         """Return where some letters are, only as whole words if they are anywhere; not too many."""
-        whole: list[range] = []
-        inside: list[range] = []
-        at = self.text.find(text)
-        for _ in range(_LOOKED_AT):
-            if at < 0 or len(whole) == _PLACES:
-                break
-            place = range(at, at + len(text))
-            (whole if {at - 1, place[-1]} <= self._ends else inside).append(place)
-            at = self.text.find(text, at + 1)
-        return whole or inside[:_PLACES]
+        found = regex.finditer(regex.escape(text), self.text, overlapped=True)
+        places = [range(*each.span()) for each in islice(found, _LOOKED_AT)]
+        whole = [place for place in places if {place[0] - 1, place[-1]} <= self._ends]
+        return (whole or places)[:_PLACES]
 
     def best(self, places: Sequence[range], near: Sequence[Box]) -> range:
         """Return the place that is nearest to one of some boxes, the first without any."""
@@ -152,19 +147,15 @@ def describe_page(
     """Return a page with the boxes of a passage and of some words, and of its parts if asked for.
 
     `page` is a row of `inspect/page`. Words are sought near the passage, else near those before
-    them. Nothing is found on a page whose text was recognised. Raises CorpusError where PDFium
-    cannot read the page.
+    them, but not where text was recognised. Raises CorpusError where PDFium cannot read the page.
     """
     letters = read_letters(content, number)
     shown = {"width": letters.width, "height": letters.height, "pages": page["pages"]}
     shown |= {"label": page["label"], "recognised": page["recognised"], "marks": [], "parts": []}
     if page["recognised"]:
         return shown
-    lines = {
-        each["id"]: letters.locate(each["text"])
-        for each in page["passages"]
-        if with_parts or each["id"] == passage
-    }
+    sought = [each for each in page["passages"] if with_parts or each["id"] == passage]
+    lines = {each["id"]: letters.locate(each["text"]) for each in sought}
     near = lines.get(passage, [])
     if passage in lines:
         shown["marks"].append({"passage": passage, "boxes": near})

@@ -1,10 +1,4 @@
-"""Print answers on the terminal with rich: texts, reasoning paths, passages, mind maps, links.
-
-What comes from documents and models is cleaned first: a terminal would obey the control codes
-in it.
-"""
-
-from __future__ import annotations
+"""Print answers and mind maps by rich, cleaned of control codes, which a terminal would obey."""
 
 import os
 import shutil
@@ -12,7 +6,7 @@ import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -20,15 +14,12 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from kgp_neo4j.show.marks import words_in
 from kgp_neo4j.show.trees import TreeNode, map_tree, path_tree
-from kgp_neo4j.show.view import AnswerView, edge_note, label
+from kgp_neo4j.show.view import AnswerView, edge_note, label, words_in
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.tables import StructuralAnswer
-
-if TYPE_CHECKING:
-    from kgp_neo4j.types.mindmap import MindMap
 
 #: Citations, characters of one, and edges of a refused mind map that are printed at most.
 _CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
@@ -78,9 +69,6 @@ class _Page:
             link = Text(shown, Style(link=address))
             self.line(Text.assemble("See it in Neo4j Browser: ", link))
             self.line("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
-
-
-# --- Answers over documents ---
 
 
 def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
@@ -180,9 +168,6 @@ def _print_structural(
         for line in browser_lines(query):
             page.line(f"  {printable(line)}", "dim")
     page.line()
-
-
-# --- Answers over knowledge graphs ---
 
 
 def print_mind_map(answer: MindMap, show: int) -> None:

@@ -50,10 +50,8 @@ def path_tree(answer: Answer) -> TreeNode | None:
     supporting = answer.rests_on
     passages = {passage.id: (n, passage) for n, passage in enumerate(answer.passages, 1)}
     all_visits = visits(answer)
-    ends = sorted(
-        (visit for visit in all_visits if visit.rank is not None),
-        key=lambda visit: (visit.step.passage not in supporting, visit.rank),
-    )
+    ranked = [visit for visit in all_visits if visit.rank is not None]
+    ends = sorted(ranked, key=lambda visit: (visit.step.passage not in supporting, visit.rank))
     cited = [visit for visit in ends if visit.step.passage in supporting]
     ways = to_answer(answer, all_visits)
     shown = {order for visit in ends[: max(_FIRST, len(cited))] for order in visit.path}
@@ -62,15 +60,12 @@ def path_tree(answer: Answer) -> TreeNode | None:
     for visit in all_visits:
         step = visit.step
         number, passage = passages.get(step.passage, (None, None))
-        on_way = ("way",) if visit.order in ways else ()
-        node = TreeNode(
-            passage.cited if passage else "A passage on the way",
-            step.why,
-            f"page {passage.page}" if passage and passage.page is not None else "",
-            (*on_way, "cited") if step.passage in supporting and visit.rank else on_way,
-            number,
-            step.passage,
-        )
+        title = passage.cited if passage else "A passage on the way"
+        page = f"page {passage.page}" if passage and passage.page is not None else ""
+        kinds = ("way",) if visit.order in ways else ()
+        if step.passage in supporting and visit.rank:
+            kinds = (*kinds, "cited")
+        node = TreeNode(title, step.why, page, kinds, number, step.passage)
         nodes[visit.order] = node
         before = nodes[visit.before]
         folded = visit.order not in shown and (visit.before is None or visit.before in shown)
@@ -90,11 +85,8 @@ def map_tree(mind_map: MindMap) -> TreeNode | None:
     types = {entity.name: entity.type for entity in linked.values()}
     for triple in reasoning.triples:
         types |= {triple.head: triple.head_type, triple.tail: triple.tail_type}
-    evidence = {
-        triple.id: graph.kind
-        for graph in sorted(reasoning.evidence, key=lambda graph: graph.kind == "path")
-        for triple in graph.triples
-    }
+    graphs = sorted(reasoning.evidence, key=lambda graph: graph.kind == "path")
+    evidence = {triple.id: graph.kind for graph in graphs for triple in graph.triples}
     names: dict[str, str] = {}
     edges_of: dict[str, list[MapEdge]] = defaultdict(list)
     for edge in mind_map.edges:

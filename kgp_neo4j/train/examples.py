@@ -1,8 +1,4 @@
-"""Read the supporting facts of question files, in the order of the reasoning, for training.
-
-Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
-"context") and MuSiQue ("paragraphs").
-"""
+"""Read supporting facts of HotpotQA, 2WikiMultihopQA and MuSiQue in the order of the reasoning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ _EXPECTED = (
     '("supporting_facts" and "context") or MuSiQue ("paragraphs").'
 )
 #: What reading a record of another form raises.
-BROKEN_RECORD = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 #: Title and text of a passage.
 Text = tuple[str, str]
@@ -72,8 +68,7 @@ class TrainingPair:
 def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
     """Return the training pairs of the agent `llama` (KGP, section 4.1), each once.
 
-    The first fact is predicted from the question alone, each next one also from those before it; a
-    comparison gives pairs in both orders.
+    Each fact is predicted from the question and those before it; a comparison's in both orders.
     """
     pairs = (
         TrainingPair(question.question, order[:at], fact)
@@ -112,7 +107,7 @@ def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | 
             raise ValueError("the question or its supporting facts are empty")
         texts = (text for fact in facts for text in (fact.title, fact.passage_text))
         check_text(where, question, answer, *texts, *sum(distractors, ()))
-    except BROKEN_RECORD as error:
+    except BROKEN as error:
         raise InputError(
             f"not a question with its supporting facts ({error!r})", where=where, hint=_EXPECTED
         ) from error
@@ -178,11 +173,8 @@ def _musique(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
     """Return a comparison's facts, one that another names behind it; where each thing begins."""
-    later = [
-        fact
-        for fact in facts
-        if len(facts) > 2 and any(_names(o.text, fact.title) for o in facts if o is not fact)
-    ]
+    named = [f for f in facts if any(_names(o.text, f.title) for o in facts if o is not f)]
+    later = named if len(facts) > 2 else []
     lines = [[fact] for fact in facts if fact not in later]
     if not lines:
         return facts, (0,)
@@ -195,9 +187,6 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
 
 def _as_text(sentences: Sequence[str]) -> str:
     return " ".join(" ".join(sentences).split())
-
-
-# --- The order of the reasoning ---
 
 
 def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:

@@ -34,9 +34,7 @@ class Fitting:
     It goes on from the folder's checkpoint. Raises ModelError where that does not fit.
     """
 
-    def __init__(
-        self, model: Any, groups: Sequence[dict[str, Any]], folder: Folder, seed: int
-    ) -> None:
+    def __init__(self, model: Any, groups: list[dict[str, Any]], folder: Folder, seed: int) -> None:
         self._model, self._folder, self._seed = model, folder, seed
         self._parts = [part for group in groups for part in group["params"]]
         self._average = [part.detach().clone() for part in self._parts]
@@ -47,10 +45,7 @@ class Fitting:
             self._load(folder.checkpoint)
 
     def run(self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any]) -> list[float]:
-        """Learn from the batches that are left, in order; return the losses, a step each.
-
-        Raises ModelError where a loss is no number or the GPU has too little memory.
-        """
+        """Learn from the batches left, in order; return the losses (ModelError: NaN, no memory)."""
         losses: list[float] = []
         with bar("train", len(plan), "steps") as progress:
             progress.update(self.step)

@@ -1,7 +1,4 @@
-"""Fine-tune the agent `llama` to write the next supporting fact (KGP, Eq. 1).
-
-The paper's instruction fine-tuning of LLaMA-7B with LoRA adapters; any causal checkpoint will do.
-"""
+"""Fine-tune LLaMA-7B (KGP, Eq. 1) or another model by LoRA to write the next supporting fact."""
 
 import dataclasses
 import random
@@ -96,10 +93,8 @@ def train_llama(
         losses = fitting.run(batches, loss_of)
         last = losses[-(len(batches) // settings.epochs) :]
         loss, seconds = sum(last) / max(1, len(last)), time.perf_counter() - began
-        steps = len(batches)
-        report = LlamaReport(
-            str(out), len(questions), len(pairs), steps, loss, resumed, seconds, device
-        )
+        counts = len(questions), len(pairs), len(batches)
+        report = LlamaReport(str(out), *counts, loss, resumed, seconds, device)
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)
         folder.finish(
@@ -135,10 +130,7 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
 
 
 def _rows(model: Any, tokenizer: Any, pairs: Sequence[TrainingPair]) -> list[_Row]:
-    """Return each pair as tokens: the prompt, and the fact to generate with its end token.
-
-    The prompt has the passages found so far in full; the fact is the supporting sentences alone.
-    """
+    """Return each pair as tokens: the prompt with whole passages, the fact's sentences, an end."""
     limit = input_limit(model)
 
     def length(prompt: str) -> int:

@@ -83,10 +83,8 @@ class ReaderReport:
         """Return what was measured on the held-out questions, empty for nothing."""
         if self.right is None or self.calibration_error is None:
             return ""
-        return (
-            f"{100 * self.right:.1f} % answered rightly, calibration error "
-            f"{100 * self.calibration_error:.1f} points"
-        )
+        error = 100 * self.calibration_error
+        return f"{100 * self.right:.1f} % answered rightly, calibration error {error:.1f} points"
 
 
 def train_reader(
@@ -172,10 +170,7 @@ def trainable(network: TrainedNetwork, rate: float, lowest: int = 0) -> list[dic
 
 
 def fit(
-    network: TrainedNetwork,
-    fitting: Fitting,
-    plan: Sequence[Batch],
-    loss_of: Callable[[Batch], Any],
+    network: TrainedNetwork, fitting: Fitting, plan: Sequence[Batch], loss: Callable[[Batch], Any]
 ) -> list[float]:
     """Fit the network to all batches, and return the losses."""
     network.body.eval()
@@ -187,7 +182,7 @@ def fit(
             if isinstance(part, torch.nn.Dropout):
                 part.p = _DROPPED
 
-    losses = fitting.run(plan, loss_of)
+    losses = fitting.run(plan, loss)
     fitting.take_average()
     network.body.eval()
     return losses
@@ -225,14 +220,12 @@ def _plan(
     return plan
 
 
-def _drawn(
-    files: Sequence[Sequence[ReadingExample]], generator: random.Random
-) -> list[ReadingExample]:
+def _drawn(files: Sequence[Sequence[ReadingExample]], draw: random.Random) -> list[ReadingExample]:
     """Return the examples of an epoch: a small file's are drawn several times."""
     most, drawn = max(map(len, files)), []
     for file in files:
         times, more = divmod(math.sqrt(most * len(file)), len(file))
-        drawn += [*file] * int(times) + generator.sample(file, int(more))
+        drawn += [*file] * int(times) + draw.sample(file, int(more))
     return drawn
 
 

@@ -1,8 +1,7 @@
 """Read the offline reader's training data: questions with passages and the answer's places.
 
 Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples.py`), lines with a
-"context" and its "qas" (SQuAD's form, one context a line), and lines with a "passage" and a true or
-false "answer" (BoolQ's form).
+"context" and its "qas" (SQuAD's form), and with a "passage" and a true or false "answer" (BoolQ's).
 """
 
 import re
@@ -14,11 +13,12 @@ from typing import Any
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.environment.files import read_question_records
 from kgp_neo4j.text.values import compare, date_places
-from kgp_neo4j.train.examples import BROKEN_RECORD, TrainingQuestion, check_text, training_question
+from kgp_neo4j.train.examples import BROKEN, Text, TrainingQuestion, check_text, training_question
 from kgp_neo4j.types.errors import InputError
 
 #: A span of a passage: its number, whether it is in the title, start and end.
 Place = tuple[int, bool, int, int]
+Places = tuple[Place, ...]
 
 _EXPECTED = (
     "Expected are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, lines with "
@@ -37,7 +37,7 @@ class Program:
     """
 
     operation: str
-    values: tuple[tuple[Place, ...], ...] = ()
+    values: tuple[Places, ...] = ()
     options: tuple[tuple[int, int], ...] = ()
 
 
@@ -52,13 +52,13 @@ class ReadingExample:
     """
 
     question: str
-    passages: tuple[tuple[str, str], ...]
+    passages: tuple[Text, ...]
     kind: str
-    places: tuple[Place, ...] = ()
-    others: tuple[tuple[str, str], ...] = ()
+    places: Places = ()
+    others: tuple[Text, ...] = ()
     group: str = "several"
     answer: str = ""
-    support: tuple[Place, ...] | None = None
+    support: Places | None = None
     program: Program | None = None
 
 
@@ -81,8 +81,10 @@ def _read(path: Path) -> Iterator[ReadingExample]:
                 question = training_question(record, where)
                 if question and (text := question.question.strip()) not in several:
                     several[text] = _together(question, record)
-                steps += _steps(record)
-        except BROKEN_RECORD as error:
+                for asked, answer, title, text in (*_triples(record), *decomposed(record)):
+                    if places := _places([(title, text)], answer):
+                        steps.append(_one_step(asked, (title, text), places, answer))
+        except BROKEN as error:
             raise InputError(f"not a question ({error!r})", where=where, hint=_EXPECTED) from error
     yield from (example for example in several.values() if example)
     yield from steps
@@ -95,9 +97,6 @@ def occurrences(text: str, answer: str) -> list[tuple[int, int]]:
         return []
     pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
     return [match.span() for match in pattern.finditer(text)]
-
-
-# --- One passage a question ---
 
 
 def _yes_or_no(record: Mapping[str, Any], where: str) -> ReadingExample:
@@ -134,9 +133,7 @@ def _spans(record: Mapping[str, Any], where: str) -> Iterator[ReadingExample]:
         )
 
 
-def _one_step(
-    question: str, passage: tuple[str, str], places: tuple[Place, ...], answer: str
-) -> ReadingExample:
+def _one_step(question: str, passage: Text, places: Places, answer: str) -> ReadingExample:
     """Return a question that one passage answers, supported by the sentences with the answer."""
     support = tuple(
         (0, False, a, b)
@@ -148,14 +145,11 @@ def _one_step(
     return ReadingExample(question, (passage,), "span", places, (), "one", answer, support)
 
 
-# --- Several passages a question ---
-
-
 def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingExample | None:
     """Return a question over its supporting passages; None where the answer is not in them."""
     passages = tuple((fact.title, fact.passage_text) for fact in question.facts)
     kind = question.answer.strip().lower()
-    places: tuple[Place, ...] = ()
+    places: Places = ()
     if kind not in ("yes", "no"):
         kind, places = "span", _places(passages, question.answer)
         if not places:
@@ -176,11 +170,8 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
     )  # fmt: skip
 
 
-# --- Comparisons, by 2WikiMultihopQA's triples ---
-
-
 def _program(
-    question: TrainingQuestion, value: Mapping[str, Any], passages: Sequence[tuple[str, str]]
+    question: TrainingQuestion, value: Mapping[str, Any], passages: Sequence[Text]
 ) -> Program | None:
     """Return the operation that a question asks for, by its triples; None where it is unknown."""
     triples, type_ = value.get("evidences"), value.get("type")
@@ -231,9 +222,7 @@ def operation_on(values: Sequence[str], chosen: int, *, spans: bool) -> str | No
     return next((name for name in known if compare(name, *values[:2]) == chosen), None)
 
 
-def _value(
-    end: Sequence[tuple[str, ...]], passages: Sequence[tuple[str, str]]
-) -> tuple[Place, ...]:
+def _value(end: Sequence[tuple[str, ...]], passages: Sequence[Text]) -> Places:
     """Return the places of the values of one thing in its passage; of two, the span of both."""
     for at, (title, text) in enumerate(passages):
         if bare(title) != bare(end[0][0]):
@@ -268,7 +257,7 @@ def bare(title: str) -> str:
     return without_brackets(title).casefold()
 
 
-def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ...]:
+def _places(passages: Sequence[Text], answer: str) -> Places:
     return tuple(
         (at, in_title, start, end)
         for at, (title, text) in enumerate(passages)
@@ -277,14 +266,8 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
     )
 
 
-def _steps(record: Mapping[str, Any]) -> Iterator[ReadingExample]:
-    """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
-    for asked, answer, title, text in (*_triples(record), *decomposed(record)):
-        if places := _places([(title, text)], answer):
-            yield _one_step(asked, (title, text), places, answer)
-
-
 def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield 2WikiMultihopQA's single steps in the form of `decomposed`."""
     triples, context = record.get("evidences"), record.get("context")
     if not isinstance(triples, list) or not isinstance(context, list):
         return

@@ -8,15 +8,7 @@ from typing import Any
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.models.reader.network import (
-    CARD_FILE,
-    HEADS,
-    KINDS,
-    OPERATIONS,
-    PIECES,
-    WEIGHTS_FILE,
-    reading,
-)
+from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.fitting import padded
 from kgp_neo4j.train.reader_windows import Laid
@@ -28,13 +20,14 @@ with needs("torch", "training a reader", ModelError):
     from torch.nn import functional
 
 #: Outputs of each head; `right` is a verifier's.
-_HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS, "right": ("right",)}
+_HEADS = {"pieces": light.PIECES, "kinds": light.KINDS, "right": ("right",)}
+_HEADS["operations"] = light.OPERATIONS
 #: Weight of each column's loss, beside 1 for the kind of a window and 1 for its support.
 _COLUMNS = tuple(
     0.5 if name in ("start", "end") else 0.25 if name.startswith("value") else 0.1
-    for name in PIECES
+    for name in light.PIECES
 )
-_SUPPORT = PIECES.index("support")
+_SUPPORT = light.PIECES.index("support")
 _OPERATION = 0.8
 #: Upper layers of the encoder that are trained, at most.
 _LAYERS = 6
@@ -43,7 +36,7 @@ _LAYERS = 6
 class TrainedNetwork:
     """The default encoder's upper layers with a reader's or a verifier's heads; its tokenizer."""
 
-    def __init__(self, heads: Sequence[str] = HEADS[WEIGHTS_FILE]) -> None:
+    def __init__(self, heads: Sequence[str] = light.HEADS[light.WEIGHTS_FILE]) -> None:
         model = load_model(DEFAULT_ENCODER, precise=True)
         self.body: Any = model[0].auto_model
         whole = len(self.body.encoder.layer)
@@ -72,11 +65,10 @@ class TrainedNetwork:
     def load(self, folder: Path, share: float = 1.0, *, heads: bool = True) -> None:
         """Take the weights of a reader that `save` wrote, with its `heads` or the layers alone.
 
-        With a `share` below 1 the weights go so far from what they are to those of the folder.
-        Raises ModelError where it has none that fit.
+        With a `share` below 1 they go so far towards these. Raises ModelError where none fit.
         """
-        with reading("reader", folder), torch.no_grad():
-            arrays = load_file(str(folder / WEIGHTS_FILE))
+        with light.reading("reader", folder), torch.no_grad():
+            arrays = load_file(str(folder / light.WEIGHTS_FILE))
             for name, part in (self.own() if heads else self._upper()).items():
                 values = arrays[name].float()
                 if f"{name}.scale" in arrays:
@@ -103,10 +95,10 @@ class TrainedNetwork:
         each row; the difference is small, so little is lost, and the file stays at a few MB.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        self.save_differences(folder / WEIGHTS_FILE)
+        self.save_differences(folder / light.WEIGHTS_FILE)
         about = {"encoder": DEFAULT_ENCODER, "layers": len(self.layers), "longest": self.longest}
         text = json.dumps({**about, **card}, indent=1)
-        (folder / CARD_FILE).write_text(text + "\n", encoding="utf-8")
+        (folder / light.CARD_FILE).write_text(text + "\n", encoding="utf-8")
 
     def save_differences(self, file: Path) -> None:
         """Write the trained weights alone."""
@@ -129,9 +121,8 @@ class TrainedNetwork:
 def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """Return the mean loss of a batch.
 
-    Where an answer has several spans any of them will do: the loss raises the probability of all of
-    them together (Clark and Gardner 2018, section 3.3). Without an answer in the window, start and
-    end point at its first token, as in SQuAD 2.0.
+    Of several spans of an answer any will do: the loss raises the probability of all together
+    (Clark and Gardner 2018, section 3.3). Of none, start and end are the first token (SQuAD 2.0).
     """
     device = network.device
     ids, types, mask = _input(network, batch)
@@ -141,7 +132,7 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     right = torch.zeros_like(allowed)
     for at, one in enumerate(batch):
         for name, marked in one.marks.items():
-            right[at, marked, PIECES.index(name)] = True
+            right[at, marked, light.PIECES.index(name)] = True
     logs = torch.log_softmax(pieces.masked_fill(~allowed, -1e4), dim=1)
     likely = torch.logsumexp(logs.masked_fill(~right, -1e4), dim=1)
     share = torch.tensor(_COLUMNS, device=device)
@@ -174,7 +165,7 @@ def _allowed(types: Any, mask: Any) -> tuple[Any, Any]:
     question = torch.arange(types.shape[1], device=types.device)[None] < asked - 1
     # Options are in the question only; the first token stands for none.
     allowed = torch.stack(
-        [question if name.startswith("option") else passages for name in PIECES], dim=2
+        [question if name.startswith("option") else passages for name in light.PIECES], dim=2
     )
     allowed[:, 0] = True
     return passages, allowed

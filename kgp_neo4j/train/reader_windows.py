@@ -7,6 +7,7 @@ from typing import Any
 
 from kgp_neo4j.models.reader.network import KINDS, OPERATIONS
 from kgp_neo4j.models.reader.windows import Piece, Window, pieces_of, windows_of
+from kgp_neo4j.train.examples import Text
 from kgp_neo4j.train.reader_examples import Place, ReadingExample
 
 #: Windows that are sorted by length together, so that little is padded.
@@ -23,8 +24,6 @@ _ALONE = 0.2
 _IN_ORDER = 0.35
 #: Tokens of a window that are left for the question.
 _QUESTION = 70
-
-Text = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,7 @@ def lay_out(
 ) -> list[Laid]:
     """Return a window for each example, with drawn distractors and the passages in drawn order.
 
-    For some the passages with the answer are left out, so that the reader learns that there may be
-    none. An example that does not fit is left out.
+    Some lack the answer's passages, to learn that there may be none. What does not fit is left out.
     """
     laid = []
     for example in examples:

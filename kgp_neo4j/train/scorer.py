@@ -96,13 +96,9 @@ def train_scorer(
         corpus: float(np.mean([question.reached() for question in asked])) if asked else 0.0
         for corpus, asked in by_corpus.items()
     }
-    description = {
-        "name": "kgp-neo4j learned agent",
-        "encoder": sorted(encoders),
-        "questions": counts,
-        "settings": _PARAMETERS | {"seed": seed},
-    }
-    scorer = {"description": description, "features": FEATURES, "first": hops[0], "later": hops[1]}
+    about = {"name": "kgp-neo4j learned agent", "encoder": sorted(encoders), "questions": counts}
+    about |= {"settings": _PARAMETERS | {"seed": seed}}
+    scorer = {"description": about, "features": FEATURES, "first": hops[0], "later": hops[1]}
     report = ScorerReport(counts, left_out, reached)
     with folder.saving():
         (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
@@ -223,9 +219,5 @@ def _tree(node: Mapping[str, Any]) -> dict[str, Any]:
     threshold = np.float32(node["threshold"])
     if float(threshold) > node["threshold"]:
         threshold = np.nextafter(threshold, np.float32(-np.inf))
-    return {
-        "feature": FEATURES[node["split_feature"]],
-        "threshold": float(str(threshold)),
-        "low": _tree(node["left_child"]),
-        "high": _tree(node["right_child"]),
-    }
+    split = {"feature": FEATURES[node["split_feature"]], "threshold": float(str(threshold))}
+    return split | {"low": _tree(node["left_child"]), "high": _tree(node["right_child"])}

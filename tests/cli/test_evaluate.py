@@ -19,11 +19,14 @@ from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.datasets import open_dataset
 from kgp_neo4j.evaluate.experiment import answering, plan
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
-from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
-from kgp_neo4j.evaluate.judge import judge_run
+from kgp_neo4j.evaluate.graph_questions import (
+    GraphQuestion,
+    Holdings,
+    measure_answer,
+    read_graph_questions,
+)
 from kgp_neo4j.evaluate.questions import Fact, read_gold
-from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
+from kgp_neo4j.evaluate.runs import answer_questions, judge_run, own_folder, read_run
 from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.types.errors import InputError, ModelError

@@ -22,8 +22,7 @@ from kgp_neo4j.corpus.pipeline import _decided
 from kgp_neo4j.integrations.langchain import KgpRetriever
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.show.markdown import answer_markdown
-from kgp_neo4j.show.pages import answer_page
+from kgp_neo4j.show.pages import answer_markdown, answer_page
 from kgp_neo4j.show.terminal import print_answer
 from kgp_neo4j.types.corpus import Reading, Span
 from kgp_neo4j.types.tables import StructuralAnswer

@@ -9,7 +9,7 @@ from graphs import rows
 from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.serve.work import Work
+from kgp_neo4j.serve.service import Work
 from kgp_neo4j.types.errors import StoppedError
 
 pytestmark = pytest.mark.newest

@@ -13,7 +13,7 @@ from chat_server import ChatServer
 from click.testing import CliRunner, Result
 
 from kgp_neo4j.cli import cli
-from kgp_neo4j.cli._language import opened_model
+from kgp_neo4j.cli._options import opened_model
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import AGENTS
 from kgp_neo4j.environment.addresses import checked_bolt, read_key, shown_url
