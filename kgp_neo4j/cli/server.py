@@ -91,7 +91,7 @@ def use_command(line: str, folders: Folders) -> None:
     Until that has succeeded nothing changes. There is no way back for the upgraded data, but by
     export and import.
     """
-    from kgp_neo4j.graphdb.server.upgrade import use
+    from kgp_neo4j.graphdb.server.supervise import use
 
     used = use(folders, line, echo=say)
     text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
@@ -115,13 +115,13 @@ def status_command(folders: Folders) -> None:
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
 def logs_command(folders: Folders, lines: int, debug: bool) -> None:
     """Show the last lines of the database's log."""
-    from kgp_neo4j.graphdb.server import logs
+    from kgp_neo4j.graphdb.server import process
 
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():
         hint = "Start the server: kgp-neo4j server start."
         raise ServerError("There is no log yet", where=str(path), hint=hint)
-    click.echo("\n".join(logs.tail(path, lines)))
+    click.echo("\n".join(process.tail(path, lines)))
 
 
 @command.command("open")
@@ -132,7 +132,7 @@ def open_command(folders: Folders, show_password: bool) -> None:
     import webbrowser
 
     from kgp_neo4j.graphdb.server import supervise as server
-    from kgp_neo4j.graphdb.server.password import password_file
+    from kgp_neo4j.graphdb.server.startup import password_file
 
     connection = server.ensure(folders, echo=say)
     where = password_file(folders.home)

@@ -1,11 +1,11 @@
-"""Writes files and folders whole or not at all, with clear errors for a full disk."""
+"""Writes files and folders whole or not at all, with clear errors for a full disk; locks them."""
 
 import contextlib
 import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -101,3 +101,29 @@ def require_free(folder: Path, size: int, subject: str) -> None:
     if free < size:
         what = f"{subject} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free"
         raise ServerError(what, where=str(folder), hint=f"Free some space, or {_OTHER_DISK}")
+
+
+@contextmanager
+def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[None]:
+    """Hold the lock file `path`; echo `busy` once when another process holds it.
+
+    The system frees the lock when its holder ends in any way, so that no lock is ever stale.
+    """
+    from filelock import FileLock, Timeout  # takes time
+
+    private_folder(path.parent)
+    lock = FileLock(path, mode=0o600)
+    with disk_errors(path, "The lock file could not be made"):
+        try:
+            try:
+                held = lock.acquire(timeout=0)
+            except Timeout:
+                echo(busy)
+                # It may fetch over a slow line.
+                held = lock.acquire(timeout=900.0, poll_interval=0.1)
+        except Timeout:
+            what = "Another kgp-neo4j process has been busy here for 15 minutes"
+            hint = "End that process, then run the command again."
+            raise ServerError(what, where=str(path), hint=hint) from None
+    with held:
+        yield

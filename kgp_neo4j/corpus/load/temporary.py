@@ -9,9 +9,9 @@ from filelock import FileLock, Timeout
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.types.errors import CorpusError, KgpError
 
 

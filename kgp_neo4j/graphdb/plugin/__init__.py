@@ -4,7 +4,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from kgp_neo4j.graphdb.server.artifacts import sha256_of
+from kgp_neo4j.graphdb.server.lines import sha256_of
 
 JAR = "kgp-procedures.jar"
 

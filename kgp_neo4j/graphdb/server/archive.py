@@ -16,9 +16,8 @@ import psutil
 from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
+from kgp_neo4j.graphdb.server.startup import Java, argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk

@@ -15,9 +15,8 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
 from kgp_neo4j.environment.disk import private_folder, replacing
-from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.graphdb.server.lines import LINES, load_lock
 
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"

@@ -1,4 +1,4 @@
-"""Starts and stops the embedded database of one home, and returns its status.
+"""Starts, stops and upgrades the embedded database of one home, and returns its status.
 
 `ensure` returns a connection to it, and fetches and starts it when needed; the other functions are
 those of `kgp-neo4j server`.
@@ -11,23 +11,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copytree, rmtree
 from typing import Literal
 
-from kgp_neo4j.environment.disk import private_folder, require_free
+from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, require_free
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import process
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
-from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.browser import prepare_browser
 from kgp_neo4j.graphdb.server.jars import install
-from kgp_neo4j.graphdb.server.java import find_java
-from kgp_neo4j.graphdb.server.lines import VARIABLE, Line, line_of
-from kgp_neo4j.graphdb.server.lock import locked
-from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
-from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
-from kgp_neo4j.graphdb.server.password import password_file, prepare_password, read_password
-from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.graphdb.server.lines import LINES, VARIABLE, Line, has_data, line_of, load_lock
+from kgp_neo4j.graphdb.server.startup import (
+    choose_memory,
+    configure,
+    find_java,
+    machine_memory,
+    password_file,
+    prepare_password,
+    read_password,
+)
+from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
 _Echo = Callable[[str], object]
@@ -36,6 +40,8 @@ _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
 _START_SECONDS = 180.0
 _LEAST_FREE = 100_000_000  # bytes: an empty store with its first logs
+#: Bytes beside the copy of an upgrade: its logs, indexes that are made anew.
+_LEAST_BESIDE = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +188,12 @@ def _wait(home: Path, state: process.State) -> None:
     # Two servers of different homes may have chosen the same port: ours must be the one listening.
     while not (process.answers(state) and process.listens(state)):
         if not process.is_ours(home, state):
-            raise failure(home, state.started, "The server ended while it was starting")
-        if disk_is_full(home, state.started):
-            raise failure(home, state.started, "The server can't start")
+            raise process.failure(home, state.started, "The server ended while it was starting")
+        if process.disk_is_full(home, state.started):
+            raise process.failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
             message = f"The server has not answered for {_START_SECONDS:.0f} s"
-            raise failure(home, state.started, message)
+            raise process.failure(home, state.started, message)
         time.sleep(0.1)
 
 
@@ -242,3 +248,86 @@ def status(folders: Folders) -> ServerStatus:
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
         store=_store_size(data),
     )
+
+
+# --- Another line of Neo4j, whose server upgrades a copy of the data ---
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What `use` has done."""
+
+    #: The version of Neo4j that the home has now, and the folder of its data.
+    version: str
+    data: str
+    #: The folder with the data as they were before, where they were upgraded.
+    backup: str | None = None
+
+
+def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
+    """Put the home on the line `name` of Neo4j, upgrading its data.
+
+    Its server is stopped then, and started again afterwards. Raises ServerError where the data are
+    of a newer line, or cannot be upgraded: they stay as they were, and so does the home's line.
+    """
+    home, line = folders.home, LINES[name]
+    with lock_home(home, echo):
+        present = line_of(home)
+        old, new = home / present.data, home / line.data
+        if present == line or not has_data(old):
+            # A line has its folder, and of two without data one is enough.
+            with disk_errors(new, "The folder could not be made"):
+                if new != old and old.is_dir():
+                    rmtree(old)
+                new.mkdir(mode=0o700, exist_ok=True)
+            return Used(load_lock(name).version(), str(new))
+        order = list(LINES.values())
+        if order.index(line) < order.index(present):
+            raise ServerError(
+                f"The data are of Neo4j {present.name}, which {name} cannot read",
+                where=str(old),
+                hint="Export what you want to keep (kgp-neo4j export), stop the server, move that "
+                "folder elsewhere, run this again, and import it."
+                + (f" {new} has the data of before the upgrade." if has_data(new) else ""),
+            )
+        state = process.read_state(home)
+        memory = f"{state.heap + state.page_cache}m" if state else None
+        try:
+            ran = _upgrade(folders, line, old, new, memory, echo)
+        except KgpError as error:
+            raise ServerError(
+                f"The data could not be upgraded to Neo4j {name}: {error.what}",
+                where=error.where or str(home),
+                hint=f"{error.hint or ''} The data are as they were, and so is the server: Neo4j "
+                f"{present.name}.",
+            ) from error
+        if ran:
+            start_once(folders, line, new, memory, echo)
+        return Used(load_lock(name).version(), str(new), str(old))
+
+
+def _upgrade(
+    folders: Folders, line: Line, old: Path, new: Path, memory: str | None, echo: _Echo
+) -> bool:
+    """Upgrade a copy of the data and make it the home's; return whether the older server ran."""
+    from kgp_neo4j.graphdb.database import Database  # takes time
+
+    install(folders.cache, line.name, echo=echo)  # before the server of the older line is stopped
+    size = sum(path.stat().st_size for path in old.rglob("*") if path.is_file())
+    require_free(folders.home, size + _LEAST_BESIDE, "The copy of the data and its upgrade")
+    ran = stop_locked(folders.home) != "not running"
+    part = new.with_name(f"{new.name}.part")
+    try:
+        with disk_errors(part, "The data could not be copied"):
+            echo(f"Copying the data, {size / 1e6:.0f} MB")
+            rmtree(part, ignore_errors=True)  # what an upgrade that was cut off has left
+            copytree(old, part)
+            try:
+                with Database(start_once(folders, line, part, memory, echo)) as database:
+                    database.read("inspect/server")  # waits until the database is there, upgraded
+            finally:
+                stop_locked(folders.home)
+            part.rename(new)
+    finally:
+        rmtree(part, ignore_errors=True)
+    return ran

