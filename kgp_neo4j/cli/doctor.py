@@ -15,7 +15,7 @@ def command() -> None:
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb.install import missing
+    from kgp_neo4j.graphdb.open import missing
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.startup import machine_memory

@@ -21,7 +21,7 @@ def command(jar: Path | None) -> None:
     The embedded server has them. A server of your own needs the plugin kgp-procedures.jar: without
     it everything works but the procedures.
     """
-    from kgp_neo4j.graphdb.install import copy_plugin, install
+    from kgp_neo4j.graphdb.open import copy_plugin, install
     from kgp_neo4j.types.corpus import InstallReport
 
     if jar is not None:

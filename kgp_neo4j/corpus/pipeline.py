@@ -31,7 +31,7 @@ from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.llm.call import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE

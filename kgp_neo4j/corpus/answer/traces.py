@@ -12,7 +12,7 @@ from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown
 from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, to_answer, visits
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus

@@ -16,7 +16,7 @@ import psutil
 from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
+from kgp_neo4j.graphdb.server.process import launch, running
 from kgp_neo4j.graphdb.server.startup import Java, argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
@@ -66,8 +66,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
 def _make(java: str, archive: Path, home: Path) -> None:
     """Make the archive, when it is time to; raises filelock.Timeout where another is about to."""
     with FileLock(archive.with_suffix(".lock"), timeout=0):
-        state = read_state(home)
-        if state is not None and is_ours(home, state):
+        if state := running(home):
             with contextlib.suppress(psutil.Error):
                 psutil.Process(state.pid).wait(_FIRST)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:

@@ -19,7 +19,7 @@ from kgp_neo4j.environment.disk import (
     write_private,
 )
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.plugin import plugin_id, plugin_jar
+from kgp_neo4j.graphdb.plugin import plugin_jar
 from kgp_neo4j.graphdb.server.lines import DEFAULT, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
@@ -56,7 +56,7 @@ def install(
     lock, root = load_lock(line), cache / "maven"
     jars = [root / artifact.path for artifact in lock.artifacts]
     # Named by all that is in it, so that packages with other jars may share a cache.
-    plugins = cache / "plugins" / f"{lock.id}-{plugin_id()}"
+    plugins = cache / "plugins" / f"{lock.id}-{sha256_of(plugin_jar())[:12]}"
     scanned = [root / each.path for each in lock.artifacts if each.role == "plugin"]
     unsigned = {jar: cache / "classes" / jar.name for jar in jars if jar.name.startswith(_SIGNED)}
     copies = unsigned | {jar: plugins / jar.name for jar in (*scanned, plugin_jar())}

@@ -22,16 +22,12 @@ VARIABLE = "KGP_NEO4J_SERVER"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Releases of Neo4j that read each other's data."""
+    """Releases of Neo4j that read each other's data; lines.toml describes the fields."""
 
     name: str
-    #: The folder of the data, below the home.
     data: str
-    #: The Java class that begins the server.
     main: str
-    #: The versions of Java that it runs on.
     java: tuple[str, ...]
-    #: What its neo4j.conf has beside that of every line.
     conf: str
 
 
@@ -66,10 +62,9 @@ def has_data(data: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar: `group:name:version` or `group:name:version:classifier`."""
+    """A jar `group:name:version[:classifier]`; its role is `plugin` with procedures, else `lib`."""
 
     coordinate: str
-    #: `plugin` for jars with procedures, `lib` for all others.
     role: str
     size: int
     sha256: str

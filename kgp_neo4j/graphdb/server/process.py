@@ -26,17 +26,18 @@ _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The server that was last started in a home."""
+    """The server that was last started in a home.
 
-    #: The server's process; 0 where it was stopped.
+    `pid` is 0 where it was stopped, `started` in seconds since 1970, `bolt` and `http` are its
+    ports, `heap` and `page_cache` in MiB.
+    """
+
     pid: int
-    #: When it was started, in seconds since 1970.
     started: float
     bolt: int
     http: int
     version: str
     java: str
-    #: MiB.
     heap: int
     page_cache: int
 
@@ -101,6 +102,12 @@ def is_ours(home: Path, state: State) -> bool:
     with contextlib.suppress(psutil.Error):
         return f"@{home / 'run' / 'server.args'}" in psutil.Process(state.pid).cmdline()
     return False
+
+
+def running(home: Path) -> State | None:
+    """Return the server of this home that runs, if any."""
+    state = read_state(home)
+    return state if state is not None and is_ours(home, state) else None
 
 
 def end(home: Path, state: State, seconds: float = 60.0) -> bool:

@@ -38,13 +38,11 @@ _VECTOR = "jdk.incubator.vector"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java runtime."""
+    """A Java runtime: whether it makes vector indexes faster, and why `JAVA_HOME` is not used."""
 
     home: Path
     version: str
-    #: Whether it has the module that makes vector indexes faster.
     vector: bool
-    #: Why `JAVA_HOME` was not used, if so.
     note: str | None = None
 
     @property

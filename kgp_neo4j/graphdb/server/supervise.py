@@ -6,8 +6,8 @@ those of `kgp-neo4j server`.
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,25 +46,24 @@ _LEAST_BESIDE = 500_000_000
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The status of the embedded database of one home."""
+    """The status of the embedded database of one home.
+
+    `version` is that of the Neo4j that runs, or that the next start takes; `heap` and `page_cache`
+    are in MiB, `since` is in ISO 8601, `store` the bytes of the graph's files without its indexes.
+    """
 
     running: bool
     home: str
     password_file: str
-    #: The folder of the data.
     data: str
-    #: The version of Neo4j that runs, or that the next start takes.
     version: str
     pid: int | None = None
     uri: str | None = None
     browser: str | None = None
     java: str | None = None
-    #: Both in MiB.
     heap: int | None = None
     page_cache: int | None = None
-    #: When it was started, in ISO 8601.
     since: str | None = None
-    #: Bytes of the graph's files, without those of its indexes.
     store: int | None = None
 
 
@@ -74,10 +73,9 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
     170 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
-    home = folders.home
-    state = process.read_state(home)
-    if state and process.is_ours(home, state) and process.answers(state):
-        return state.connection(read_password(home))
+    state = process.running(folders.home)
+    if state and process.answers(state):
+        return state.connection(read_password(folders.home))
     return start(folders, echo=echo)
 
 
@@ -101,7 +99,21 @@ def start(
             if memory is not None:
                 echo("The server runs already: --memory counts from its next start.")
             return connection
-        return _start(folders, memory, echo)
+        line = line_of(home)
+        wanted = os.environ.get(VARIABLE, "").strip() or line.name
+        if wanted != line.name:
+            echo(
+                f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
+                f"`kgp-neo4j server use {wanted}` changes it."
+            )
+        require_free(home, _LEAST_FREE, "The embedded database's files")
+        for _ in range(2):  # another program may take a port just before; the third error is raised
+            try:
+                return start_once(folders, line, home / line.data, memory, echo)
+            except ServerError as error:
+                if "port was taken" not in error.what:
+                    raise
+        return start_once(folders, line, home / line.data, memory, echo)
 
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
@@ -119,25 +131,6 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
                 raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
     return None
-
-
-def _start(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
-    """Start the server, on other ports where another program takes one just before."""
-    home, line = folders.home, line_of(folders.home)
-    wanted = os.environ.get(VARIABLE, "").strip() or line.name
-    if wanted != line.name:
-        echo(
-            f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
-            f"`kgp-neo4j server use {wanted}` changes it."
-        )
-    require_free(home, _LEAST_FREE, "The embedded database's files")
-    for _ in range(2):  # the third try's error is raised
-        try:
-            return start_once(folders, line, home / line.data, memory, echo)
-        except ServerError as error:
-            if "port was taken" not in error.what:
-                raise
-    return start_once(folders, line, home / line.data, memory, echo)
 
 
 def start_once(
@@ -210,19 +203,17 @@ def stop(
 
 def stop_locked(home: Path) -> Literal["stopped", "killed", "not running"]:
     """Stop the server of a home whose lock is held."""
-    state = process.read_state(home)
-    if state is None or not process.is_ours(home, state):
+    state = process.running(home)
+    if state is None:
         return "not running"
     return "stopped" if process.end(home, state) else "killed"
 
 
-@contextmanager
-def lock_home(home: Path, echo: _Echo) -> Iterator[None]:
+def lock_home(home: Path, echo: _Echo) -> AbstractContextManager[None]:
     """Hold the lock of a home, whose folders but that of the data are there then."""
     for name in ("", "conf", "logs", "run"):
         private_folder(home / name)
-    with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
-        yield
+    return locked(home / "run" / "lock", "Another process is starting the database; waiting", echo)
 
 
 def _store_size(data: Path) -> int:
@@ -233,12 +224,11 @@ def _store_size(data: Path) -> int:
 
 def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
-    home = folders.home
-    state, line = process.read_state(home), line_of(home)
-    data = home / line.data
-    version = load_lock(line.name).version()
+    home, line = folders.home, line_of(folders.home)
+    data, version = home / line.data, load_lock(line.name).version()
     found = ServerStatus(False, str(home), str(password_file(home)), str(data), version)
-    if state is None or not process.is_ours(home, state):
+    state = process.running(home)
+    if state is None:
         return found
     return replace(
         found,
@@ -255,12 +245,10 @@ def status(folders: Folders) -> ServerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What `use` has done."""
+    """The version of Neo4j that a home has now, its data's folder, and that of those before."""
 
-    #: The version of Neo4j that the home has now, and the folder of its data.
     version: str
     data: str
-    #: The folder with the data as they were before, where they were upgraded.
     backup: str | None = None
 
 

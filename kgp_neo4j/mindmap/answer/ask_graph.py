@@ -8,7 +8,7 @@ from typing import Any
 
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import said
