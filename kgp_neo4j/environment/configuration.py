@@ -15,9 +15,8 @@ from typing import Any, Literal, get_args
 import msgspec
 import platformdirs
 
-from kgp_neo4j.environment.addresses import checked_url, shown_url
 from kgp_neo4j.environment.files import expanded, read_toml
-from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.environment.folders import Folders, checked_url, shown_url
 from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError, InputError

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.folders import checked_url, read_key
 
 #: Where Ollama listens.
 OLLAMA = "http://127.0.0.1:11434/v1"

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Unpack
 
-from kgp_neo4j.environment.addresses import read_key
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
+from kgp_neo4j.environment.folders import read_key
 from kgp_neo4j.llm.available import OLLAMA, available
 from kgp_neo4j.llm.cache import CachedModel, reply_cache
 from kgp_neo4j.llm.chat import ChatModel

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
-from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.folders import checked_url, read_key
 from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, RETRY, context_from, explain, refused_option
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS, ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from kgp_neo4j.environment.addresses import shown_url
+from kgp_neo4j.environment.folders import shown_url
 from kgp_neo4j.llm.reply_text import KNOWN
 from kgp_neo4j.text.safe import plain
 

@@ -13,9 +13,8 @@ import pytest
 from chat_server import ChatServer, Pause, completion, error, stream
 from raw_server import RESET, RawServer, event, head, whole
 
-from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.environment.folders import Connection, checked_url
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm import available, chat, chat_errors
 from kgp_neo4j.llm.chat import ChatModel
