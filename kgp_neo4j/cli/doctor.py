@@ -19,7 +19,7 @@ def command() -> None:
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.startup import machine_memory
-    from kgp_neo4j.llm.available import HOW_TO_GET_ONE, available
+    from kgp_neo4j.llm.call import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
     with opened_database() as database:

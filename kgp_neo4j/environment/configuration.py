@@ -109,9 +109,6 @@ def replies_folder() -> Path:
     return Folders.from_environment().cache / "replies"
 
 
-# --- Values ---
-
-
 def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
@@ -141,8 +138,6 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
         f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."
     )
 
-
-# --- Reading the environment and the file ---
 
 _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
@@ -230,8 +225,6 @@ def _unknown(name: str, where: str) -> ConfigurationError:
     hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(listed)}."
     return ConfigurationError(f"there is no setting {name}", where=where, hint=hint)
 
-
-# --- The lines of `config`, without keys and passwords ---
 
 #: Other variables, each with its default; of a secret (None) is only said whether it is set.
 _OTHERS = {

@@ -85,8 +85,6 @@ def connection_from_environment() -> Connection | None:
     )
 
 
-# --- Addresses, checked and without secrets ---
-
 _BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 #: What may stand before the host of an address, right or wrong, each scheme by itself.
 _SCHEME = re.compile(
@@ -172,8 +170,6 @@ def shown_url(text: str) -> str:
         return "***"  # a password with signs that end an address's host
     return f"{parts.scheme}://***@{parts.netloc.rpartition('@')[2]}{parts.path}"
 
-
-# --- The key ---
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 

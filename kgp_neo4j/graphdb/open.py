@@ -79,9 +79,6 @@ class Store:
             self._database = None
 
 
-# --- What a server has ---
-
-
 def make_schema(database: Database) -> None:
     """Create the schema unless it is there; raises DatabaseError for another release's layout."""
     if check_layout(database).get("schema") == fingerprint("schema"):

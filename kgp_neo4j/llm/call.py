@@ -1,22 +1,24 @@
-"""Opens language models by name, fits prompts into their context, and counts tokens and cost.
+"""Opens language models by name, fits prompts into their context, caches and counts replies.
 
 A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf` (which llama.cpp
 runs), `auto` (the first that is there), or `none`.
 """
 
+import hashlib
+import json
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Unpack
+from pathlib import Path
+from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
-from kgp_neo4j.environment.folders import read_key
-from kgp_neo4j.llm.available import OLLAMA, available
-from kgp_neo4j.llm.cache import CachedModel, reply_cache
+from kgp_neo4j.environment.folders import checked_url, read_key
+from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
@@ -26,6 +28,15 @@ from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOp
 #: Stands for the first language model that is there.
 AUTO = "auto"
 _THREADS = 4
+#: Where Ollama listens.
+OLLAMA = "http://127.0.0.1:11434/v1"
+HOW_TO_GET_ONE = (
+    "Start Ollama or another server (llm.url), or set llm.file to a GGUF file: docs/models.md."
+)
+#: Seconds that a server may be silent, seconds in which it has to say what it has, and bytes.
+_SILENT, _WHOLE, _MOST = 2.0, 4.0, 1 << 20
+#: Most bytes on disk, some hundred thousand replies; the oldest are dropped first.
+_LARGEST = 256 << 20
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
@@ -80,6 +91,46 @@ def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     with suppress(ConfigurationError):  # said where the key is needed
         key = read_key(settings.key_file)
     return _open_once(settings, was_found, key)
+
+
+def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
+    """Yield the settings of each language model that is there, in the order of `auto`.
+
+    First come those of the configured server, then Ollama's, then the configured file. Raises
+    ConfigurationError for an address or a key that cannot be used.
+    """
+    own = checked_url(settings.url) if settings.url else ""
+    for url in dict.fromkeys((own or OLLAMA, OLLAMA)):
+        # The key is for the configured server alone.
+        key = read_key(settings.key_file) if url == own else ""
+        for name in _served(url, key):
+            if "embed" not in name.lower():  # such a one writes nothing
+                yield replace(settings, model=f"openai:{name}", url=url)
+    if settings.file is not None and settings.file.is_file():
+        yield replace(settings, model=f"local:{settings.file}", url=None)
+
+
+def _served(url: str, key: str) -> list[str]:
+    """Return the models that a server of the OpenAI protocol has; none where it does not say."""
+    import requests  # takes time
+
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    asked: dict[str, Any] = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
+    told: list[str] = []
+
+    def ask() -> None:
+        # Else nobody is there, or what is sent is no list of models.
+        with suppress(Exception), requests.Session() as session:
+            session.trust_env = url != OLLAMA  # no proxy leads to this machine
+            answer = session.get(f"{url}/models", headers=headers, **asked)
+            listed = json.loads(answer.raw.read(_MOST, decode_content=True))["data"]
+            told.extend([str(each["id"]) for each in listed])
+
+    # One that sends a byte now and then is never silent, and is left alone.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_WHOLE)
+    return list(told)
 
 
 def writer(model: LanguageModel) -> Write:
@@ -147,6 +198,42 @@ def reply_with_passages(
                 raise
             # The model may have learned its context from the refusal.
             count = min(count - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
+
+
+def reply_cache(folder: Path, *, largest: int = _LARGEST) -> KeptValues[str]:
+    """Return texts by the hash of their request, in a folder; requests are not stored."""
+    return KeptValues(folder / "replies.db", str, largest)
+
+
+class CachedModel(ModelWrapper):
+    """A language model with a cache: a repeated request costs nothing.
+
+    `identity` distinguishes models of the same name: a server's address, a checkpoint's state.
+    Only complete replies are cached: drawn by a fixed seed, a new reply would be the same.
+    """
+
+    def __init__(
+        self, model: LanguageModel, kept: KeptValues[str], settings: LanguageSettings, identity: str
+    ) -> None:
+        super().__init__(model)
+        self._kept = kept
+        settled = (settings.temperature, settings.seed, settings.max_tokens)
+        self._identity = (identity, model.name, *settled)
+
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
+        """Return the cached reply, which has no tokens, or the model's."""
+        limits = (options.get("tokens", 1024), options.get("grammar"), options.get("schema"))
+        request = json.dumps([*self._identity, *limits, task, prompt])
+        key = hashlib.sha256(request.encode()).hexdigest()
+        text = self._kept.find([key]).get(key)
+        if text is not None:
+            if on_text := options.get("on_text"):
+                on_text(text)
+            return Reply(text, cached=True)
+        reply = self._model.reply(task, prompt, **options)
+        if reply.finish == "stop":
+            self._kept.keep({key: reply.text})
+        return reply
 
 
 class MeteredModel(ModelWrapper):

@@ -12,8 +12,17 @@ from typing import Any, Unpack
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.folders import checked_url, read_key
-from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, RETRY, context_from, explain, refused_option
-from kgp_neo4j.llm.reply_text import CHAT_TOKENS, ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import (
+    CHAT_TOKENS,
+    CONNECT_SECONDS,
+    RETRY,
+    ReplyStream,
+    context_from,
+    estimate_tokens,
+    explain,
+    refused_option,
+    without_reasoning,
+)
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import Reply, ReplyOptions

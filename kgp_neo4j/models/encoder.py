@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.kept import KeptValues
-from kgp_neo4j.models.eight_bits import eight_bit_files
 from kgp_neo4j.models.engine import LightTransformer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER, encoder_files
+from kgp_neo4j.models.pretrained import (
+    DEFAULT_ENCODER,
+    PRETRAINED,
+    QUICK_ENCODER,
+    eight_bit_files,
+    encoder_files,
+)
 from kgp_neo4j.models.quick import StaticNetwork
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line

@@ -18,13 +18,13 @@ from tiny_models import tiny_gguf, tiny_llama
 
 from kgp_neo4j.corpus.answer.prompt import grammar_for
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.available import available
-from kgp_neo4j.llm.cache import reply_cache
 from kgp_neo4j.llm.call import (
     MeteredModel,
+    available,
     fit,
     open_language_model,
     replies,
+    reply_cache,
     reply_with_passages,
     writer,
 )

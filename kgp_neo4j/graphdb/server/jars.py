@@ -110,8 +110,6 @@ def _copy_unsigned(jar: Path, copy: Path) -> None:
                 out.writestr(entry, source.read(entry))
 
 
-# --- From the repository: several at a time, resumed, verified ---
-
 _THREADS = 12
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
 _TRIES = 4

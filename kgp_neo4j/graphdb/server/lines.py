@@ -57,9 +57,6 @@ def has_data(data: Path) -> bool:
     return (data / "databases" / "system").exists()
 
 
-# --- The lock files: every jar of a line, with its size and SHA-256 ---
-
-
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """A jar `group:name:version[:classifier]`; its role is `plugin` with procedures, else `lib`."""

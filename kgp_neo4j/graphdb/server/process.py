@@ -69,9 +69,6 @@ def write_state(home: Path, state: State) -> None:
     write_private(state_file(home), msgspec.json.encode(state).decode())
 
 
-# --- Processes ------------------------------------------------------------------------------------
-
-
 def launch(words: list[str], folder: Path, log: Path) -> int:
     """Start a program in a session of its own, so that it outlives this process."""
     with disk_errors(log, f"{words[0]} could not be started"), log.open("wb") as output:
@@ -130,9 +127,6 @@ def end(home: Path, state: State, seconds: float = 60.0) -> bool:
     return stopped
 
 
-# --- Ports ----------------------------------------------------------------------------------------
-
-
 def choose_ports(home: Path) -> tuple[int, int]:
     """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
     candidates = [_USUAL]
@@ -185,8 +179,6 @@ def listens(state: State) -> bool:
     ports = {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
     return {state.bolt, state.http} <= ports
 
-
-# --- Logs ---
 
 _ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")
 

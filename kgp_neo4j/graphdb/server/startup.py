@@ -33,9 +33,6 @@ _OPEN = "server.directories.import=import"
 _VECTOR = "jdk.incubator.vector"
 
 
-# --- Java: `JAVA_HOME` if it fits, else the pip-installed one ---
-
-
 @dataclass(frozen=True, slots=True)
 class Java:
     """A Java runtime: whether it makes vector indexes faster, and why `JAVA_HOME` is not used."""
@@ -78,9 +75,6 @@ def _read(home: Path, note: str | None = None) -> Java:
     # A JDK keeps its modules as files too; `release` does not list them in every distribution.
     vector = _VECTOR in text or (home / "jmods" / f"{_VECTOR}.jmod").is_file()
     return Java(home, version[1] if version else "", vector, note)
-
-
-# --- Memory and the files ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +168,6 @@ def configure(
     argument_file(arguments, [*options, *program])
     return arguments
 
-
-# --- The password ---
 
 _ITERATIONS = 1024  # of the hash, as Neo4j's admin tool makes it
 

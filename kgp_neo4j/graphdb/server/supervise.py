@@ -240,9 +240,6 @@ def status(folders: Folders) -> ServerStatus:
     )
 
 
-# --- Another line of Neo4j, whose server upgrades a copy of the data ---
-
-
 @dataclass(frozen=True, slots=True)
 class Used:
     """The version of Neo4j that a home has now, its data's folder, and that of those before."""
