@@ -24,7 +24,7 @@ import psutil
 
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
-from kgp_neo4j.environment.job import check_job
+from kgp_neo4j.environment.job import check_job, whole_number
 from kgp_neo4j.environment.kinds import PICTURES, extension
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.environment.worker import (
@@ -83,20 +83,12 @@ def file_limits(*paths: Path) -> Limits:
     all what scanned pages need; more memory is for where text may be recognised.
     """
     size = sum(map(size_on_disk, paths))
-    seconds, megabytes = _setting("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
-    memory = _setting("KGP_NEO4J_FILE_MEMORY", 1024) << 20
+    seconds, megabytes = whole_number("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
+    memory = whole_number("KGP_NEO4J_FILE_MEMORY", 1024) << 20
     pictured = {".pdf", ".eml", *PICTURES}.intersection(map(extension, paths))
     if pictured and is_installed("rapidocr"):
         memory *= 3
     return Limits(seconds + 20 * megabytes, seconds + 1000 * megabytes, memory + 8 * size)
-
-
-def _setting(name: str, default: int) -> int:
-    text = os.environ.get(name, "").strip() or str(default)
-    if not text.isdecimal() or not 0 < int(text) < 1 << 30:
-        hint = f"Set it to a whole number such as {default}, or unset it."
-        raise ConfigurationError(f"{name} is {text!r}", hint=hint)
-    return int(text)
 
 
 def _environment() -> dict[str, str]:

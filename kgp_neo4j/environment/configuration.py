@@ -112,28 +112,27 @@ def replies_folder() -> Path:
 def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
-    is_switch = declared.type is bool
+    kind = next(iter(get_args(declared.type)), declared.type)
     bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
+    text = value.strip() if isinstance(value, str) and value.isprintable() else ""
+    expected = f"one of {', '.join(choices)}" if choices else "a text"
     if bounds:
-        kind, words = (int, "whole number") if "int" in str(declared.type) else (float, "number")
+        words = "whole number" if kind is int else "number"
         expected = f"a {words} from {bounds[0]:g} to {bounds[1]:,.0f}"
         with suppress(msgspec.ValidationError):
             # A variable holds a number as a text.
             number = msgspec.convert(value, kind, strict=where != variable_of(name))
             if bounds[0] <= number <= bounds[1]:
                 return number
-    else:
-        expected = f"one of {', '.join(choices)}" if choices else "a text"
-        expected = "on, off or the name of a folder" if is_cache else expected
-        expected = "true or false" if is_switch else expected
-        text = value.strip() if isinstance(value, str) and value.isprintable() else ""
-        if (is_cache or is_switch) and (isinstance(value, bool) or text.lower() in _SWITCH):
-            return value if isinstance(value, bool) else _SWITCH[text.lower()]
-        if "Path" in str(declared.type) and text:
-            with suppress(InputError):  # the home folder of an unknown user
-                return folder / expanded(text)
-        elif text and not is_switch and (text in choices or not choices):
-            return text
+    elif is_cache or kind is bool:
+        expected = "on, off or the name of a folder" if is_cache else "true or false"
+        if (switch := _SWITCH.get(str(value).strip().lower())) is not None:
+            return switch
+    if kind is Path and text:
+        with suppress(InputError):  # the home folder of an unknown user
+            return folder / expanded(text)
+    elif kind is str and text and (text in choices or not choices):
+        return text
     raise ConfigurationError(
         f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."
     )

@@ -90,16 +90,20 @@ def in_context(function: Callable[..., _R]) -> Callable[..., _R]:
     return partial(contextvars.copy_context().run, function)
 
 
+def whole_number(variable: str, default: int) -> int:
+    """Return the number above 0 in a variable of the environment; ConfigurationError for others."""
+    text = os.environ.get(variable, "").strip() or str(default)
+    if not text.isdecimal() or not 0 < int(text) < 1 << 30:
+        hint = f"Set it to a whole number such as {default}, or unset it."
+        raise ConfigurationError(f"{variable} is {text!r}", hint=hint)
+    return int(text)
+
+
 def thread_count() -> int:
     """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
-    if setting := os.environ.get("KGP_NEO4J_THREADS", "").strip():
-        if not setting.isdigit() or int(setting) < 1:
-            hint = "Set it to a number of threads, or unset it."
-            raise ConfigurationError(f"KGP_NEO4J_THREADS is {setting!r}", hint=hint)
-        return int(setting)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    has_cores = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_cores else os.cpu_count() or 1
+    return whole_number("KGP_NEO4J_THREADS", cores)
 
 
 def ahead(items: Iterable[_R]) -> Iterator[_R]:

