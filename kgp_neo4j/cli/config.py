@@ -19,7 +19,7 @@ from kgp_neo4j.environment.configuration import (
 def command(clear_cache: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     if clear_cache:
-        from kgp_neo4j.llm.call import reply_cache
+        from kgp_neo4j.llm.chat import reply_cache
 
         # Where the cache is off, clear the replies stored before.
         cache = reply_cache(language_settings().cache or replies_folder())

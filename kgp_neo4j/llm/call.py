@@ -1,10 +1,9 @@
-"""Opens language models by name, fits prompts into their context, caches and counts replies.
+"""Opens language models by name, fits prompts into their context, and counts tokens and cost.
 
 A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf` (which llama.cpp
 runs), `auto` (the first that is there), or `none`.
 """
 
-import hashlib
 import json
 import threading
 from collections import deque
@@ -13,17 +12,15 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
 from kgp_neo4j.environment.folders import checked_url, read_key
-from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
-from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage, Write
+from kgp_neo4j.types.language import LanguageModel, Reply, ReplyOptions, Usage, Write
 
 #: Stands for the first language model that is there.
 AUTO = "auto"
@@ -35,8 +32,6 @@ HOW_TO_GET_ONE = (
 )
 #: Seconds that a server may be silent, seconds in which it has to say what it has, and bytes.
 _SILENT, _WHOLE, _MOST = 2.0, 4.0, 1 << 20
-#: Most bytes on disk, some hundred thousand replies; the oldest are dropped first.
-_LARGEST = 256 << 20
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
@@ -69,13 +64,9 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
         hint = "Give openai:NAME, local:FILE.gguf, or none."
         raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
     name = name.strip()
-    if kind.lower() == "openai":
-        model = ChatModel(name, settings, own_key="none" if was_found else "")
-    else:
-        model = GgufModel(name, settings)
-    if settings.cache is None:
-        return model
-    return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
+    if kind.lower() == "local":
+        return GgufModel(name, settings)
+    return ChatModel(name, settings, own_key="none" if was_found else "")
 
 
 #: By the key, too: after a refusal another one opens the model anew.
@@ -200,49 +191,28 @@ def reply_with_passages(
             count = min(count - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
 
 
-def reply_cache(folder: Path, *, largest: int = _LARGEST) -> KeptValues[str]:
-    """Return texts by the hash of their request, in a folder; requests are not stored."""
-    return KeptValues(folder / "replies.db", str, largest)
-
-
-class CachedModel(ModelWrapper):
-    """A language model with a cache: a repeated request costs nothing.
-
-    `identity` distinguishes models of the same name: a server's address, a checkpoint's state.
-    Only complete replies are cached: drawn by a fixed seed, a new reply would be the same.
-    """
-
-    def __init__(
-        self, model: LanguageModel, kept: KeptValues[str], settings: LanguageSettings, identity: str
-    ) -> None:
-        super().__init__(model)
-        self._kept = kept
-        settled = (settings.temperature, settings.seed, settings.max_tokens)
-        self._identity = (identity, model.name, *settled)
-
-    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
-        """Return the cached reply, which has no tokens, or the model's."""
-        limits = (options.get("tokens", 1024), options.get("grammar"), options.get("schema"))
-        request = json.dumps([*self._identity, *limits, task, prompt])
-        key = hashlib.sha256(request.encode()).hexdigest()
-        text = self._kept.find([key]).get(key)
-        if text is not None:
-            if on_text := options.get("on_text"):
-                on_text(text)
-            return Reply(text, cached=True)
-        reply = self._model.reply(task, prompt, **options)
-        if reply.finish == "stop":
-            self._kept.keep({key: reply.text})
-        return reply
-
-
-class MeteredModel(ModelWrapper):
+class MeteredModel:
     """A model that counts calls and tokens since the last `take_usage`; threads may share it."""
 
     def __init__(self, model: LanguageModel) -> None:
-        super().__init__(model)
+        self._model = model
+        self.name = model.name
         self.usage = Usage(model.name)
         self._lock = threading.Lock()
+
+    @property
+    def context(self) -> int:
+        """Return the tokens for prompt and reply together; a server may set fewer later."""
+        return self._model.context
+
+    @property
+    def passages(self) -> int | None:
+        """Return the number of passages that a prompt should have at most."""
+        return self._model.passages
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text, or an upper bound."""
+        return self._model.count(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the model's reply, and count it."""

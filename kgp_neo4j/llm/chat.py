@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.folders import checked_url, read_key
+from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.llm.reply_text import (
     CHAT_TOKENS,
     CONNECT_SECONDS,
@@ -37,7 +41,14 @@ _WHOLE_REPLY = 10
 #: Limits of one reply: bytes received, and characters of its text.
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 1 << 20
+#: Most bytes of cached replies on disk, some hundred thousand; the oldest are dropped first.
+_LARGEST = 256 << 20
 _FINISH = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
+
+
+def reply_cache(folder: Path, *, largest: int = _LARGEST) -> KeptValues[str]:
+    """Return texts by the hash of their request, in a folder; requests are not stored."""
+    return KeptValues(folder / "replies.db", str, largest)
 
 
 class ChatModel:
@@ -45,7 +56,9 @@ class ChatModel:
 
     The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
     openai retries requests to a busy or failing server. Options that are refused are left out.
-    A server of this process has a key of its own, and no proxy before it.
+    A server of this process has a key of its own, and no proxy before it. With a cache a repeated
+    request costs nothing; only complete replies are cached: drawn by a fixed seed, a new one would
+    be the same.
     """
 
     _KNOWS_GRAMMARS = False
@@ -65,6 +78,9 @@ class ChatModel:
         self._client = _client(self._url, self._key, settings, trust_env=not own_key)
         #: Options that the server has refused.
         self._refused: set[str] = set()
+        self._kept = None if settings.cache is None else reply_cache(settings.cache)
+        settled = (settings.temperature, settings.seed, settings.max_tokens)
+        self._asker = (self.identity, name, *settled)
 
     @property
     def identity(self) -> str:
@@ -78,9 +94,26 @@ class ChatModel:
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, passed to `on_text` while it is written.
 
-        Raises ModelError where the server cannot be used, and ContextError for a prompt that is too
-        long for its model; `context` is then updated from the server's message.
+        One from the cache has no tokens. Raises ModelError where the server cannot be used, and
+        ContextError for a prompt that is too long for its model; `context` is then updated from the
+        server's message.
         """
+        if self._kept is None:
+            return self._ask(task, prompt, options)
+        limits = (options.get("tokens", 1024), options.get("grammar"), options.get("schema"))
+        request = json.dumps([*self._asker, *limits, task, prompt])
+        key = hashlib.sha256(request.encode()).hexdigest()
+        text = self._kept.find([key]).get(key)
+        if text is not None:
+            if on_text := options.get("on_text"):
+                on_text(text)
+            return Reply(text, cached=True)
+        reply = self._ask(task, prompt, options)
+        if reply.finish == "stop":
+            self._kept.keep({key: reply.text})
+        return reply
+
+    def _ask(self, task: str, prompt: str, options: ReplyOptions) -> Reply:
         import openai
 
         messages = [{"role": "system", "content": task}] if task else []

@@ -5,7 +5,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
@@ -40,8 +40,8 @@ class GgufModel(ChatModel):
         self._session.headers["authorization"] = f"Bearer {key}"
         self._server = _started(self._file, settings.context or DEFAULT_CONTEXT, key)
         # Ending a server that has not answered yet may hang.
-        self._ask("GET", "/health")
-        context = self._ask("GET", "/props")["default_generation_settings"]["n_ctx"]
+        self._fetched("GET", "/health")
+        context = self._fetched("GET", "/props")["default_generation_settings"]["n_ctx"]
         url = f"{self._server.listening_address}/v1"
         shown = settings.passages or _SHOWN
         settings = replace(settings, url=url, context=context, passages=shown)
@@ -58,9 +58,8 @@ class GgufModel(ChatModel):
         """Return how many tokens a text has."""
         return len(self._tokens(text, special=False))
 
-    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
-        """Return the reply to one prompt, as `ChatModel.reply` does."""
-        return super().reply(self._without_marks(task), self._without_marks(prompt), **options)
+    def _ask(self, task: str, prompt: str, options: ReplyOptions) -> Reply:
+        return super()._ask(self._without_marks(task), self._without_marks(prompt), options)
 
     def _without_marks(self, text: str) -> str:
         """Insert a space into each special token of the model that a text contains."""
@@ -81,11 +80,11 @@ class GgufModel(ChatModel):
 
     def _tokens(self, text: str, *, special: bool) -> list[dict[str, Any]]:
         asked = {"content": text, "parse_special": special, "with_pieces": True}
-        tokens: list[dict[str, Any]] = self._ask("POST", "/tokenize", asked)["tokens"]
+        tokens: list[dict[str, Any]] = self._fetched("POST", "/tokenize", asked)["tokens"]
         # A part of a character is a list of bytes, which is no mark.
         return [each | {"piece": str(each["piece"])} for each in tokens]
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _fetched(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return what the server says beside chats."""
         import requests
 

@@ -24,11 +24,10 @@ from kgp_neo4j.llm.call import (
     fit,
     open_language_model,
     replies,
-    reply_cache,
     reply_with_passages,
     writer,
 )
-from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.llm.chat import ChatModel, reply_cache
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
