@@ -27,22 +27,20 @@ class _Told(Progress):
         self._done = 0
         self._told = 0.0
 
-    def update(self, n: int = 1) -> None:
+    def update(self, n: int = 1, *, now: bool = False) -> None:
         self._done += n
-        if time.monotonic() - self._told > 0.2:
-            self._tell()
+        if now or time.monotonic() - self._told > 0.2:
+            self._told = time.monotonic()
+            told = {"step": self._title, "done": self._done, "total": self._total}
+            tell("progress", lambda: told)
 
     def __enter__(self) -> Self:
-        self._tell()
+        self.update(0, now=True)
         return self
 
     def __exit__(self, *error: object) -> None:
         if not any(error):  # all of it, also what came quickly
-            self._tell()
-
-    def _tell(self) -> None:
-        self._told = time.monotonic()
-        tell("progress", lambda: {"step": self._title, "done": self._done, "total": self._total})
+            self.update(0, now=True)
 
 
 class _Drawn(Progress):

@@ -20,11 +20,11 @@ from kgp_neo4j.llm.reply_text import (
     CHAT_TOKENS,
     CONNECT_SECONDS,
     RETRY,
-    ReplyStream,
     context_from,
     estimate_tokens,
     explain,
     refused_option,
+    settled,
     without_reasoning,
 )
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
@@ -122,7 +122,7 @@ class ChatModel:
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
             request = self._request_options(self._room(length, wanted), options)
-            received = _Received(ReplyStream(options.get("on_text")), "stream" not in request)
+            received = _Received(options.get("on_text"), "stream" not in request)
             try:
                 self._receive(received, messages, request)
             except openai.OpenAIError as error:
@@ -214,17 +214,18 @@ class ChatModel:
 
 
 class _Received:
-    """A reply as it is received, passed on to `stream`.
+    """A reply as it is received, passed on without reasoning, each part once, if to anybody.
 
     `finish` is the server's reason for the end, None until then; `begun` is False until the first
     valid piece. A `whole` reply without a choice is an empty one.
     """
 
-    def __init__(self, stream: ReplyStream, whole: bool) -> None:
+    def __init__(self, on_text: Callable[[str], None] | None, whole: bool) -> None:
         self.text = ""
         self.finish: str | None = None
         self.begun = False
-        self._stream = stream
+        self._on_text = on_text
+        self._sent = ""
         self._whole = whole
         self._declined = False
         self._usage: Any = None
@@ -254,15 +255,22 @@ class _Received:
         if not isinstance(content, str):  # in parts, some of them reasoning
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
-        if content:
-            self._stream.show(self.text)
+        if content and self._on_text:
+            self.show(settled(self.text))
+
+    def show(self, text: str) -> None:
+        """Pass on what is new in the text so far."""
+        if self._on_text and text.startswith(self._sent) and text != self._sent:
+            new, self._sent = text[len(self._sent) :], text
+            self._on_text(new)
 
     def reply(self) -> Reply:
         """Pass on the rest of the complete reply, and return it; empty where it was refused."""
-        self._stream.show(self.text, done=True)
+        text = without_reasoning(self.text)
+        self.show(text)
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
         # The text of a reply that was cut off is kept.
-        text = "" if finish == "refused" else without_reasoning(self.text)
+        text = "" if finish == "refused" else text
         if not text and finish == "stop":
             finish = "empty"
         read = _tokens(getattr(self._usage, "prompt_tokens", 0))

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -72,26 +72,11 @@ def estimate_tokens(text: str) -> int:
     return words + len(_SIGN.findall(text)) + len(others) + wide + 2 * rare
 
 
-class ReplyStream:
-    """Passes a reply on while it is written, without reasoning, each part once, if to anybody."""
-
-    def __init__(self, on_text: Callable[[str], None] | None) -> None:
-        self._on_text = on_text
-        self._sent = ""
-
-    def show(self, raw: str, *, done: bool = False) -> None:
-        """Pass on the new part of a reply; `raw` is the whole reply so far."""
-        if self._on_text is None:
-            return
-        text = without_reasoning(raw, done=done)
-        if not done:
-            text = _PARTIAL_MARK.sub("", text).rstrip()
-            # Reasoning may begin here.
-            if text.startswith("<|") or any(mark.startswith(text[:99].lower()) for mark in _ENDS):
-                return
-        if text.startswith(self._sent) and text != self._sent:
-            new, self._sent = text[len(self._sent) :], text
-            self._on_text(new)
+def settled(raw: str) -> str:
+    """Return what can be shown of a reply that is still written, "" while reasoning may begin."""
+    text = _PARTIAL_MARK.sub("", without_reasoning(raw, done=False)).rstrip()
+    begins = text.startswith("<|") or any(mark.startswith(text[:99].lower()) for mark in _ENDS)
+    return "" if begins else text
 
 
 #: Seconds to wait for a connection.

@@ -27,10 +27,10 @@ from kgp_neo4j.llm.call import (
     reply_with_passages,
     writer,
 )
-from kgp_neo4j.llm.chat import ChatModel, reply_cache
+from kgp_neo4j.llm.chat import ChatModel, _Received, reply_cache
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.llm.gguf import GgufModel
-from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import estimate_tokens, settled, without_reasoning
 from kgp_neo4j.mindmap.answer.map_prompt import FORM
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language
@@ -179,10 +179,10 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
 def test_reasoning_goes_and_what_speaks_of_it_stays(said: str, text: str) -> None:
     assert without_reasoning(said) == text == without_reasoning(text)
     shown: list[str] = []
-    written = ReplyStream(shown.append)
+    written = _Received(shown.append, whole=False)
     for end in range(1, len(said)):
-        written.show(said[:end])
-    written.show(said, done=True)
+        written.show(settled(said[:end]))
+    written.show(without_reasoning(said))
     # Where the prompt begins it, a stream shows it before its end is known.
     assert "".join(shown) == text or said.startswith("Six?")
 

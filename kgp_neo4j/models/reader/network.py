@@ -170,22 +170,24 @@ def _joined(words: Sequence[int | None]) -> list[bool]:
     return [at > 0 and words[at - 1] == word for at, word in enumerate(words)]
 
 
-class Network:
-    """A reader's network, or that of its judge, in the light engine, and its tokenizer."""
+class Network(CompiledNetwork):
+    """A reader's network, or that of its judge: the default encoder with trained weights."""
 
-    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self._network = network
+    def __init__(self, weights: Path) -> None:
+        change = partial(_with_weights, heads=HEADS[weights.name])
+        file, words = encoder_files(DEFAULT_ENCODER, weights.stem, weights.read_bytes(), change)
+        super().__init__(file, streams=_STREAMS)
+        self.tokenizer = read_tokenizer(words)
 
     def read(self, windows: Sequence[Window]) -> list["Logits"]:
         """Return the network's logits for each window."""
         # One by one: two windows side by side take as long as one batch of two, padded alike.
-        return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
+        return self.run([_feed(window.ids, window.types) for window in windows], _taken)
 
     def judge(self, inputs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[float]:
         """Return the log odds that each answer is right; an input is its tokens and their types."""
         feeds = [_feed(ids, types) for ids, types in inputs]
-        return self._network.run(feeds, lambda _, outputs: float(outputs[0][0, 0]))
+        return self.run(feeds, lambda _, outputs: float(outputs[0][0, 0]))
 
 
 class Logits(NamedTuple):
@@ -215,14 +217,14 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] != DEFAULT_ENCODER:
             raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
-        return _upon_default(folder / WEIGHTS_FILE), card
+        return Network(folder / WEIGHTS_FILE), card
 
 
 def read_judge(folder: Path) -> Network | None:
     """Read the network beside a reader that judges its answers; None where there is none."""
     file = folder / VERIFIER_FILE
     with reading("verifier", file):
-        return _upon_default(file) if file.is_file() else None
+        return Network(file) if file.is_file() else None
 
 
 @contextmanager
@@ -236,12 +238,6 @@ def reading(kind: str, where: Path) -> Iterator[None]:
         problem = f"the {kind} cannot be read ({first_line(error)})"
         hint = "Give a folder that `kgp-neo4j train reader` made."
         raise ModelError(problem, where=str(where), hint=hint) from error
-
-
-def _upon_default(weights: Path) -> Network:
-    change = partial(_with_weights, heads=HEADS[weights.name])
-    file, words = encoder_files(DEFAULT_ENCODER, weights.stem, weights.read_bytes(), change)
-    return Network(CompiledNetwork(file, streams=_STREAMS), read_tokenizer(words))
 
 
 def _with_weights(model: Any, data: bytes, *, heads: Sequence[str]) -> Any:
