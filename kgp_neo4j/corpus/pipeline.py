@@ -36,7 +36,6 @@ from kgp_neo4j.llm.call import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.text.safe import cut
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
     AgentName,
     Answer,
@@ -54,7 +53,7 @@ from kgp_neo4j.types.corpus import (
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, check_choice
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 OnText = Callable[[str], None]

@@ -17,9 +17,9 @@ import platformdirs
 
 from kgp_neo4j.environment.files import expanded, read_toml
 from kgp_neo4j.environment.folders import Folders, checked_url, shown_url
-from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.settings import setting
 
 _MOST = 10**9
 _SWITCH = {"on": True, "off": False, "true": True, "false": False}

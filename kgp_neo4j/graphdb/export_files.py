@@ -30,8 +30,8 @@ import numpy as np
 from kgp_neo4j.environment.disk import replacing
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
+from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
-from kgp_neo4j.types.transfer import Transfer
 
 #: Raised with every change of the format or of the graph's layout.
 FORMAT = 2

@@ -25,12 +25,11 @@ from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
-from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphSummary, LinkedEntity
-from kgp_neo4j.types.settings import ExplorationSettings
+from kgp_neo4j.types.settings import ExplorationSettings, wrong_fields
 
 __all__ = ["make_server"]
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 
 from kgp_neo4j.types import errors
-from kgp_neo4j.types.checks import wrong_fields
+from kgp_neo4j.types.settings import wrong_fields
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
 #: What OpenAI calls an error of some status.
