@@ -22,8 +22,7 @@ from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-#: Bytes of a line or of a JSON value, and of a file in UTF-16 or of one JSON object, which is read
-#: whole. A file of 3 MB can unpack to 3 GB.
+#: Bytes of a line or JSON value, and of a file that is read whole: 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 #: Why a link is passed over.
 _OUTWARD = "a link out of the folder (--follow-links follows it)"

@@ -27,8 +27,7 @@ _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 class TorchTransformer:
     """A SentenceTransformer that turns texts into vectors, on a GPU where there is one.
 
-    Runs in bfloat16 on a GPU and on a CPU with AMX; in float32 elsewhere, though with products in
-    bfloat16 on a CPU where they are faster.
+    In bfloat16 on a GPU and a CPU with AMX; else in float32, with products in bfloat16 if faster.
     """
 
     #: Its vectors are not kept: there may be other weights under its name tomorrow.

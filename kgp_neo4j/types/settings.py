@@ -120,9 +120,8 @@ def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettin
 class AgentSettings(Checked):
     """The parts of an agent, beyond its name.
 
-    `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
-    name of a server's model (`chat`). Above `temperature` 0, and with `random`, `seed` makes runs
-    repeatable.
+    `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or a
+    server's model (`chat`). Above `temperature` 0, and with `random`, `seed` makes runs repeatable.
     """
 
     model: str | None = setting(
@@ -208,8 +207,7 @@ class ExplorationSettings(Checked):
     """Limits of exploration.
 
     `hops` is the greatest length of a segment between two entities; `expand` neighbours are
-    explored further; at most `fan` relationships of one entity are read. The search for paths ends
-    after `seconds`.
+    explored further, at most `fan` relationships of each read. `seconds` end the search for paths.
     """
 
     hops: int = setting(5, "Steps of a path between two entities at most.", bounds=(1, 10))

@@ -27,8 +27,7 @@ _OWN_SCRIPT = b'<script src="kgp/style.js"></script>'
 def prepare_browser(cache: Path, installed: Installation) -> Path:
     """Return the jar of Browser with our style and guide.
 
-    It is made once for each Browser jar and each version of our files, in the cache. Raises
-    ServerError where it cannot be written.
+    The cache has one for each Browser jar and version of our files. Raises ServerError.
     """
     style, guide = _text("style.grass"), _text("guide.html")
     ours = {"style.grass": style, "guide.html": guide, "style.js": _style_script(style)}

@@ -26,8 +26,7 @@ from kgp_neo4j.types.errors import ConfigurationError, ServerError
 _Echo = Callable[[str], object]
 #: Signed jars whose classes the server loads. The JVM checks the signature of each such class, and
 #: archives none (archive.py): as the jars were compared with their SHA-256 before, copies without
-#: their signatures serve. Bouncy Castle's are signed too, but some Javas require the signature, and
-#: none of their classes are loaded.
+#: their signatures serve. Some Javas require those of Bouncy Castle, whose classes are not loaded.
 _SIGNED = "eclipse-collections-"
 _SIGNATURE = re.compile(r"META-INF/[^/]+\.(SF|RSA|DSA|EC)")
 

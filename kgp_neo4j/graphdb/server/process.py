@@ -93,8 +93,7 @@ def launch(words: list[str], folder: Path, log: Path) -> int:
 def is_ours(home: Path, state: State) -> bool:
     """Return whether the process of the state file runs and is this home's server.
 
-    The system may have given its id to another process, so the argument file on the command line,
-    which is in the home, is compared too.
+    The system may have given its id to another process, so the command line must name our file.
     """
     with contextlib.suppress(psutil.Error):
         return f"@{home / 'run' / 'server.args'}" in psutil.Process(state.pid).cmdline()

@@ -141,9 +141,8 @@ def configure(
 ) -> Path:
     """Write the server's files below `home`; return the one that `java @file` starts it with.
 
-    `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
-    class path. With `allow_files`, queries may read and write files of the home's folder `import`,
-    and fetch from addresses.
+    `ports` are Bolt's and HTTP's; `options` are the JVM's further ones, with the class path. With
+    `allow_files`, queries may use files of the home's folder `import`, and fetch from addresses.
     """
     own = files("kgp_neo4j.graphdb.server")
     template = own.joinpath("neo4j.conf").read_text("utf-8")
