@@ -24,9 +24,8 @@ import psutil
 
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
-from kgp_neo4j.environment.job import check_job, whole_number
+from kgp_neo4j.environment.job import Progress, bar, check_job, whole_number
 from kgp_neo4j.environment.kinds import PICTURES, extension
-from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.environment.worker import (
     Begun,
     Call,

@@ -17,8 +17,8 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension, unread_reason
-from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 

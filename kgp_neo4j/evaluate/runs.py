@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from kgp_neo4j.corpus.pipeline import Retriever
 from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.environment.files import read_values
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError

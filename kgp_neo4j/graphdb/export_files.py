@@ -28,7 +28,7 @@ import msgspec
 import numpy as np
 
 from kgp_neo4j.environment.disk import replacing
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError

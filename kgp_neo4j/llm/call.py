@@ -16,8 +16,7 @@ from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
 from kgp_neo4j.environment.folders import checked_url, read_key
-from kgp_neo4j.llm.chat import ChatModel
-from kgp_neo4j.llm.gguf import GgufModel
+from kgp_neo4j.llm.chat import ChatModel, GgufModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
 from kgp_neo4j.types.language import LanguageModel, Reply, ReplyOptions, Usage, Write

@@ -14,7 +14,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.traverse.agents.generating import alpaca_prompt, fitted, titled_line
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.llm.generators import input_limit, load_checkpoint
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
 from kgp_neo4j.train.fitting import Fitting, padded

@@ -27,9 +27,8 @@ from kgp_neo4j.llm.call import (
     reply_with_passages,
     writer,
 )
-from kgp_neo4j.llm.chat import ChatModel, _Received, reply_cache
+from kgp_neo4j.llm.chat import ChatModel, GgufModel, _Received, reply_cache
 from kgp_neo4j.llm.generators import load_generator
-from kgp_neo4j.llm.gguf import GgufModel
 from kgp_neo4j.llm.reply_text import estimate_tokens, settled, without_reasoning
 from kgp_neo4j.mindmap.answer.map_prompt import FORM
 from kgp_neo4j.models.encoder import Encoder

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import timed
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
-from kgp_neo4j.environment.job import ahead, in_context
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_encoder
 from kgp_neo4j.models.mdr import MdrEncoder, load_mdr

@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, shown, size_on_disk, stem
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument

@@ -18,7 +18,7 @@ from kgp_neo4j.environment.disk import (
     require_free,
     write_private,
 )
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.plugin import plugin_jar
 from kgp_neo4j.graphdb.server.lines import DEFAULT, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
