@@ -1,12 +1,11 @@
 """Writes files and folders whole or not at all, with clear errors for a full disk; locks them."""
 
-import contextlib
 import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -63,7 +62,7 @@ def replacing(path: Path, *, private: bool = True) -> Iterator[IO[bytes]]:
                 temporary.chmod(0o644)
             temporary.replace(path)
         finally:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 temporary.unlink()
 
 

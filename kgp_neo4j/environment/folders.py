@@ -20,16 +20,15 @@ _APP = "kgp-neo4j"
 class Connection:
     """How to reach a database; the password is never in a `repr`, a log or an error.
 
-    Raises ConfigurationError for an address that cannot be used.
+    `browser` is the address of Neo4j Browser (`http://host:port`), if known; `embedded` the server
+    that kgp-neo4j starts itself. Raises ConfigurationError for an address that cannot be used.
     """
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
-    #: Address of Neo4j Browser (`http://host:port`), if known.
     browser: str | None = None
-    #: True for the server that kgp-neo4j starts and stops itself.
     embedded: bool = False
 
     def __post_init__(self) -> None:

@@ -1,13 +1,12 @@
 """Runs the statements of `cypher/` in Neo4j; the only module that uses the driver."""
 
-import contextlib
 import logging
 import random
 import re
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
@@ -55,7 +54,7 @@ for _name in ("neo4j", "neo4j.notifications"):
         logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class Database(contextlib.AbstractContextManager["Database"]):
+class Database(AbstractContextManager["Database"]):
     """A connection to one database of a server; close it, or use it with `with`.
 
     With `read_only` it raises DatabaseError for every statement that writes.
@@ -110,7 +109,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
         uri = urlsplit(self.connection.uri)
         kind, _, tls = uri.scheme.partition("+")
         there = f"the server at {uri.netloc}"
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             socket.create_connection((uri.hostname, uri.port or 7687), timeout=3).close()
             for other in (tls, *(each for each in _TLS if each != tls)):
                 way = f"+{other}://{uri.netloc}" if other else f"://{uri.netloc}"
@@ -180,7 +179,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
 
     def end(self, job: Job) -> None:
         """End the statements that run for a job; a server that is out of reach has none."""
-        with contextlib.suppress(DatabaseError):
+        with suppress(DatabaseError):
             self.read("inspect/end_job", job=job.id)
 
     def capabilities(self) -> Capabilities:

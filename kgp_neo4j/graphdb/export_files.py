@@ -109,30 +109,27 @@ class Manifest(msgspec.Struct):
 class Kind:
     """What an export has, a corpus or a knowledge graph, and how such a one is imported.
 
-    `properties` has the names of all properties by their type: "text", "whole", "number", "truth",
-    "time", "vector", "list of text" or "list of whole".
+    `label` is that of the node that stands for it; `properties` has the names of all properties by
+    their type: "text", "whole", "number", "truth", "time", "vector", "list of text" or "list of
+    whole". Without `relationship_types` they are those that have the graph's name.
+    `choose_labels` tells which of a node's labels its line has; `discard` deletes what an import
+    that was cut off has left under a name. The checks get the properties of the corpus or graph
+    itself, then what they check; `place_node` returns the labels to write. `make_indexes` makes
+    those that the content needs, before it is visible.
     """
 
     name: Literal["corpus", "graph"]
-    #: The label of the node that stands for the corpus or graph.
     label: str
     properties: dict[str, str]
-    #: Which of a node's labels its line has.
     choose_labels: Callable[[Sequence[str]], list[str]]
     check_name: Callable[[str], str]
     delete: Callable[[Database, str], object]
-    #: Deletes what an import that was cut off has left under a name.
     discard: Callable[[Database, str], object]
-    #: Checks a node by its labels and properties, and returns the labels to write.
     place_node: Callable[[Row, list[str], Row], list[str]]
-    #: Checks a relationship by its type and properties.
     check_relationship: Callable[[Row, str, Row], None]
-    #: Checks the properties of the corpus or graph itself.
     check_root: Callable[[Row], None]
-    #: Makes the indexes that the content needs, before it is visible.
     make_indexes: Callable[[Database, Row], object]
     error: type[KgpError]
-    #: The types of relationships; where there are none, those that have the graph's name.
     relationship_types: tuple[str, ...] = ()
 
     @cached_property
@@ -312,10 +309,9 @@ def read_manifest(path: Path) -> Manifest:
         raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
     with _intact(lambda: str(path)):
         with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-            if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
+            if sorted(archive.namelist()) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
                 raise InputError("other members than an export has")
-            for info in infos:
+            for info in archive.infolist():
                 if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
                     raise InputError(f"{info.filename} unpacks without end")
             told = msgspec.json.decode(archive.read(_MANIFEST), type=dict[str, Any])
@@ -416,9 +412,7 @@ def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Tr
 
 def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterator[Any]:
     """Yield the checked record of each line; raises InputError for another count or sum."""
-    is_node = member == _NODES
-    type_: type[Node] | type[Relationship] = Node if is_node else Relationship
-    decode = msgspec.json.Decoder(type_).decode
+    decode = msgspec.json.Decoder({_NODES: Node, _RELATIONSHIPS: Relationship}[member]).decode
     digest, count = hashlib.sha256(), 0
     with (
         _intact(lambda: f"{path}: {member}:{count}"),
@@ -433,9 +427,7 @@ def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterato
             record = decode(line)
             kind.admit(record, manifest)
             yield record
-        if _Part(count, digest.hexdigest()) != (
-            manifest.nodes if is_node else manifest.relationships
-        ):
+        if _Part(count, digest.hexdigest()) != getattr(manifest, member.removesuffix(".jsonl")):
             raise InputError("its SHA-256 is another")
 
 

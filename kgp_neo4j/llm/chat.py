@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -131,11 +131,23 @@ class ChatModel:
             request = self._request_options(self._room(length, wanted), options)
             received = _Received(options.get("on_text"), "stream" not in request)
             try:
-                self._receive(received, messages, request)
-            except openai.OpenAIError as error:
-                # `_learn` raises without the chain: the original error has the key in its request.
-                self._learn(error, request, length, wanted)
-                continue
+                answer: Any = self._client.chat.completions.create(
+                    model=self.name, messages=messages, **request
+                )
+                with answer if "stream" in request else nullcontext([answer]) as pieces:
+                    received.take(pieces)
+            except ModelError:
+                raise
+            except Exception as error:  # not all are the package's own
+                # After the end of a reply an error does not matter, nor does a whole reply to a
+                # request for a stream, which cannot be read as one.
+                if received.finish is None and isinstance(error, openai.OpenAIError):
+                    # It raises without the chain: the original error has the key in its request.
+                    self._learn(error, request, length, wanted)
+                    continue
+                unreadable = "stream" in request and isinstance(error, ValueError)
+                if received.finish is None and (received.begun or not unreadable):
+                    raise self._explain(error, begun=received.begun) from None
             if received.finish is not None:
                 reply = received.reply()
                 return replace(reply, prompt_tokens=reply.prompt_tokens or length)
@@ -185,36 +197,6 @@ class ChatModel:
             raise self._explain(error) from None
         self._refused.add(name)
 
-    def _receive(
-        self, received: _Received, messages: list[dict[str, str]], options: dict[str, Any]
-    ) -> None:
-        """Send a request and add the pieces of its reply to `received`.
-
-        An error after the end of a reply does not matter, nor does a whole reply to a request for a
-        stream, which cannot be read as one.
-        """
-        import openai
-
-        try:
-            answer: Any = self._client.chat.completions.create(
-                model=self.name, messages=messages, **options
-            )
-            with answer if "stream" in options else nullcontext([answer]) as pieces:
-                for piece in pieces:
-                    received.add(piece)
-                    if len(received.text) > _MOST_CHARACTERS:
-                        received.finish = "length"
-                        break
-        except ModelError:
-            raise
-        except Exception as error:
-            # Errors that are not the package's own come while it writes a request or reads pieces.
-            if received.finish is None and isinstance(error, openai.OpenAIError):
-                raise
-            unreadable = "stream" in options and isinstance(error, ValueError)
-            if received.finish is None and (received.begun or not unreadable):
-                raise self._explain(error, begun=received.begun) from None
-
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
         problem, hint = explain(error, self.name, self._key, self._settings.timeout, begun=begun)
         return ModelError(f"the chat server {problem}", where=self._url, hint=hint)
@@ -237,8 +219,15 @@ class _Received:
         self._declined = False
         self._usage: Any = None
 
-    def add(self, piece: Any) -> None:
-        """Add a piece of a stream, or a whole reply."""
+    def take(self, pieces: Iterable[Any]) -> None:
+        """Add the pieces of a stream, or a whole reply, up to the limit of its text."""
+        for piece in pieces:
+            self._add(piece)
+            if len(self.text) > _MOST_CHARACTERS:
+                self.finish = "length"
+                break
+
+    def _add(self, piece: Any) -> None:
         import openai
 
         # Some servers send an error with the status 200; the package checks this in streams only.

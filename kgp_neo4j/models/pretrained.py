@@ -29,16 +29,14 @@ QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 _FORM = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pretrained:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pretrained(Artifact):
     """A published encoder as ONNX in a Maven artifact of the project langchain4j (Apache-2.0).
 
     `files` is the beginning of its files' names in the jar, `longest` its limit in tokens.
     """
 
-    coordinate: str
-    size: int
-    sha256: str
+    role: str = "model"
     files: str
     longest: int
     pooling: Pooling
@@ -108,11 +106,10 @@ def encoder_files(
     with locked(folder / "lock", "", lambda _: None):
         if all(file.is_file() for file in wanted):
             return target, words
-        artifact = Artifact(own.coordinate, role="model", size=own.size, sha256=own.sha256)
-        jar = cache / "maven" / artifact.path
+        jar = cache / "maven" / own.path
         if not jar.is_file() or sha256_of(jar) != own.sha256:
             jar.unlink(missing_ok=True)
-            fetch([artifact], cache / "maven", "the encoder", lambda _: None)
+            fetch([own], cache / "maven", "the encoder", lambda _: None)
         try:
             with zipfile.ZipFile(jar) as archive:
                 model = openvino.Core().read_model(archive.read(f"{own.files}.onnx"))

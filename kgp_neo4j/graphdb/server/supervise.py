@@ -35,6 +35,7 @@ from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
 _Echo = Callable[[str], object]
+Stopped = Literal["stopped", "killed", "not running"]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
 _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
@@ -190,9 +191,7 @@ def _wait(home: Path, state: process.State) -> None:
         time.sleep(0.1)
 
 
-def stop(
-    folders: Folders, *, echo: _Echo = lambda _: None
-) -> Literal["stopped", "killed", "not running"]:
+def stop(folders: Folders, *, echo: _Echo = lambda _: None) -> Stopped:
     """Stop the embedded database; kill it when it has not ended after a minute."""
     home = folders.home
     if not (home / "run").is_dir():
@@ -201,7 +200,7 @@ def stop(
         return stop_locked(home)
 
 
-def stop_locked(home: Path) -> Literal["stopped", "killed", "not running"]:
+def stop_locked(home: Path) -> Stopped:
     """Stop the server of a home whose lock is held."""
     state = process.running(home)
     if state is None:

@@ -292,8 +292,6 @@ def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
     """
     places = window.places
     inside = np.array([place is not None for place in places], dtype=bool)
-    if not inside.any():
-        return []
     joined = np.array(window.joined, dtype=bool)
     # The title or text that each token belongs to; a span may not leave it.
     changes = [
