@@ -167,7 +167,15 @@ class _Drawn(Progress):
     def __enter__(self) -> Self:
         with self._lock:
             if _Drawn._display is None:
-                _Drawn._display = _display()
+                from rich.console import Console
+                from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+                from rich.progress import Progress as Display
+
+                count = TextColumn("{task.completed:{task.fields[form]}}{task.fields[rest]}")
+                title = TextColumn("{task.description}")
+                columns = (title, BarColumn(), count, TimeRemainingColumn())
+                console = Console(stderr=True)
+                _Drawn._display = Display(*columns, console=console, transient=True)
                 _Drawn._display.start()
             self._task = self._display.add_task(self._title, total=self._total, **self._fields)
         return self
@@ -181,17 +189,6 @@ class _Drawn(Progress):
             if not self._display.tasks:
                 self._display.stop()
                 _Drawn._display = None
-
-
-def _display() -> Any:
-    """Return a display of rich's: title, bar, what is done, and the time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Display
-
-    count = TextColumn("{task.completed:{task.fields[form]}}{task.fields[rest]}")
-    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
-    return Display(*columns, console=Console(stderr=True), transient=True)
 
 
 def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) -> Progress:

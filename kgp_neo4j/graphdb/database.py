@@ -140,8 +140,8 @@ class Database(AbstractContextManager["Database"]):
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        (record_,) = self._read(query, values)
-        return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
+        rows = self._read(query, values)[0]["rows"]
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
         """Yield the rows of a statement that returns those `after` a key, in its order, in pages.

@@ -82,13 +82,6 @@ class Parameter:
     range: str | None = None
     description: str | None = None
 
-    @property
-    def value(self) -> Any:
-        """The default as a Python value."""
-        # All are JSON but for their quotes. Python 3.11's `ast` fails at times in one of several
-        # threads (CPython's issue 106905).
-        return json.loads((self.default or "null").replace("'", '"'))
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -145,7 +138,10 @@ class Statement:
             bound["configuration"] = {**(bound.get("configuration") or {}), **options}
         for parameter in self.inputs:
             if parameter.default is not None:
-                bound.setdefault(parameter.name, parameter.value)
+                # JSON but for its quotes. Python 3.11's `ast` fails at times in one of several
+                # threads (CPython's issue 106905).
+                value = json.loads(parameter.default.replace("'", '"'))
+                bound.setdefault(parameter.name, value)
         names = {parameter.name for parameter in self.inputs}
         for problem, different in (
             ("no parameter named", bound.keys() - names),

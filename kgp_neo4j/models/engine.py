@@ -66,16 +66,11 @@ def precision() -> str:
     """
     if "BF16" not in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         return "f32"
+    has_amx = True  # where the system does not tell
+    with suppress(OSError):
+        has_amx = "amx_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     name = _core().get_property("CPU", "FULL_DEVICE_NAME")
-    return "f32" if "Intel" in name and not _has_amx() else "bf16"
-
-
-def _has_amx() -> bool:
-    """Return whether AMX multiplies bfloat16 here; true where the system does not tell."""
-    try:
-        return "amx_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return True
+    return "f32" if "Intel" in name and not has_amx else "bf16"
 
 
 def describe_engine() -> dict[str, str | int]:
