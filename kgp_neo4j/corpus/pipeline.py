@@ -28,8 +28,8 @@ from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
-from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.llm.call import MeteredModel, find_model, writer

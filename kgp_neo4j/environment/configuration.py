@@ -1,4 +1,4 @@
-"""Reads the settings of language models and of asking from the environment and a file.
+"""Reads the settings of language models and of asking from environment and file; checks questions.
 
 A setting is declared once, as a field of `LanguageSettings` (section `llm`) or `AskSettings`
 (section `ask`): its default, variable, help, and what its value may be.
@@ -17,12 +17,17 @@ import platformdirs
 
 from kgp_neo4j.environment.files import expanded, read_toml
 from kgp_neo4j.environment.folders import Folders, checked_url, shown_url
+from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import setting
 
 _MOST = 10**9
 _SWITCH = {"on": True, "off": False, "true": True, "false": False}
+#: Most characters of a question; those of a dialogue count together.
+LONGEST_QUESTION = 10_000
+#: Characters of one that are read for names, parts, pages and tables; a longer one is pasted text.
+LONGEST_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,3 +260,12 @@ def setting_lines() -> list[SettingValue]:
     if key_file.value and lines["llm.key"].value is None:
         lines["llm.key"] = replace(key_file, name="llm.key", value=f"in {key_file.value}")
     return list(lines.values())
+
+
+def check_question(question: str) -> None:
+    """Raise ConfigurationError for a question that is too long or not Unicode text."""
+    if len(question) > LONGEST_QUESTION:
+        hint = f"Ask with {LONGEST_QUESTION:,} at most, and load longer texts as documents."
+        raise ConfigurationError(f"the question has {len(question):,} characters", hint=hint)
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")

@@ -298,11 +298,9 @@ _SEPARATOR = re.compile(r"[ \t\r\n]*+,?+[ \t\r\n]*+")
 
 def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     """Yield the values of a `.json` file, or of the lines of one of another kind."""
-    return _records(file, shown(path)) if extension(path) == ".json" else _lines(file, path)
-
-
-def _lines(file: IO[bytes], path: Path) -> Iterator[Value]:
-    """Yield the value of each line."""
+    if extension(path) == ".json":
+        yield from _records(file, shown(path))
+        return
     for text, where in text_lines(file, path):
         try:
             if isinstance(text, InputError):

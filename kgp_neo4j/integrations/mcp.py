@@ -15,8 +15,8 @@ from typing import Annotated, Any
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
+from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph

@@ -1,13 +1,14 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
     PRETRAINED,
     QUICK_ENCODER,
+    Weights,
     eight_bit_files,
     encoder_files,
 )
@@ -42,7 +44,8 @@ _cache: dict[tuple[str, str], Vectors] = {}
 _SAME, _QUICKER = 0.995, 1.2
 #: Most bytes of the file of passages' vectors: half a million of 384 dimensions.
 _LARGEST = 1 << 30
-FILE = Path(__file__).with_name("quick_encoder") / "model.safetensors"
+#: A question and the passages so far, as title and text, in the order of the path.
+Query = tuple[str, Passages]
 #: Texts of similar length that are computed at once: their pieces' vectors fit into the cache.
 _BATCH = 64
 #: Word pieces of a text that are read, as many as the full encoder reads.
@@ -51,6 +54,12 @@ LONGEST = 254
 _MOST_LETTERS = 5_000_000
 #: Words that are cut at once, and what stands between them, a piece of its own.
 _AT_ONCE, _BETWEEN = 200, "[SEP]"
+_ADAPTER = Path(__file__).with_name("mdr_adapter")
+#: Tokens at most of a question, a passage, and a query with passages (MDR's settings).
+_QUESTION, _PASSAGE, _QUERY = 70, 300, 350
+#: Special tokens that the model adds to a text.
+_ENDS = 2
+_SEPARATOR = " [SEP] "
 
 
 class StaticNetwork:
@@ -62,8 +71,10 @@ class StaticNetwork:
     of word pieces, weighed by rarity, here also by position, and with a hidden layer above.
     """
 
-    def __init__(self, tokenizer: Tokenizer, file: Path = FILE) -> None:
-        arrays = load(file.read_bytes())
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        arrays = load(
+            Path(__file__).with_name("quick_encoder").joinpath("model.safetensors").read_bytes()
+        )
         #: Whole numbers from -127 to 127; their scale, each piece's own, is a part of its weight.
         self._pieces = arrays["pieces"].astype(np.float32) * arrays["scale"][:, None]
         self._weight = np.exp(arrays["weight"])
@@ -290,3 +301,62 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
         hint = "Delete the file: it is made again."
         raise EncoderError(problem, where=str(network), hint=hint) from error
+
+
+class MdrEncoder(Encoder):
+    """An encoder of passages and of queries (a question with the passages before) in one space.
+
+    From a question and the passages so far it leads to the passage that comes next: multi-hop dense
+    retrieval (Xiong et al., ICLR 2021), from which KGP makes its KNN-MDR graph and one of its
+    agents (section 3 and Table 2). It is a LoRA adapter of the default encoder; its card and
+    docs/mdr.md tell how it was trained.
+    """
+
+    def encode_passages(self, passages: Passages, *, done: Done | None = None) -> Vectors:
+        """Return unit vectors of passages, cut to the length of MDR's."""
+        return self.encode(self._cut([passage_text(*p) for p in passages], _PASSAGE), done=done)
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """Return unit vectors, (queries, dimension); the passages nearest to one come next."""
+        return self.encode([self.query_text(*query) for query in queries])
+
+    def query_text(self, question: str, before: Passages) -> str:
+        """Return the text of a query as the encoder reads it.
+
+        The question comes first, cut to its length; the passages share the rest of the query
+        evenly, so that earlier ones never push the last one out.
+        """
+        # Each passage has a separator.
+        room = _QUERY - _QUESTION - _ENDS - len(before)
+        share = max(room // max(len(before), 1), 1)
+        texts = self._cut([passage_text(*p) for p in before], share)
+        return _SEPARATOR.join([*self._cut([question], _QUESTION), *texts])
+
+    def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
+        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
+        return [text[:end] for text, end in zip(texts, ends, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def load_mdr() -> MdrEncoder:
+    """Load the bundled MDR encoder, which runs in the light engine."""
+    data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
+    files = encoder_files(DEFAULT_ENCODER, "mdr", data, _adapted)
+    encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
+    encoder.fingerprint = hashlib.sha256(data).hexdigest()[:12]
+    return encoder
+
+
+def _adapted(model: Any, data: bytes) -> Any:
+    arrays = load(data)
+    layers = Weights(model)
+    settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))
+    scale = np.float32(settings["lora_alpha"] / settings["r"])
+    for name, first in arrays.items():
+        path, is_first, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
+        if is_first and path.startswith("layer."):
+            second = arrays[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
+            whole = second @ first.astype(np.float32) * scale
+            layers.add_to_matrix(f"{path}.weight", whole)
+    return model

@@ -162,24 +162,21 @@ class LightTransformer:
         for one in read:
             one.truncate(max(room, 1))
         ids = [self.tokenizer.post_process(one).ids for one in read]
-        padded = [self._padded(one) for one in ids]
+        padded = [min(-(-len(one) // _STEP) * _STEP, self._longest) for one in ids]
         order = sorted(range(len(ids)), key=lambda at: -padded[at])
         # Few texts are shared out evenly among the parallel streams.
         size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
         # A batch has texts of one padded length: in bfloat16 a vector would change with the others.
         groups = [list(same) for _, same in groupby(order, padded.__getitem__)]
         parts = [each[at : at + size] for each in groups for at in range(0, len(each), size)]
-        feeds = [self._feed([ids[at] for at in part]) for part in parts]
+        feeds = [self._feed([ids[at] for at in part], padded[part[0]]) for part in parts]
         vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
         for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
             vectors[part] = pooled
         return vectors
 
-    def _padded(self, ids: Sequence[int]) -> int:
-        return min(-(-len(ids) // _STEP) * _STEP, self._longest)
-
-    def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
-        size = (len(batch), max(map(self._padded, batch)))
+    def _feed(self, batch: Sequence[Sequence[int]], longest: int) -> Feed:
+        size = (len(batch), longest)
         ids = np.full(size, self._padding, dtype=np.int64)
         mask = np.zeros(size, dtype=np.int64)
         for at, one in enumerate(batch):

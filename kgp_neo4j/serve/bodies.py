@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgp_neo4j.environment.question import LONGEST_QUESTION
+from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
 
 #: Most bytes of a JSON body.

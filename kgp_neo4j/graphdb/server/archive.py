@@ -8,6 +8,7 @@ Where the file cannot be made, starts are only slower.
 
 import contextlib
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.process import launch, running
-from kgp_neo4j.graphdb.server.startup import Java, argument_file, class_path_option
+from kgp_neo4j.graphdb.server.startup import Java, argument_file
 from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
@@ -34,7 +35,7 @@ def archive_options(
     no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
     """
     archive = _archive(cache, installed, java)
-    options = class_path_option([*installed.class_path, browser])
+    options = ["-cp", os.pathsep.join(map(str, (*installed.class_path, browser)))]
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
         return [*options, f"-XX:SharedArchiveFile={archive}"]
@@ -55,7 +56,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
         f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
         "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
         "-Xmx512m",
-        *class_path_option(installed.class_path),
+        *("-cp", os.pathsep.join(map(str, installed.class_path))),
     ]
     maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail

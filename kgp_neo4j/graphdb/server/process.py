@@ -128,10 +128,9 @@ def end(home: Path, state: State, seconds: float = 60.0) -> bool:
 
 def choose_ports(home: Path) -> tuple[int, int]:
     """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
-    candidates = [_USUAL]
-    if state := read_state(home):
-        candidates.insert(0, (state.bolt, state.http))
-    for ports in candidates:
+    state = read_state(home)
+    last = [(state.bolt, state.http)] if state else []
+    for ports in (*last, _USUAL):
         if all(map(_is_free, ports)):
             return ports
     with socket.socket() as one, socket.socket() as two:

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -114,11 +113,6 @@ def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memo
             )
     page_cache = max(size * 3 // 8, min(store, size * 5 // 8)) // MEBI
     return Memory(size // MEBI - page_cache, page_cache)
-
-
-def class_path_option(jars: Sequence[Path]) -> list[str]:
-    """Return `-cp` and the class path."""
-    return ["-cp", os.pathsep.join(map(str, jars))]
 
 
 def argument_file(path: Path, arguments: list[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kgp_neo4j.environment.question import check_question
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.mindmap.answer import compose
