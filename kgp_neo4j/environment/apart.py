@@ -22,20 +22,11 @@ from weakref import WeakSet
 import msgspec
 import psutil
 
+from kgp_neo4j.environment import worker as protocol
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
 from kgp_neo4j.environment.job import Progress, bar, check_job, whole_number
 from kgp_neo4j.environment.kinds import PICTURES, extension
-from kgp_neo4j.environment.worker import (
-    Begun,
-    Call,
-    End,
-    Failure,
-    Item,
-    Step,
-    read_frame,
-    write_frame,
-)
 from kgp_neo4j.types.errors import (
     ConfigurationError,
     CorpusError,
@@ -46,7 +37,7 @@ from kgp_neo4j.types.errors import (
 )
 
 _T = TypeVar("_T")
-_Frame: TypeAlias = Begun | Item | Step | Failure | End
+_Frame: TypeAlias = protocol.Begun | protocol.Item | protocol.Step | protocol.Failure | protocol.End
 _FRAMES = msgspec.msgpack.Decoder(_Frame)
 _KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
 #: Seconds between two looks at a worker, and frames that it may be ahead.
@@ -133,7 +124,7 @@ class _Worker:
             return times.user + times.system, self._used.memory_info().rss
         return 0.0, 0  # it has ended
 
-    def call(self, call: Call) -> Queue[_Frame | None]:
+    def call(self, call: protocol.Call) -> Queue[_Frame | None]:
         """Begin a call; return the queue of its frames, with None once there will be no more."""
         frames = self._frames = Queue[_Frame | None](_AHEAD)
         self.is_busy = True
@@ -141,11 +132,11 @@ class _Worker:
 
         def exchange() -> None:
             try:
-                write_frame(to, call)
+                protocol.write_frame(to, call)
                 while True:
-                    frame = _FRAMES.decode(read_frame(back, call.memory))
+                    frame = _FRAMES.decode(protocol.read_frame(back, call.memory))
                     frames.put(frame)
-                    if isinstance(frame, End):
+                    if isinstance(frame, protocol.End):
                         return
             except (OSError, EOFError, ValueError, msgspec.MsgspecError):
                 frames.put(None)
@@ -214,18 +205,18 @@ class Workers:
         read = msgspec.msgpack.Decoder(kind)
         with self._lent() as worker, ExitStack() as shown:
             bars: dict[str, tuple[Progress, int]] = {"": (progress, 0)}
-            call = Call(name, [*arguments], limits.seconds, limits.memory)
+            call = protocol.Call(name, [*arguments], limits.seconds, limits.memory)
             for frame in _watched(worker, call, limits):
-                if isinstance(frame, Item):
+                if isinstance(frame, protocol.Item):
                     yield read.decode(frame.value)
-                elif isinstance(frame, Step):
+                elif isinstance(frame, protocol.Step):
                     if frame.step not in bars:
                         made = shown.enter_context(bar(frame.step, frame.total, "pages"))
                         bars[frame.step] = made, 0
                     line, done = bars[frame.step]
                     line.update(frame.done - done)
                     bars[frame.step] = line, frame.done
-                elif isinstance(frame, Failure):
+                elif isinstance(frame, protocol.Failure):
                     yield InputError(frame.what, where=frame.where, hint=frame.hint)
 
     def read(
@@ -268,7 +259,7 @@ class Workers:
             self._places.release()
 
 
-def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
+def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_Frame]:
     """Yield the frames of a call; raises InputError beyond its limits, and where a worker dies."""
     first = base = 0.0
     had = 0
@@ -282,7 +273,7 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             if frame is None:
                 raise _ended(worker.kill(), limits)
         now = time.monotonic()
-        if isinstance(frame, Begun):
+        if isinstance(frame, protocol.Begun):
             is_begun, (first, had) = True, worker.used()
             base, began = first, now
             continue
@@ -302,7 +293,7 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             if memory - had > limits.memory:
                 what = f"it takes more than {limits.memory >> 20:,} MB of memory"
                 raise InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
-        if isinstance(frame, End):
+        if isinstance(frame, protocol.End):
             worker.is_busy = False
             if frame.failure:
                 raise _error(frame.failure)
@@ -329,7 +320,7 @@ def _ended(code: int, limits: Limits) -> InputError:
     return InputError(f"the process that read it ended ({name})", hint=hint)
 
 
-def _error(failure: Failure) -> Exception:
+def _error(failure: protocol.Failure) -> Exception:
     if not failure.kind:
         return RuntimeError(failure.what)
     kind = _KINDS.get(failure.kind, KgpError)

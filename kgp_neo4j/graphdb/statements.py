@@ -158,19 +158,16 @@ class Statement:
 def statement(path: str) -> Statement:
     """Return the statement of the file `cypher/<path>.cypher`."""
     made = _headed(path)
-    text = _expanded(path)
-    named = [
-        name for kind, names in _MORE.findall(text) if kind == "check" for name in names.split(", ")
-    ]
-    checks = [_with_options(_included(f"check/{name}"), made.options) for name in named]
     check = ""
-    if checks:
-        check = _included("include/checked").replace("...", "\nUNION ALL\n".join(checks))
-    return replace(made, text=_with_options(text, made.options), check=check)
+    if made.check:
+        texts = [_included(f"check/{name}") for name in made.check.split(", ")]
+        checks = "\nUNION ALL\n".join(_with_options(text, made.options) for text in texts)
+        check = _included("include/checked").replace("...", checks)
+    return replace(made, text=_with_options(_expanded(path), made.options), check=check)
 
 
 def _headed(path: str) -> Statement:
-    """Return the statement of a file by its header, its text as it stands there."""
+    """Return the statement of a file by its header; text and checks as they stand there."""
     where = f"cypher/{path}.cypher"
     text = _read(path)
     header = _HEADER.match(text)
@@ -178,23 +175,23 @@ def _headed(path: str) -> Statement:
         what = "the header is no signature, description and mode of READ, WRITE or SCHEMA"
         hint = "Begin with // name(parameter :: TYPE) :: (column :: TYPE)."
         raise QueryFileError(what, where=where, hint=hint)
-
-    def told(kind: str) -> list[str]:
-        return [said for each, said in _MORE.findall(text) if each == kind]
-
+    told: dict[str, list[str]] = {"check": [], "option": [], "task": [], "example": []}
+    for kind, said in _MORE.findall(text):
+        told[kind].append(said)
     return Statement(
         path=where,
         name=header["name"],
         signature=header["signature"],
         description=" ".join(header["description"].replace("//", "").split()),
         mode=header["mode"],
-        task="".join(told("task")),
-        example="".join(told("example")),
+        task="".join(told["task"]),
+        example="".join(told["example"]),
         # Defaults have no ", " by convention, so that a signature can be split at it.
         inputs=_parameters(header["inputs"].split(", "), where),
         outputs=_parameters(header["outputs"].split(", "), where),
-        options=_parameters(told("option"), where),
+        options=_parameters(told["option"], where),
         text=text,
+        check=", ".join(told["check"]),
     )
 
 

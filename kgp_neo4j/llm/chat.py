@@ -19,17 +19,7 @@ from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.folders import checked_url, read_key
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.environment.kept import KeptValues
-from kgp_neo4j.llm.reply_text import (
-    CHAT_TOKENS,
-    CONNECT_SECONDS,
-    RETRY,
-    context_from,
-    estimate_tokens,
-    explain,
-    refused_option,
-    settled,
-    without_reasoning,
-)
+from kgp_neo4j.llm import reply_text
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import Reply, ReplyOptions
@@ -86,8 +76,8 @@ class ChatModel:
         #: Options that the server has refused.
         self._refused: set[str] = set()
         self._kept = None if settings.cache is None else reply_cache(settings.cache)
-        settled = (settings.temperature, settings.seed, settings.max_tokens)
-        self._asker = (self.identity, name, *settled)
+        drawn = (settings.temperature, settings.seed, settings.max_tokens)
+        self._asker = (self.identity, name, *drawn)
 
     @property
     def identity(self) -> str:
@@ -96,7 +86,7 @@ class ChatModel:
 
     def count(self, text: str) -> int:
         """Return a high estimate of a text's tokens; the server's tokenizer is unknown."""
-        return estimate_tokens(text)
+        return reply_text.estimate_tokens(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, passed to `on_text` while it is written.
@@ -125,7 +115,7 @@ class ChatModel:
 
         messages = [{"role": "system", "content": task}] if task else []
         messages.append({"role": "user", "content": prompt})
-        length = self.count(task) + self.count(prompt) + CHAT_TOKENS
+        length = self.count(task) + self.count(prompt) + reply_text.CHAT_TOKENS
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
         while True:
             request = self._request_options(self._room(length, wanted), options)
@@ -184,7 +174,7 @@ class ChatModel:
 
     def _learn(self, error: Exception, options: dict[str, Any], length: int, wanted: int) -> None:
         """Adapt the context or the options to a refusal; raise ModelError for any other error."""
-        context = context_from(error)
+        context = reply_text.context_from(error)
         if context is not None:
             known = self.context if self._context_known else max(self.context, length + wanted)
             # The server gave no limit, or one that was kept: try with less than before.
@@ -192,13 +182,14 @@ class ChatModel:
             self._context_known = True
             self._room(length, wanted)  # a shorter reply may have room
             return
-        name = refused_option(error, list(options))
+        name = reply_text.refused_option(error, list(options))
         if name is None:
             raise self._explain(error) from None
         self._refused.add(name)
 
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
-        problem, hint = explain(error, self.name, self._key, self._settings.timeout, begun=begun)
+        seconds = self._settings.timeout
+        problem, hint = reply_text.explain(error, self.name, self._key, seconds, begun=begun)
         return ModelError(f"the chat server {problem}", where=self._url, hint=hint)
 
 
@@ -252,7 +243,7 @@ class _Received:
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
         if content and self._on_text:
-            self.show(settled(self.text))
+            self.show(reply_text.settled(self.text))
 
     def show(self, text: str) -> None:
         """Pass on what is new in the text so far."""
@@ -262,7 +253,7 @@ class _Received:
 
     def reply(self) -> Reply:
         """Pass on the rest of the complete reply, and return it; empty where it was refused."""
-        text = without_reasoning(self.text)
+        text = reply_text.without_reasoning(self.text)
         self.show(text)
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
         # The text of a reply that was cut off is kept.
@@ -273,7 +264,7 @@ class _Received:
         written = _tokens(getattr(self._usage, "completion_tokens", 0))
         estimated = not read or (bool(self.text) and not written)
         # Reasoning that was removed from the text was generated too.
-        written = written or estimate_tokens(self.text)
+        written = written or reply_text.estimate_tokens(self.text)
         return Reply(text, finish, read, written, estimated=estimated)
 
 
@@ -286,7 +277,7 @@ def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) 
     """Return a bounded openai client; raises ModelError without it, ConfigurationError if unfit."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
-    timeout = Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS))
+    timeout = Timeout(settings.timeout, connect=min(settings.timeout, reply_text.CONNECT_SECONDS))
 
     def bound(response: Any) -> None:
         response.iter_bytes = partial(_bounded, response.iter_bytes, settings.timeout, url)
@@ -328,7 +319,7 @@ def _bounded(
             problem = f"did not end its reply within {_WHOLE_REPLY * timeout:g} s"
             if total > _MOST_BYTES:
                 problem = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
-            raise ModelError(f"the chat server {problem}", where=url, hint=RETRY)
+            raise ModelError(f"the chat server {problem}", where=url, hint=reply_text.RETRY)
         yield chunk
 
 

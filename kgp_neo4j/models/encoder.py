@@ -72,9 +72,8 @@ class StaticNetwork:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        arrays = load(
-            Path(__file__).with_name("quick_encoder").joinpath("model.safetensors").read_bytes()
-        )
+        file = Path(__file__).with_name("quick_encoder") / "model.safetensors"
+        arrays = load(file.read_bytes())
         #: Whole numbers from -127 to 127; their scale, each piece's own, is a part of its weight.
         self._pieces = arrays["pieces"].astype(np.float32) * arrays["scale"][:, None]
         self._weight = np.exp(arrays["weight"])

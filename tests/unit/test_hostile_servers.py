@@ -265,7 +265,6 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
             each.setblocking(False)
             each.connect_ex(busy.getsockname())
         url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
-        monkeypatch.setattr(chat, "CONNECT_SECONDS", 0.3)
         monkeypatch.setattr(reply_text, "CONNECT_SECONDS", 0.3)
         with pytest.raises(ModelError, match=r"cannot be reached within 0\.3 s"):
             ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")

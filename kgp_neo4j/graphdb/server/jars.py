@@ -11,13 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from kgp_neo4j.environment.disk import (
-    disk_errors,
-    locked,
-    replacing,
-    require_free,
-    write_private,
-)
+from kgp_neo4j.environment.disk import disk_errors, locked, replacing, require_free, write_private
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.plugin import plugin_jar
 from kgp_neo4j.graphdb.server.lines import DEFAULT, Artifact, Lock, load_lock, sha256_of

