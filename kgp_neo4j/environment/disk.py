@@ -28,11 +28,10 @@ def disk_errors(
     try:
         yield
     except OSError as failure:
-        folder = "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
-        is_full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
-        usual = (
-            f"Free some space, or {_OTHER_DISK}" if is_full else f"{folder}KGP_NEO4J_CACHE (jars)."
-        )
+        usual = "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
+        usual += "KGP_NEO4J_CACHE (jars)."
+        if failure.errno in (errno.ENOSPC, errno.EDQUOT):
+            usual = f"Free some space, or {_OTHER_DISK}"
         what = f"{message}: {_REASONS.get(failure.errno or 0, failure.strerror or str(failure))}"
         raise error(what, where=str(failure.filename or path), hint=hint or usual) from failure
 

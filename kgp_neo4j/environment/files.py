@@ -217,22 +217,19 @@ def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
             else:
                 yield raw
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the compressed file is damaged ({error})", where=shown(path), hint="Fetch it again."
-        ) from error
+        what = f"the compressed file is damaged ({error})"
+        raise InputError(what, where=shown(path), hint="Fetch it again.") from error
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror or error})", where=shown(path)
-        ) from error
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(reason, where=shown(path)) from error
 
 
 def read_whole(file: IO[bytes], name: str, most: int = _MOST_FILE) -> bytes:
     """Return what a file holds; raises InputError where that is more than `most` bytes."""
     data = file.read(most + 1)
     if len(data) > most:
-        raise InputError(
-            f"more than {most >> 20} MiB, unpacked, in one file", where=name, hint="Split it."
-        )
+        what = f"more than {most >> 20} MiB, unpacked, in one file"
+        raise InputError(what, where=name, hint="Split it.")
     return data
 
 

@@ -221,9 +221,8 @@ class Database(AbstractContextManager["Database"]):
     def _run_once(self, query: Statement, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
         """Run a statement in a transaction that the server begins and ends."""
         if self.read_only and mode == WRITE_ACCESS:
-            raise DatabaseError(
-                "this connection is read-only", hint="Use a connection that may write."
-            )
+            hint = "Use a connection that may write."
+            raise DatabaseError("this connection is read-only", hint=hint)
         with (
             _translated_errors(query.path),
             # With bookmarks a follower of a cluster answers only once it has what was written.
@@ -284,10 +283,9 @@ def _translated_errors(where: str) -> Iterator[None]:
 
 def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, ServiceUnavailable):
-        return DatabaseError(
-            f"the server does not answer ({' '.join(str(error).split())})",
-            hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
-        )
+        hint = "Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one."
+        what = f"the server does not answer ({' '.join(str(error).split())})"
+        return DatabaseError(what, hint=hint)
     if isinstance(error, DriverError):
         return DatabaseError(f"the database failed: {error}", where=where)
     code, message = error.code or "", error.message or ""

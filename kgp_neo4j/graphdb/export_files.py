@@ -197,7 +197,7 @@ def export(database: Database, kind: Kind, name: str, path: Path, *, overwrite: 
         listed = database.stream("transfer/listing", **{kind.name: name})
         ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
         nodes = _node_lines(database, kind, name, ids)
-        relationships = _relationship_lines(database, kind, name, ids)
+        relationships = _edge_lines(database, kind, name, ids)
         with bar("export", None) as progress:
             manifest = Manifest(
                 format=FORMAT,
@@ -231,9 +231,7 @@ def _node_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> It
             yield _line(_node(kind, labels, rows[id_]["properties"]))
 
 
-def _relationship_lines(
-    database: Database, kind: Kind, name: str, ids: list[str]
-) -> Iterator[bytes]:
+def _edge_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> Iterator[bytes]:
     line_by_id = {id_: line for line, id_ in enumerate(ids)}
     chosen = {"types": list(kind.relationship_types), "graph": name}
     for page in in_batches(ids, _PAGE):
@@ -272,10 +270,9 @@ def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     try:
         kind.check(properties=node.properties)
     except msgspec.ValidationError as error:
-        raise InputError(
-            f"no import could take a {kind.name} with such a property ({error})",
-            hint="Remove what was added by hand, or upgrade kgp-neo4j.",
-        ) from error
+        what = f"no import could take a {kind.name} with such a property ({error})"
+        hint = "Remove what was added by hand, or upgrade kgp-neo4j."
+        raise InputError(what, hint=hint) from error
     return node
 
 

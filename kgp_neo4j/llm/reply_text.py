@@ -17,9 +17,7 @@ _ENDS = {begin.lower(): re.compile(
     # Not one in quotes, which is spoken of; a quote behind a word ends what it quotes.
     rf"(?i)(?:(?<![`\"'“‘«「])|(?<=[a-z0-9.!?][\"'])){end}|{end}(?![`\"'”’»」]|\Z)"
 ) for begin, end in zip(_MARKS, map(re.escape, _MARKS.values()), strict=True)}  # fmt: skip
-_BEGINS = re.compile(
-    rf"\s*(?:<\|start\|>assistant)?({'|'.join(map(re.escape, _MARKS))})", re.IGNORECASE
-)
+_BEGINS = re.compile(rf"(?i)\s*(?:<\|start\|>assistant)?({'|'.join(map(re.escape, _MARKS))})")
 _ALONE = "|".join(map(re.escape, {*_MARKS.values()} - {"<|end|>"}))
 #: Such an end where its beginning is in the prompt: after a line, a sentence or a paragraph alone.
 _END_ALONE = re.compile(

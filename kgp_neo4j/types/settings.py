@@ -58,9 +58,8 @@ def check_choice(what: str, given: str, known: Iterable[str]) -> None:
     """Raise ConfigurationError unless `given` is one of the known words."""
     known = tuple(known)
     if given not in known:
-        raise ConfigurationError(
-            f"there is no {what} {given!r}", hint=f"Choose one of {', '.join(known)}."
-        )
+        hint = f"Choose one of {', '.join(known)}."
+        raise ConfigurationError(f"there is no {what} {given!r}", hint=hint)
 
 
 def wrong_fields(errors: Iterable[Mapping[str, Any]]) -> str:
@@ -98,10 +97,8 @@ class TraversalSettings(Checked):
     def __post_init__(self) -> None:
         Checked.__post_init__(self)  # the decorator makes another class, unknown to super()
         if self.algorithm == "paper" and len(self.edges) != 1:
-            raise ConfigurationError(
-                "the paper's algorithm walks one graph",
-                hint=f"Choose one edge type among {', '.join(EDGES)}.",
-            )
+            hint = f"Choose one edge type among {', '.join(EDGES)}."
+            raise ConfigurationError("the paper's algorithm walks one graph", hint=hint)
 
 
 def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettings:

@@ -99,9 +99,7 @@ def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     known = set(documents)
     titles = Counter(title for title, _ in known)
     parts = {each: each[1].split("/") for each in known if titles[each[0]] > 1}
-    ends = {
-        each: ["/".join(own[-n:]) for n in range(1, len(own) + 1)] for each, own in parts.items()
-    }
+    ends = {one: ["/".join(own[-n:]) for n in range(1, len(own) + 1)] for one, own in parts.items()}
     count = Counter((title, end) for (title, _), own in ends.items() for end in own)
     return {
         (title, source): next((end for end in own if count[title, end] == 1), source)

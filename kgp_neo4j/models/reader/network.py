@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,7 +94,6 @@ class Window:
     places: list[tuple[int, bool, int, int] | None]
     joined: list[bool]
     asked: Sequence[tuple[int, int]]
-    passages: list[int] = field(default_factory=list)
 
 
 def pieces_of(
@@ -162,7 +161,6 @@ def windows_of(
         ]
         window.places.append(None)
         window.joined += [*piece.joined[: len(ids)], False]
-        window.passages.append(piece.passage)
     return windows
 
 
@@ -327,11 +325,8 @@ def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, floa
     return window.asked[first][0], window.asked[last][1], float(start[first] * end[last])
 
 
-def _columns(
-    logits: Logits, name: str, allowed: NDArray[np.bool_]
-) -> Sequence[NDArray[np.float64]]:
+def _columns(logits: Logits, name: str, allowed: NDArray[np.bool_]) -> list[NDArray[np.float64]]:
     """Return the probabilities of start and end of a named span, over the allowed tokens."""
     names = (f"{name} start".strip(), f"{name} end".strip())
-    return [
-        probabilities(np.where(allowed, logits.pieces[:, PIECES.index(one)], -1e9)) for one in names
-    ]
+    columns = (logits.pieces[:, PIECES.index(one)] for one in names)
+    return [probabilities(np.where(allowed, column, -1e9)) for column in columns]
