@@ -138,9 +138,8 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
             return folder / expanded(text)
     elif kind is str and text and (text in choices or not choices):
         return text
-    raise ConfigurationError(
-        f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."
-    )
+    hint = f"It is: {declared.metadata['help']}."
+    raise ConfigurationError(f"{name} has to be {expected}", where=where, hint=hint)
 
 
 _FILE_VARIABLE = "KGP_NEO4J_CONFIG"

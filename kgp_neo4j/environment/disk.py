@@ -80,9 +80,8 @@ def read_private(path: Path, subject: str, hint: str) -> bytes:
         with path.open("rb") as file:
             mode, data = os.fstat(file.fileno()).st_mode, file.read()
     except OSError as error:
-        raise ConfigurationError(
-            f"{subject} cannot be read ({error.strerror})", where=str(path), hint=hint
-        ) from error
+        what = f"{subject} cannot be read ({error.strerror})"
+        raise ConfigurationError(what, where=str(path), hint=hint) from error
     if os.name == "posix" and mode & 0o077:  # Windows has no such permission bits
         what = f"others may read {subject} (mode {mode & 0o777:o})"
         raise ConfigurationError(what, where=str(path), hint=f"Close it: chmod 600 {path}")

@@ -76,12 +76,8 @@ def connection_from_environment() -> Connection | None:
     if password is None:
         hint = "Export NEO4J_PASSWORD, or unset NEO4J_URI to use the embedded database."
         raise ConfigurationError("NEO4J_URI is set but NEO4J_PASSWORD is not", hint=hint)
-    return Connection(
-        uri=uri,
-        username=os.environ.get("NEO4J_USERNAME") or "neo4j",
-        password=password,
-        database=os.environ.get("NEO4J_DATABASE") or "neo4j",
-    )
+    username = os.environ.get("NEO4J_USERNAME") or "neo4j"
+    return Connection(uri, username, password, os.environ.get("NEO4J_DATABASE") or "neo4j")
 
 
 _BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
@@ -187,7 +183,6 @@ def read_key(key_file: Path | None) -> str:
         key = read_private(key_file, "the key's file", hint).decode("latin-1").strip()
     # httpx refuses headers with other characters, in a message that contains the key.
     if not (key.isascii() and key.isprintable()):
-        raise ConfigurationError(
-            f"{where} holds characters that no key has", hint="Copy the key once more."
-        )
+        what = f"{where} holds characters that no key has"
+        raise ConfigurationError(what, hint="Copy the key once more.")
     return key

@@ -67,10 +67,8 @@ class KeptValues(Generic[V]):
             # SQLite gives the files beside it the same mode.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             with closing(sqlite3.connect(self.path, timeout=10.0)) as kept, kept:
-                kept.execute(
-                    f"CREATE TABLE IF NOT EXISTS {self._table} "
-                    "(key TEXT PRIMARY KEY, text BLOB NOT NULL)"
-                )
+                columns = "(key TEXT PRIMARY KEY, text BLOB NOT NULL)"
+                kept.execute(f"CREATE TABLE IF NOT EXISTS {self._table} {columns}")
                 return use(kept)
         except (sqlite3.OperationalError, OSError) as error:  # locked, full, not writable
             if not self._warned:

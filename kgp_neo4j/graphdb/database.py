@@ -28,19 +28,17 @@ _GDS, _VERSION = "gds.knn.write", "custom.kgp.version"
 #: The codes of errors of a transaction that was ended from outside.
 _ENDED = r"TransactionTimedOut|Transaction\.Terminated"
 #: What Neo4j's code says, what we say of it, and what helps.
-_REASONS = (
-    (
-        r"Security\.Unauthorized",
+_REASONS = {
+    r"Security\.Unauthorized": (
         "the server refused the user name or password",
         "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
     ),
-    (
-        r"LockAcquisitionTimeout",
+    "LockAcquisitionTimeout": (
         "the statement waited too long for others that are running",
         "Run it again once no load, connect or install is running.",
     ),
-    (_ENDED, "the statement took too long and was ended", "Ask about less at once."),
-)
+    _ENDED: ("the statement took too long and was ended", "Ask about less at once."),
+}
 #: What may follow a scheme, and what a server has that answers by it alone.
 _TLS = {
     "s": "wants TLS",
@@ -298,7 +296,7 @@ def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
         what = f"the server lacks a plugin: {message}"
         hint = "Install it there, or unset NEO4J_URI to use the embedded server."
         return CapabilityError(what, where=where, hint=hint)
-    for pattern, what, hint in _REASONS:
+    for pattern, (what, hint) in _REASONS.items():
         if re.search(pattern, code):
             return DatabaseError(what, where=where, hint=hint)
     return DatabaseError(f"the database refused the statement: {message}", where=where)

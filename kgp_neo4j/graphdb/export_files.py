@@ -258,9 +258,8 @@ def _changed(name: str) -> NoReturn:
 
 def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
-    times, vectors = (
-        properties.keys() & kind.parts[part].__struct_fields__ for part in ("times", "vectors")
-    )
+    named = (kind.parts[part].__struct_fields__ for part in ("times", "vectors"))
+    times, vectors = (properties.keys() & names for names in named)
     node = Node(
         labels,
         {name: properties[name] for name in properties.keys() - times - vectors},
@@ -429,15 +428,9 @@ def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterato
 
 
 def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:
-    return Transfer(
-        name=manifest.name,
-        kind=manifest.kind,
-        file=str(path),
-        nodes=manifest.nodes.lines,
-        relationships=manifest.relationships.lines,
-        bytes=path.stat().st_size,
-        seconds=round(time.monotonic() - began, 3),
-    )
+    counts = manifest.nodes.lines, manifest.relationships.lines
+    size, seconds = path.stat().st_size, round(time.monotonic() - began, 3)
+    return Transfer(manifest.name, manifest.kind, str(path), *counts, size, seconds)
 
 
 def discard(database: Database, label: str, name: str, undo: Callable[[], object]) -> bool:

@@ -81,17 +81,13 @@ class Store:
 
 def make_schema(database: Database) -> None:
     """Create the schema unless it is there; raises DatabaseError for another release's layout."""
-    if check_layout(database).get("schema") == fingerprint("schema"):
+    schema, version = fingerprint("schema"), metadata.version("kgp-neo4j")
+    if check_layout(database).get("schema") == schema:
         return
     for statements in folder("schema"):
         database.define(statements)
     database.read("install/await_indexes")
-    database.write(
-        "install/remember",
-        layout=LAYOUT,
-        schema=fingerprint("schema"),
-        version=metadata.version("kgp-neo4j"),
-    )
+    database.write("install/remember", layout=LAYOUT, schema=schema, version=version)
 
 
 def check_layout(database: Database) -> Row:

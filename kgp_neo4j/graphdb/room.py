@@ -31,9 +31,8 @@ class Room:
 def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
     """Return what a graph needs and an embedded `server` lacks, of `machine` bytes of memory."""
     rows = database.read("inspect/embedded")
-    vectors = int(
-        sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
-    )
+    sizes = (r["embeddings"] * (r["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for r in rows)
+    vectors = int(sum(sizes))
     encoders: dict[str, list[str]] = {}
     for row in rows:
         name = row["name"] if row["corpus"] else f"graph {row['name']}"

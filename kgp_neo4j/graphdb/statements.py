@@ -119,9 +119,8 @@ class Statement:
         def label(use: re.Match[str]) -> str:
             given: str = values[use[1]]
             if re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) is None:
-                raise QueryFileError(
-                    f"{given!r} is no label", where=self.path, hint="A label is one plain word."
-                )
+                hint = "A label is one plain word."
+                raise QueryFileError(f"{given!r} is no label", where=self.path, hint=hint)
             return given
 
         parts = f"{self.text}\n".split(";\n") if self.mode == "SCHEMA" else [self.text]
@@ -219,9 +218,8 @@ def _read(path: str) -> str:
     """Return the text of a file, with the defaults of settings."""
     file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
     if not file.is_file():
-        raise QueryFileError(
-            "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
-        )
+        where = f"cypher/{path}.cypher"
+        raise QueryFileError("there is no such statement", where=where, hint="Check the name.")
     text = file.read_text(encoding="utf-8").rstrip("\n")
     return _SETTING.sub(lambda default: str(getattr(TraversalSettings(), default[1])), text)
 

@@ -217,14 +217,10 @@ class MeteredModel:
         """Return the model's reply, and count it."""
         reply = self._model.reply(task, prompt, **options)
         with self._lock:
-            self.usage = replace(
-                self.usage,
-                calls=self.usage.calls + 1,
-                cached=self.usage.cached + reply.cached,
-                prompt_tokens=self.usage.prompt_tokens + reply.prompt_tokens,
-                reply_tokens=self.usage.reply_tokens + reply.reply_tokens,
-                estimated=self.usage.estimated or reply.estimated,
-            )
+            used, counted = self.usage, ("cached", "prompt_tokens", "reply_tokens")
+            sums = {name: getattr(used, name) + getattr(reply, name) for name in counted}
+            estimated = used.estimated or reply.estimated
+            self.usage = replace(used, calls=used.calls + 1, estimated=estimated, **sums)
         return reply
 
     def take_usage(self) -> Usage:

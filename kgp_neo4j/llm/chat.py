@@ -277,7 +277,7 @@ def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) 
     """Return a bounded openai client; raises ModelError without it, ConfigurationError if unfit."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
-    timeout = Timeout(settings.timeout, connect=min(settings.timeout, reply_text.CONNECT_SECONDS))
+    wait = Timeout(settings.timeout, connect=min(settings.timeout, reply_text.CONNECT_SECONDS))
 
     def bound(response: Any) -> None:
         response.iter_bytes = partial(_bounded, response.iter_bytes, settings.timeout, url)
@@ -286,13 +286,8 @@ def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) 
         # Prompt and headers must not be sent to another address.
         hooks = {"response": [bound]}
         http = DefaultHttpxClient(follow_redirects=False, event_hooks=hooks, trust_env=trust_env)
-        return OpenAI(
-            base_url=url,
-            api_key=key or "none",
-            timeout=timeout,
-            max_retries=settings.retries,
-            http_client=http,
-        )
+        key, tries = key or "none", settings.retries
+        return OpenAI(base_url=url, api_key=key, timeout=wait, max_retries=tries, http_client=http)
     except Exception as error:
         # The exception depends on the cause. Its text may contain a proxy's password.
         raise ConfigurationError(
@@ -395,9 +390,8 @@ class GgufModel(ChatModel):
             answer = self._session.request(method, address, json=body, timeout=60)
             answer.raise_for_status()
         except requests.RequestException as error:
-            raise ModelError(
-                f"llama.cpp does not answer ({error})", where=str(self._file), hint="Try again."
-            ) from error
+            what = f"llama.cpp does not answer ({error})"
+            raise ModelError(what, where=str(self._file), hint="Try again.") from error
         return answer.json()
 
 

@@ -120,9 +120,8 @@ class StaticNetwork:
     def _cut(self, words: Sequence[str]) -> Iterator[bytes]:
         """Yield the pieces of each word; many are cut at once, which takes half the time."""
         parts = [words[start : start + _AT_ONCE] for start in range(0, len(words), _AT_ONCE)]
-        joined = self._tokenizer.encode_batch_fast(
-            [f" {_BETWEEN} ".join(part) for part in parts], add_special_tokens=False
-        )
+        texts = [f" {_BETWEEN} ".join(part) for part in parts]
+        joined = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         for part, cut in zip(parts, joined, strict=True):
             ids = np.array(cut.ids, np.int32)
             ends = [*np.flatnonzero(ids == self._between).tolist(), len(ids)]

@@ -90,17 +90,14 @@ class CompiledNetwork:
     def __init__(self, file: Path, *, streams: int | None = None) -> None:
         threads = thread_count()
         self.streams = min(streams or threads, threads)
-        self._compiled = _core().compile_model(
-            str(file),
-            "CPU",
-            {
-                "PERFORMANCE_HINT": "THROUGHPUT",
-                "INFERENCE_PRECISION_HINT": precision(),
-                "NUM_STREAMS": self.streams,
-                "INFERENCE_NUM_THREADS": threads,
-                "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
-            },
-        )
+        options = {
+            "PERFORMANCE_HINT": "THROUGHPUT",
+            "INFERENCE_PRECISION_HINT": precision(),
+            "NUM_STREAMS": self.streams,
+            "INFERENCE_NUM_THREADS": threads,
+            "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
+        }
+        self._compiled = _core().compile_model(str(file), "CPU", options)
         self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
         #: The size of what the first output has for a token.
         self.width = int(self._compiled.outputs[0].partial_shape[-1].get_length())

@@ -79,7 +79,7 @@ def load_model(name: str, *, precise: bool = False) -> Any:
         from transformers.utils import logging as chatter
     source = str(expanded(_default_folder() if name == DEFAULT_ENCODER else name))
     local = Path(source).is_dir()
-    quick = not precise and _native_bfloat16()
+    dtype = torch.bfloat16 if not precise and _native_bfloat16() else torch.float32
     try:
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -88,10 +88,7 @@ def load_model(name: str, *, precise: bool = False) -> Any:
             device="cuda" if torch.cuda.is_available() else "cpu",
             trust_remote_code=False,
             local_files_only=local,
-            model_kwargs={
-                "dtype": torch.bfloat16 if quick else torch.float32,
-                "use_safetensors": True,
-            },
+            model_kwargs={"dtype": dtype, "use_safetensors": True},
         )
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         raise EncoderError(

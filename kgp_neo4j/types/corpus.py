@@ -526,9 +526,8 @@ class Answer:
     def from_structure(self) -> bool:
         """Return whether pages and tables gave the answer, as the pipeline decided."""
         structural = self.structural
-        return structural is not None and (
-            self.type.type == "structural" or self.text == structural.text != ""
-        )
+        is_asked = self.type.type == "structural"
+        return structural is not None and (is_asked or self.text == structural.text != "")
 
     @property
     def by(self) -> str:

@@ -64,9 +64,8 @@ def check_choice(what: str, given: str, known: Iterable[str]) -> None:
 
 def wrong_fields(errors: Iterable[Mapping[str, Any]]) -> str:
     """Return what is wrong with each field, by the `errors` of pydantic; values are left out."""
-    return "; ".join(
-        f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ") for each in errors
-    )
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors)
+    return "; ".join(each.removeprefix(": ") for each in told)
 
 
 @dataclass(frozen=True, slots=True)

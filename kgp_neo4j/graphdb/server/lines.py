@@ -88,11 +88,8 @@ class Lock:
 
     def version(self, library: str = "org.neo4j:neo4j") -> str:
         """Return the version of a library, `group:name`; of Neo4j without one."""
-        return next(
-            artifact.coordinate.split(":")[2]
-            for artifact in self.artifacts
-            if artifact.coordinate.startswith(f"{library}:")
-        )
+        names = (each.coordinate.split(":") for each in self.artifacts)
+        return next(version for group, name, version, *_ in names if f"{group}:{name}" == library)
 
 
 @cache

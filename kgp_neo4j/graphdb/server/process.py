@@ -43,13 +43,8 @@ class State:
 
     def connection(self, password: str) -> Connection:
         """Return how to reach the server."""
-        return Connection(
-            uri=f"bolt://{HOST}:{self.bolt}",
-            username="neo4j",
-            password=password,
-            browser=f"http://{HOST}:{self.http}",
-            embedded=True,
-        )
+        uri, browser = f"bolt://{HOST}:{self.bolt}", f"http://{HOST}:{self.http}"
+        return Connection(uri, "neo4j", password, browser=browser, embedded=True)
 
 
 def state_file(home: Path) -> Path:
