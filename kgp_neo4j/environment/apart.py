@@ -82,12 +82,9 @@ def file_limits(*paths: Path) -> Limits:
 
 
 def _environment() -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name.upper() in _KEPT or name.upper().startswith(_BEGINNINGS)
-    }
-    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    kept = [n for n in os.environ if n.upper() in _KEPT or n.upper().startswith(_BEGINNINGS)]
+    path = os.pathsep.join(filter(None, sys.path))
+    return {name: os.environ[name] for name in kept} | {"PYTHONPATH": path}
 
 
 class _Worker:

@@ -34,11 +34,7 @@ def is_installed(module: str) -> bool:
 
 @contextmanager
 def needs(
-    extra: str,
-    feature: str,
-    error: type[KgpError] = ConfigurationError,
-    *,
-    where: str | None = None,
+    extra: str, what: str, error: type[KgpError] = ConfigurationError, *, where: str | None = None
 ) -> Iterator[None]:
     """Turn an ImportError in the block into an `error` that names the extra to install."""
     try:
@@ -46,4 +42,4 @@ def needs(
     except ImportError as failure:
         package = (failure.name or str(failure)).partition(".")[0]
         hint = f'Install it: pip install "kgp-neo4j[{extra}]".'
-        raise error(f"{feature} needs the package {package}", where=where, hint=hint) from failure
+        raise error(f"{what} needs the package {package}", where=where, hint=hint) from failure

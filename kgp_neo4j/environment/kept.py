@@ -75,9 +75,7 @@ class KeptValues(Generic[V]):
                 _log.warning("Warning: %s are not kept in %s (%s).", self._table, self.path, error)
             self._warned = True
         except sqlite3.DatabaseError as error:
-            _log.warning(
-                "Warning: the kept %s are damaged (%s) and begun afresh: %s.",
-                self._table, error, self.path,
-            )  # fmt: skip
+            told = (self._table, error, self.path)
+            _log.warning("Warning: the kept %s are damaged (%s) and begun afresh: %s.", *told)
             self.path.unlink(missing_ok=True)
         return missing

@@ -185,10 +185,8 @@ class Database(AbstractContextManager["Database"]):
         server = self.read("inspect/server")[0]
         names = [row["name"] for row in self.read("inspect/procedures")]
         own = [name for name in names if name not in (_GDS, _VERSION)]
-        plugin = self.read("inspect/plugin")[0] if _VERSION in names else {"statements": ""}
-        return Capabilities(
-            server["version"], server["edition"], _GDS in names, tuple(own), plugin["statements"]
-        )
+        ran = self.read("inspect/plugin")[0]["statements"] if _VERSION in names else ""
+        return Capabilities(server["version"], server["edition"], _GDS in names, tuple(own), ran)
 
     def _read(self, query: Statement, values: Mapping[str, Any]) -> list[Row]:
         """Run a statement to read unless its check says what is wrong with the values."""

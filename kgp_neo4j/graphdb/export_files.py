@@ -26,6 +26,7 @@ from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from kgp_neo4j.environment.disk import replacing
 from kgp_neo4j.environment.job import Progress, bar
@@ -369,22 +370,17 @@ def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Tr
         with bar("import", manifest.nodes.lines + manifest.relationships.lines) as progress:
             ids: list[str] = []
             for nodes in in_batches(_records(path, manifest, kind, _NODES), _BATCH):
-                rows = [msgspec.structs.asdict(node) | {"at": at} for at, node in enumerate(nodes)]
+                rows = [asdict(node) | {"at": at} for at, node in enumerate(nodes)]
                 for row in rows:
-                    row["vectors"] = {
-                        name: np.frombuffer(vector, "<f4").tolist()
-                        for name, vector in row["vectors"].items()
-                    }
+                    for key, vector in row["vectors"].items():
+                        row["vectors"][key] = np.frombuffer(vector, "<f4").tolist()
                 written = database.write("transfer/write_nodes", rows=rows, **mark)
                 if len(written) != len(rows):
                     _changed(name)
                 ids += [row["node"] for row in sorted(written, key=lambda row: int(row["at"]))]
                 progress.update(len(rows))
             for edges in in_batches(_records(path, manifest, kind, _RELATIONSHIPS), 2 * _BATCH):
-                rows = [
-                    msgspec.structs.asdict(each) | {"start": ids[each.start], "end": ids[each.end]}
-                    for each in edges
-                ]
+                rows = [asdict(e) | {"start": ids[e.start], "end": ids[e.end]} for e in edges]
                 (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
                 if result["written"] != len(rows):
                     _changed(name)

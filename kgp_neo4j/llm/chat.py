@@ -117,13 +117,12 @@ class ChatModel:
         messages.append({"role": "user", "content": prompt})
         length = self.count(task) + self.count(prompt) + reply_text.CHAT_TOKENS
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
+        create = self._client.chat.completions.create
         while True:
             request = self._request_options(self._room(length, wanted), options)
             received = _Received(options.get("on_text"), "stream" not in request)
             try:
-                answer: Any = self._client.chat.completions.create(
-                    model=self.name, messages=messages, **request
-                )
+                answer: Any = create(model=self.name, messages=messages, **request)
                 with answer if "stream" in request else nullcontext([answer]) as pieces:
                     received.take(pieces)
             except ModelError:

@@ -41,6 +41,7 @@ class Generator:
         unused = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
         options = drawn if temperature > 0 else {"do_sample": False, "num_beams": 1, **unused}
         options |= {"max_new_tokens": _OUTPUT_TOKENS, "pad_token_id": self._tokenizer.pad_token_id}
+        form = {"return_tensors": "pt", "padding": True, "return_token_type_ids": False}
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
@@ -50,9 +51,7 @@ class Generator:
             torch.manual_seed(seed)
             for start in range(0, len(order), _BATCH):
                 batch = order[start : start + _BATCH]
-                inputs = self._tokenizer(
-                    batch, return_tensors="pt", padding=True, return_token_type_ids=False
-                ).to(self._device)
+                inputs = self._tokenizer(batch, **form).to(self._device)
                 outputs = self._model.generate(**inputs, **options)
                 outputs = outputs[:, inputs["input_ids"].shape[1] :]
                 texts = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)

@@ -151,9 +151,8 @@ def fetch(artifacts: list[Artifact], root: Path, what: str, echo: _Echo) -> None
             resumed = {"Range": f"bytes={have}-"} if have else {}
             headers = {"Accept-Encoding": "identity"} | resumed
             try:
-                with session.get(
-                    f"{address}/{artifact.path}", headers=headers, stream=True, timeout=_TIMEOUT
-                ) as answer:
+                url = f"{address}/{artifact.path}"
+                with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as answer:
                     if answer.status_code not in (200, 206):
                         return f"HTTP {answer.status_code}"
                     # A server that cannot resume sends all of it.

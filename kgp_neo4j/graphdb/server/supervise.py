@@ -101,11 +101,11 @@ def start(
         require_free(home, _LEAST_FREE, "The embedded database's files")
         for _ in range(2):  # another program may take a port just before; the third error is raised
             try:
-                return start_once(folders, line, home / line.data, memory, echo)
+                return _start(folders, line, home / line.data, memory, echo)
             except ServerError as error:
                 if "port was taken" not in error.what:
                     raise
-        return start_once(folders, line, home / line.data, memory, echo)
+        return _start(folders, line, home / line.data, memory, echo)
 
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
@@ -125,9 +125,7 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
     return None
 
 
-def start_once(
-    folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo
-) -> Connection:
+def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo) -> Connection:
     """Start a home's server as a line of Neo4j, with the data of a folder."""
     home = folders.home
     installed = install(folders.cache, line.name, echo=echo)
@@ -153,9 +151,7 @@ def start_once(
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
     pid = process.launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
-    state = process.State(
-        pid, began, *ports, version, java.version, heap=chosen.heap, page_cache=chosen.page_cache
-    )
+    state = process.State(pid, began, *ports, version, java.version, chosen.heap, chosen.page_cache)
     try:
         process.write_state(home, state)
         _wait(home, state)
@@ -277,7 +273,7 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
                 f"{present.name}.",
             ) from error
         if ran:
-            start_once(folders, line, new, memory, echo)
+            _start(folders, line, new, memory, echo)
         return Used(load_lock(name).version(), str(new), str(old))
 
 
@@ -298,7 +294,7 @@ def _upgrade(
             rmtree(part, ignore_errors=True)  # what an upgrade that was cut off has left
             copytree(old, part)
             try:
-                with Database(start_once(folders, line, part, memory, echo)) as database:
+                with Database(_start(folders, line, part, memory, echo)) as database:
                     database.read("inspect/server")  # waits until the database is there, upgraded
             finally:
                 stop_locked(folders.home)
