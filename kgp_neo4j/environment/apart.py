@@ -92,10 +92,9 @@ class _Worker:
 
     def __init__(self, module: str) -> None:
         self.environment = _environment()
-        # -P: the folder that somebody loads from is no place to import from.
-        program = [sys.executable, "-P", "-m", "kgp_neo4j.environment.worker", module]
         self._process = subprocess.Popen(
-            program,
+            # -P: the folder that somebody loads from is no place to import from.
+            [sys.executable, "-P", "-m", "kgp_neo4j.environment.worker", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -169,8 +169,7 @@ def settings_file() -> Path | None:
     """
     named = os.environ.get(_FILE_VARIABLE)
     if named is None:
-        folder = platformdirs.user_config_dir("kgp-neo4j", appauthor=False)
-        return Path(folder) / "config.toml"
+        return Path(platformdirs.user_config_dir("kgp-neo4j", appauthor=False)) / "config.toml"
     path = expanded(named)
     if not named.strip() or path == Path(os.devnull):
         return None

@@ -69,8 +69,7 @@ def find(
                     inputs.errors.append(InputError(reason, where=shown(member)))
                 else:
                     real = os.path.realpath(member)
-                    own = inputs.folders.get(os.path.realpath(named), set())
-                    own.add(Path(real).as_posix())
+                    inputs.folders.get(os.path.realpath(named), set()).add(Path(real).as_posix())
                     if real not in seen:
                         seen.add(real)
                         inputs.files.append(absolute(member))

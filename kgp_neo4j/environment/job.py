@@ -174,8 +174,7 @@ class _Drawn(Progress):
                 count = TextColumn("{task.completed:{task.fields[form]}}{task.fields[rest]}")
                 title = TextColumn("{task.description}")
                 columns = (title, BarColumn(), count, TimeRemainingColumn())
-                console = Console(stderr=True)
-                _Drawn._display = Display(*columns, console=console, transient=True)
+                _Drawn._display = Display(*columns, console=Console(stderr=True), transient=True)
                 _Drawn._display.start()
             self._task = self._display.add_task(self._title, total=self._total, **self._fields)
         return self

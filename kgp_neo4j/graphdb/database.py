@@ -138,8 +138,7 @@ class Database(AbstractContextManager["Database"]):
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        rows = self._read(query, values)[0]["rows"]
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return [dict(zip(names, row, strict=True)) for row in self._read(query, values)[0]["rows"]]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
         """Yield the rows of a statement that returns those `after` a key, in its order, in pages.

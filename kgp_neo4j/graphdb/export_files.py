@@ -241,8 +241,7 @@ def _edge_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> It
             start, end = line_by_id[row["start"]], line_by_id.get(row["end"])
             if end is None:
                 _changed(name)
-            properties = _node(kind, [], row["properties"]).properties
-            line = _line([row["type"], start, end, properties])
+            line = _line([row["type"], start, end, _node(kind, [], row["properties"]).properties])
             relationships.append((start, row["type"], end, line))
         for *_, line in sorted(relationships):
             yield line

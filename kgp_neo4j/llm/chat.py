@@ -1,7 +1,5 @@
 """Language models of the OpenAI protocol: a chat server's, and a GGUF file's by llama.cpp here."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets
@@ -339,8 +337,7 @@ class GgufModel(ChatModel):
         self._fetched("GET", "/health")
         context = self._fetched("GET", "/props")["default_generation_settings"]["n_ctx"]
         url = f"{self._server.listening_address}/v1"
-        shown = settings.passages or _SHOWN
-        settings = replace(settings, url=url, context=context, passages=shown)
+        settings = replace(settings, url=url, context=context, passages=settings.passages or _SHOWN)
         super().__init__(self._file.name, settings, own_key=key)
 
     @property

@@ -355,6 +355,5 @@ def _adapted(model: Any, data: bytes) -> Any:
         path, is_first, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
         if is_first and path.startswith("layer."):
             second = arrays[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
-            whole = second @ first.astype(np.float32) * scale
-            layers.add_to_matrix(f"{path}.weight", whole)
+            layers.add_to_matrix(f"{path}.weight", second @ first.astype(np.float32) * scale)
     return model

@@ -43,13 +43,9 @@ class TorchTransformer:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""
+        size = 32 if self._model.device.type == "cpu" else 256
         with quick_products(self._model):
-            vectors = self._model.encode(
-                list(texts),
-                batch_size=32 if self._model.device.type == "cpu" else 256,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
+            vectors = self._model.encode(list(texts), batch_size=size, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
 
 

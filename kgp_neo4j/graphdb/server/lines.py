@@ -97,8 +97,7 @@ def load_lock(line: str = DEFAULT) -> Lock:
     """Return the lock file of a line of Neo4j, which is part of this package."""
     file = files("kgp_neo4j.graphdb.server").joinpath(f"neo4j-{line}.lock")
     rows = [row.split() for row in file.read_text(encoding="utf-8").splitlines() if row[0] != "#"]
-    artifacts = tuple(Artifact(name, role, int(size), sum_) for name, role, size, sum_ in rows)
-    return Lock(artifacts)
+    return Lock(tuple(Artifact(name, role, int(size), sum_) for name, role, size, sum_ in rows))
 
 
 def sha256_of(path: Path) -> str:

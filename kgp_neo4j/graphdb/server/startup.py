@@ -139,17 +139,20 @@ def configure(
     `allow_files`, queries may use files of the home's folder `import`, and fetch from addresses.
     """
     own = files("kgp_neo4j.graphdb.server")
-    template = own.joinpath("neo4j.conf").read_text("utf-8")
-    settings = template.format(
-        bolt=ports[0],
-        http=ports[1],
-        # Neo4j's file is a Java properties file, where a backslash escapes.
-        plugins=installed.plugins.as_posix(),
-        data=data.as_posix(),
-        line=line.conf.strip(),
-        heap=memory.heap,
-        page_cache=memory.page_cache,
-        reach=_OPEN if allow_files else _CLOSED,
+    settings = (
+        own.joinpath("neo4j.conf")
+        .read_text("utf-8")
+        .format(
+            bolt=ports[0],
+            http=ports[1],
+            # Neo4j's file is a Java properties file, where a backslash escapes.
+            plugins=installed.plugins.as_posix(),
+            data=data.as_posix(),
+            line=line.conf.strip(),
+            heap=memory.heap,
+            page_cache=memory.page_cache,
+            reach=_OPEN if allow_files else _CLOSED,
+        )
     )
     write_private(home / "conf" / "neo4j.conf", settings)
     arguments = home / "run" / "server.args"

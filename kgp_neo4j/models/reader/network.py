@@ -120,8 +120,7 @@ def pieces_of(
         for start in range(0, max(len(ids) - _OVERLAP, 1), room - _OVERLAP):
             end = start + room
             tokens, offsets = (*head, *ids[start:end]), (*heads, *spans[start:end])
-            continues = (*head_joined, *joined[start:end])
-            parts.append(Piece(at, tokens, offsets, continues, len(head)))
+            parts.append(Piece(at, tokens, offsets, (*head_joined, *joined[start:end]), len(head)))
         pieces.append(parts)
     return pieces
 
