@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,6 +94,7 @@ class Window:
     places: list[tuple[int, bool, int, int] | None]
     joined: list[bool]
     asked: Sequence[tuple[int, int]]
+    passages: list[int] = field(default_factory=list)
 
 
 def pieces_of(
@@ -160,6 +161,7 @@ def windows_of(
         ]
         window.places.append(None)
         window.joined += [*piece.joined[: len(ids)], False]
+        window.passages.append(piece.passage)
     return windows
 
 
