@@ -37,7 +37,7 @@ from kgp_neo4j.types.errors import (
 )
 
 _T = TypeVar("_T")
-_Frame: TypeAlias = protocol.Begun | protocol.Item | protocol.Step | protocol.Failure | protocol.End
+_Frame: TypeAlias = protocol.Item | protocol.Step | protocol.Failure | protocol.End
 _FRAMES = msgspec.msgpack.Decoder(_Frame)
 _KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
 #: Seconds between two looks at a worker, and frames that it may be ahead.
@@ -269,10 +269,9 @@ def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_
             if frame is None:
                 raise _ended(worker.kill(), limits)
         now = time.monotonic()
-        if isinstance(frame, protocol.Begun):
+        if frame is not None and not is_begun:
             is_begun, (first, had) = True, worker.used()
             base, began = first, now
-            continue
         if frame is None or now - looked > _LOOK:
             check_job()
             looked, (seconds, memory) = now, worker.used()

@@ -23,6 +23,7 @@ from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
+_CLASSES = "run/classes.txt"
 _FIRST = 600.0  # seconds in which nothing stands in the way of who began to use the server
 
 
@@ -41,7 +42,7 @@ def archive_options(
         return [*options, f"-XX:SharedArchiveFile={archive}"]
     # A tenth of such a start would go into verifying classes; their jars' SHA-256 is verified.
     options += ["-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
-    return [*options, f"-XX:DumpLoadedClassList={_class_list(home)}"]
+    return [*options, f"-XX:DumpLoadedClassList={home / _CLASSES}"]
 
 
 def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -> None:
@@ -73,7 +74,7 @@ def _make(java: str, archive: Path, home: Path) -> None:
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
         # A server that runs still writes its list: what follows the last line end is incomplete.
-        lines = _class_list(home).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
+        lines = (home / _CLASSES).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
         chosen = "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE)
         archive.with_suffix(".txt").write_text(chosen, "utf-8")
         subprocess.run([java, f"@{archive.with_suffix('.args')}"], check=True)
@@ -83,10 +84,6 @@ def _make(java: str, archive: Path, home: Path) -> None:
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
     key = "\n".join([str(java.home), java.version, *map(str, installed.class_path)])
     return cache / "classes" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsa"
-
-
-def _class_list(home: Path) -> Path:
-    return home / "run" / "classes.txt"
 
 
 if __name__ == "__main__":
