@@ -51,9 +51,8 @@ class ChatModel:
 
     The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
     openai retries requests to a busy or failing server. Options that are refused are left out.
-    A server of this process has a key of its own, and no proxy before it. With a cache a repeated
-    request costs nothing; only complete replies are cached: drawn by a fixed seed, a new one would
-    be the same.
+    A server of this process has a key of its own, and no proxy before it. Complete replies are
+    cached, even if drawn: by a fixed seed, a new one would be the same.
     """
 
     _KNOWS_GRAMMARS = False
@@ -90,8 +89,7 @@ class ChatModel:
         """Return the reply to one prompt, passed to `on_text` while it is written.
 
         One from the cache has no tokens. Raises ModelError where the server cannot be used, and
-        ContextError for a prompt that is too long for its model; `context` is then updated from the
-        server's message.
+        ContextError for a prompt that is too long for its model, which then updates `context`.
         """
         if self._kept is None:
             return self._ask(task, prompt, options)

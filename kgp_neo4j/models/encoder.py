@@ -304,10 +304,9 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
 class MdrEncoder(Encoder):
     """An encoder of passages and of queries (a question with the passages before) in one space.
 
-    From a question and the passages so far it leads to the passage that comes next: multi-hop dense
-    retrieval (Xiong et al., ICLR 2021), from which KGP makes its KNN-MDR graph and one of its
-    agents (section 3 and Table 2). It is a LoRA adapter of the default encoder; its card and
-    docs/mdr.md tell how it was trained.
+    It leads from these to the passage that comes next: multi-hop dense retrieval (Xiong et al.,
+    ICLR 2021), of which KGP makes its KNN-MDR graph and an agent (section 3 and Table 2). It is a
+    LoRA adapter of the default encoder; its card and docs/mdr.md tell how it was trained.
     """
 
     def encode_passages(self, passages: Passages, *, done: Done | None = None) -> Vectors:

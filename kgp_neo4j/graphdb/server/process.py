@@ -28,8 +28,7 @@ _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 class State:
     """The server that was last started in a home.
 
-    `pid` is 0 where it was stopped, `started` in seconds since 1970, `bolt` and `http` are its
-    ports, `heap` and `page_cache` in MiB.
+    `pid` is 0 if stopped, `started` in seconds since 1970, `bolt` and `http` ports, memory in MiB.
     """
 
     pid: int

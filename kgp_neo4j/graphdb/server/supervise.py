@@ -1,7 +1,6 @@
 """Starts, stops and upgrades the embedded database of one home, and returns its status.
 
-`ensure` returns a connection to it, and fetches and starts it when needed; the other functions are
-those of `kgp-neo4j server`.
+`ensure` returns a connection, and fetches and starts it if needed; the rest is `kgp-neo4j server`.
 """
 
 import os

@@ -4,8 +4,7 @@ A window of question and passages passes through the layers of the sentence enco
 or all, have the reader's own weights. Three heads read the last states. The first gives for each
 token whether an answer starts or ends there (Devlin et al. 2019, section 4.2), whether it supports
 the answer, and where the two values and the two options of a comparison start and end. The second
-classifies the window: a span, yes, no, or nothing. The third names the operation that compares the
-two values.
+classifies the window: a span, yes, no, or nothing. The third names what compares the two values.
 """
 
 import json
