@@ -73,12 +73,11 @@ _VALUE_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter, option or column of a statement, with its Cypher type and default literal."""
+    """A parameter, option or column: its Cypher type, default literal, and range as "0 to 10"."""
 
     name: str
     type: str
     default: str | None = None
-    #: The range of an option's values, as "0 to 10".
     range: str | None = None
     description: str | None = None
 

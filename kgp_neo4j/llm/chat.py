@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.folders import checked_url, read_key
 from kgp_neo4j.environment.job import thread_count
-from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.llm import reply_text
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 from tokenizers import Tokenizer
 
+from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import thread_count
-from kgp_neo4j.environment.kept import KeptValues
 from kgp_neo4j.models.engine import LightTransformer, token_id
 from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
