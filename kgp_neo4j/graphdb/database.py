@@ -234,8 +234,7 @@ def in_batches(
     items: Iterable[_T], size: int, weigh: Callable[[_T], int] = lambda _: 1
 ) -> Iterator[list[_T]]:
     """Yield items in lists that weigh `size` or just above it, each written in one transaction."""
-    batch: list[_T] = []
-    weight = 0
+    batch, weight = list[_T](), 0
     for item in items:
         batch.append(item)
         weight += weigh(item)

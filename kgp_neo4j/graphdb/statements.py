@@ -178,10 +178,8 @@ def _headed(path: str) -> Statement:
         told[kind].append(said)
     return Statement(
         path=where,
-        name=header["name"],
-        signature=header["signature"],
+        **{name: header[name] for name in ("name", "signature", "mode")},
         description=" ".join(header["description"].replace("//", "").split()),
-        mode=header["mode"],
         task="".join(told["task"]),
         example="".join(told["example"]),
         # Defaults have no ", " by convention, so that a signature can be split at it.

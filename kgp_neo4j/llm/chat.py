@@ -57,7 +57,9 @@ class ChatModel:
 
     _KNOWS_GRAMMARS = False
 
-    def __init__(self, name: str, settings: LanguageSettings, *, own_key: str = "") -> None:
+    def __init__(
+        self, name: str, settings: LanguageSettings, *, own_key: str = "", identity: str = ""
+    ) -> None:
         self.name = name
         self.context = settings.context or DEFAULT_CONTEXT
         self.passages = settings.passages
@@ -73,13 +75,9 @@ class ChatModel:
         #: Options that the server has refused.
         self._refused: set[str] = set()
         self._kept = None if settings.cache is None else reply_cache(settings.cache)
+        # The server, or the state of a file, tells apart models of the same name.
         drawn = (settings.temperature, settings.seed, settings.max_tokens)
-        self._asker = (self.identity, name, *drawn)
-
-    @property
-    def identity(self) -> str:
-        """The server, which distinguishes models of the same name."""
-        return f"chat {self._url}"
+        self._asker = (identity or f"chat {self._url}", name, *drawn)
 
     def count(self, text: str) -> int:
         """Return a high estimate of a text's tokens; the server's tokenizer is unknown."""
@@ -336,14 +334,10 @@ class GgufModel(ChatModel):
         context = self._fetched("GET", "/props")["default_generation_settings"]["n_ctx"]
         url = f"{self._server.listening_address}/v1"
         settings = replace(settings, url=url, context=context, passages=settings.passages or _SHOWN)
-        super().__init__(self._file.name, settings, own_key=key)
-
-    @property
-    def identity(self) -> str:
-        """A hash of the file's state, which changes when there is another file of that name."""
-        state = self._file.stat()
+        state = self._file.stat()  # another file of that name has another
         told = f"{self._file.absolute()} {state.st_size} {state.st_mtime_ns}"
-        return f"local {hashlib.sha256(told.encode()).hexdigest()}"
+        identity = f"local {hashlib.sha256(told.encode()).hexdigest()}"
+        super().__init__(self._file.name, settings, own_key=key, identity=identity)
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has."""
