@@ -272,6 +272,7 @@ def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_
         if frame is not None and not is_begun:
             is_begun, (first, had) = True, worker.used()
             base, began = first, now
+            continue
         if frame is None or now - looked > _LOOK:
             check_job()
             looked, (seconds, memory) = now, worker.used()

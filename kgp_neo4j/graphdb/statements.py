@@ -141,14 +141,12 @@ class Statement:
                 value = json.loads(parameter.default.replace("'", '"'))
                 bound.setdefault(parameter.name, value)
         names = {parameter.name for parameter in self.inputs}
-        for problem, different in (
-            ("no parameter named", bound.keys() - names),
-            ("no value and no default for", names - bound.keys()),
-        ):
-            if different:
-                what = f"{problem} {', '.join(sorted(different))}"
-                hint = f"The signature is {self.signature}."
-                raise QueryFileError(what, where=self.path, hint=hint)
+        unknown, missing = bound.keys() - names, names - bound.keys()
+        if unknown or missing:
+            problem = "no parameter named" if unknown else "no value and no default for"
+            what = f"{problem} {', '.join(sorted(unknown or missing))}"
+            hint = f"The signature is {self.signature}."
+            raise QueryFileError(what, where=self.path, hint=hint)
         return bound
 
 
