@@ -13,10 +13,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar, cast
 from weakref import WeakSet
 
 import msgspec
@@ -55,8 +54,7 @@ _KEPT = (
 _BEGINNINGS = ("LC_", "XDG_", "PYTHON", "OMP_", "LD_", "DYLD_")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a call may take: seconds of processor time in a step (until it gives the next document,
     or counts the next page) and `in_all`, and bytes of memory besides what its process had.
     """

