@@ -34,8 +34,13 @@ from kgp_neo4j.corpus.read.choosing import Choice, choose, span_choice
 from kgp_neo4j.corpus.read.plain_rows import rows_of
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.corpus.read.verifying import Layout
-from kgp_neo4j.models.reader.network import CARD_FILE, VERIFIER_FILE, read_judge, read_network
-from kgp_neo4j.models.reader.spans import spans_of
+from kgp_neo4j.models.reader.network import (
+    CARD_FILE,
+    VERIFIER_FILE,
+    read_judge,
+    read_network,
+    spans_of,
+)
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.folder import Folder

@@ -18,10 +18,9 @@ from jinja2 import Environment, FileSystemLoader
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
-from kgp_neo4j.graphdb.server.artifacts import Artifact, load_lock, sha256_of
-from kgp_neo4j.graphdb.server.fetch import fetch
-from kgp_neo4j.graphdb.server.java import find_java
-from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES
+from kgp_neo4j.graphdb.server.jars import fetch
+from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES, Artifact, load_lock, sha256_of
+from kgp_neo4j.graphdb.server.startup import find_java
 from kgp_neo4j.graphdb.statements import LANGUAGE, Parameter, Statement, fingerprint, folder
 from kgp_neo4j.types.errors import ServerError
 

@@ -16,9 +16,9 @@ from small_kg import kept, load_chinese, load_english
 from kgp_neo4j import Corpus, Database, install
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
+from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.process import state_file
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder

@@ -105,7 +105,7 @@ def use_command(line: str, folders: Folders) -> None:
     Until that has succeeded nothing changes. There is no way back for the upgraded data, but by
     export and import.
     """
-    from kgp_neo4j.graphdb.server.upgrade import use
+    from kgp_neo4j.graphdb.server.supervise import use
 
     used = use(folders, line, echo=say)
     text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
@@ -129,13 +129,13 @@ def status_command(folders: Folders) -> None:
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
 def logs_command(folders: Folders, lines: int, debug: bool) -> None:
     """Show the last lines of the database's log."""
-    from kgp_neo4j.graphdb.server import logs
+    from kgp_neo4j.graphdb.server import process
 
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():
         hint = "Start the server: kgp-neo4j server start."
         raise ServerError("There is no log yet", where=str(path), hint=hint)
-    click.echo("\n".join(logs.tail(path, lines)))
+    click.echo("\n".join(process.tail(path, lines)))
 
 
 @server_command.command("open")
@@ -146,7 +146,7 @@ def open_command(folders: Folders, show_password: bool) -> None:
     import webbrowser
 
     from kgp_neo4j.graphdb.server import supervise as server
-    from kgp_neo4j.graphdb.server.password import password_file
+    from kgp_neo4j.graphdb.server.startup import password_file
 
     connection = server.ensure(folders, echo=say)
     where = password_file(folders.home)
@@ -195,8 +195,8 @@ def doctor_command() -> None:
     from kgp_neo4j.graphdb.install import missing
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
-    from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
-    from kgp_neo4j.llm.available import HOW_TO_GET_ONE, available
+    from kgp_neo4j.graphdb.server.startup import machine_memory
+    from kgp_neo4j.llm.call import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
     with opened_database() as database:
@@ -242,7 +242,7 @@ def doctor_command() -> None:
 def config_command(clear_cache: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     if clear_cache:
-        from kgp_neo4j.llm.cache import reply_cache
+        from kgp_neo4j.llm.chat import reply_cache
 
         # Where the cache is off, clear the replies stored before.
         settings = configuration.language_settings()

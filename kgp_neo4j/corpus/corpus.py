@@ -25,12 +25,12 @@ from kgp_neo4j.types.corpus import (
     QuestionType,
     Retrieval,
     Trace,
+    Transfer,
 )
 from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES as EDGE_TYPES
 from kgp_neo4j.types.settings import TraversalSettings
 from kgp_neo4j.types.tables import TableSummary
-from kgp_neo4j.types.transfer import Transfer
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience

@@ -25,8 +25,7 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import load_mdr
+from kgp_neo4j.models.encoder import Encoder, load_mdr
 from kgp_neo4j.text.safe import neutral
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Rerank, Retrieval
 from kgp_neo4j.types.language import LanguageModel

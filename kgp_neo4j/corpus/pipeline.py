@@ -23,15 +23,14 @@ from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
-from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.llm.call import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.text.safe import cut
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
     AgentName,
     Answer,
@@ -49,7 +48,7 @@ from kgp_neo4j.types.corpus import (
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, check_choice
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 OnText = Callable[[str], None]

@@ -11,13 +11,12 @@ from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps
-from kgp_neo4j.environment.question import check_question
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import AgentName, Method, Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
-from kgp_neo4j.types.settings import AgentSettings, MdrSettings, TraversalSettings
+from kgp_neo4j.types.settings import AgentSettings, MdrSettings, TraversalSettings, check_choice
 
 #: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")

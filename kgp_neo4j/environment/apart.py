@@ -13,30 +13,19 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar, cast
 from weakref import WeakSet
 
 import msgspec
 import psutil
 
+from kgp_neo4j.environment import worker as protocol
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
-from kgp_neo4j.environment.job import check_job
+from kgp_neo4j.environment.job import Progress, bar, check_job, whole_number
 from kgp_neo4j.environment.kinds import PICTURES, extension
-from kgp_neo4j.environment.progress import Progress, bar
-from kgp_neo4j.environment.worker import (
-    Begun,
-    Call,
-    End,
-    Failure,
-    Item,
-    Step,
-    read_frame,
-    write_frame,
-)
 from kgp_neo4j.types.errors import (
     ConfigurationError,
     CorpusError,
@@ -47,7 +36,7 @@ from kgp_neo4j.types.errors import (
 )
 
 _T = TypeVar("_T")
-_Frame: TypeAlias = Begun | Item | Step | Failure | End
+_Frame: TypeAlias = protocol.Item | protocol.Step | protocol.Failure | protocol.End
 _FRAMES = msgspec.msgpack.Decoder(_Frame)
 _KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
 #: Seconds between two looks at a worker, and frames that it may be ahead.
@@ -65,8 +54,7 @@ _KEPT = (
 _BEGINNINGS = ("LC_", "XDG_", "PYTHON", "OMP_", "LD_", "DYLD_")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a call may take: seconds of processor time in a step (until it gives the next document,
     or counts the next page) and `in_all`, and bytes of memory besides what its process had.
     """
@@ -83,29 +71,18 @@ def file_limits(*paths: Path) -> Limits:
     all what scanned pages need; more memory is for where text may be recognised.
     """
     size = sum(map(size_on_disk, paths))
-    seconds, megabytes = _setting("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
-    memory = _setting("KGP_NEO4J_FILE_MEMORY", 1024) << 20
+    seconds, megabytes = whole_number("KGP_NEO4J_FILE_SECONDS", 30), size / 1e6
+    memory = whole_number("KGP_NEO4J_FILE_MEMORY", 1024) << 20
     pictured = {".pdf", ".eml", *PICTURES}.intersection(map(extension, paths))
     if pictured and is_installed("rapidocr"):
         memory *= 3
     return Limits(seconds + 20 * megabytes, seconds + 1000 * megabytes, memory + 8 * size)
 
 
-def _setting(name: str, default: int) -> int:
-    text = os.environ.get(name, "").strip() or str(default)
-    if not text.isdecimal() or not 0 < int(text) < 1 << 30:
-        hint = f"Set it to a whole number such as {default}, or unset it."
-        raise ConfigurationError(f"{name} is {text!r}", hint=hint)
-    return int(text)
-
-
 def _environment() -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name.upper() in _KEPT or name.upper().startswith(_BEGINNINGS)
-    }
-    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    kept = [n for n in os.environ if n.upper() in _KEPT or n.upper().startswith(_BEGINNINGS)]
+    path = os.pathsep.join(filter(None, sys.path))
+    return {name: os.environ[name] for name in kept} | {"PYTHONPATH": path}
 
 
 class _Worker:
@@ -113,10 +90,9 @@ class _Worker:
 
     def __init__(self, module: str) -> None:
         self.environment = _environment()
-        # -P: the folder that somebody loads from is no place to import from.
-        program = [sys.executable, "-P", "-m", "kgp_neo4j.environment.worker", module]
         self._process = subprocess.Popen(
-            program,
+            # -P: the folder that somebody loads from is no place to import from.
+            [sys.executable, "-P", "-m", "kgp_neo4j.environment.worker", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -142,7 +118,7 @@ class _Worker:
             return times.user + times.system, self._used.memory_info().rss
         return 0.0, 0  # it has ended
 
-    def call(self, call: Call) -> Queue[_Frame | None]:
+    def call(self, call: protocol.Call) -> Queue[_Frame | None]:
         """Begin a call; return the queue of its frames, with None once there will be no more."""
         frames = self._frames = Queue[_Frame | None](_AHEAD)
         self.is_busy = True
@@ -150,11 +126,11 @@ class _Worker:
 
         def exchange() -> None:
             try:
-                write_frame(to, call)
+                protocol.write_frame(to, call)
                 while True:
-                    frame = _FRAMES.decode(read_frame(back, call.memory))
+                    frame = _FRAMES.decode(protocol.read_frame(back, call.memory))
                     frames.put(frame)
-                    if isinstance(frame, End):
+                    if isinstance(frame, protocol.End):
                         return
             except (OSError, EOFError, ValueError, msgspec.MsgspecError):
                 frames.put(None)
@@ -223,18 +199,18 @@ class Workers:
         read = msgspec.msgpack.Decoder(kind)
         with self._lent() as worker, ExitStack() as shown:
             bars: dict[str, tuple[Progress, int]] = {"": (progress, 0)}
-            call = Call(name, [*arguments], limits.seconds, limits.memory)
+            call = protocol.Call(name, [*arguments], limits.seconds, limits.memory)
             for frame in _watched(worker, call, limits):
-                if isinstance(frame, Item):
+                if isinstance(frame, protocol.Item):
                     yield read.decode(frame.value)
-                elif isinstance(frame, Step):
+                elif isinstance(frame, protocol.Step):
                     if frame.step not in bars:
                         made = shown.enter_context(bar(frame.step, frame.total, "pages"))
                         bars[frame.step] = made, 0
                     line, done = bars[frame.step]
                     line.update(frame.done - done)
                     bars[frame.step] = line, frame.done
-                elif isinstance(frame, Failure):
+                elif isinstance(frame, protocol.Failure):
                     yield InputError(frame.what, where=frame.where, hint=frame.hint)
 
     def read(
@@ -277,7 +253,7 @@ class Workers:
             self._places.release()
 
 
-def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
+def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_Frame]:
     """Yield the frames of a call; raises InputError beyond its limits, and where a worker dies."""
     first = base = 0.0
     had = 0
@@ -291,7 +267,7 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             if frame is None:
                 raise _ended(worker.kill(), limits)
         now = time.monotonic()
-        if isinstance(frame, Begun):
+        if frame is not None and not is_begun:
             is_begun, (first, had) = True, worker.used()
             base, began = first, now
             continue
@@ -311,7 +287,7 @@ def _watched(worker: _Worker, call: Call, limits: Limits) -> Iterator[_Frame]:
             if memory - had > limits.memory:
                 what = f"it takes more than {limits.memory >> 20:,} MB of memory"
                 raise InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
-        if isinstance(frame, End):
+        if isinstance(frame, protocol.End):
             worker.is_busy = False
             if frame.failure:
                 raise _error(frame.failure)
@@ -338,7 +314,7 @@ def _ended(code: int, limits: Limits) -> InputError:
     return InputError(f"the process that read it ended ({name})", hint=hint)
 
 
-def _error(failure: Failure) -> Exception:
+def _error(failure: protocol.Failure) -> Exception:
     if not failure.kind:
         return RuntimeError(failure.what)
     kind = _KINDS.get(failure.kind, KgpError)

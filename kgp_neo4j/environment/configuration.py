@@ -1,4 +1,4 @@
-"""Reads the settings of language models and of asking from the environment and a file.
+"""Reads the settings of language models and of asking from environment and file; checks questions.
 
 A setting is declared once, as a field of `LanguageSettings` (section `llm`) or `AskSettings`
 (section `ask`): its default, variable, help, and what its value may be.
@@ -15,15 +15,19 @@ from typing import Any, Literal, get_args
 import msgspec
 import platformdirs
 
-from kgp_neo4j.environment.addresses import checked_url, shown_url
 from kgp_neo4j.environment.files import expanded, read_toml
-from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.types.checks import setting
+from kgp_neo4j.environment.folders import Folders, checked_url, shown_url
+from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.settings import setting
 
 _MOST = 10**9
 _SWITCH = {"on": True, "off": False, "true": True, "false": False}
+#: Most characters of a question; those of a dialogue count together.
+LONGEST_QUESTION = 10_000
+#: Characters of one that are read for names, parts, pages and tables; a longer one is pasted text.
+LONGEST_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,40 +114,33 @@ def replies_folder() -> Path:
     return Folders.from_environment().cache / "replies"
 
 
-# --- Values ---
-
-
 def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
-    is_switch = declared.type is bool
+    kind = next(iter(get_args(declared.type)), declared.type)
     bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
+    text = value.strip() if isinstance(value, str) and value.isprintable() else ""
+    expected = f"one of {', '.join(choices)}" if choices else "a text"
     if bounds:
-        kind, words = (int, "whole number") if "int" in str(declared.type) else (float, "number")
+        words = "whole number" if kind is int else "number"
         expected = f"a {words} from {bounds[0]:g} to {bounds[1]:,.0f}"
         with suppress(msgspec.ValidationError):
             # A variable holds a number as a text.
             number = msgspec.convert(value, kind, strict=where != variable_of(name))
             if bounds[0] <= number <= bounds[1]:
                 return number
-    else:
-        expected = f"one of {', '.join(choices)}" if choices else "a text"
-        expected = "on, off or the name of a folder" if is_cache else expected
-        expected = "true or false" if is_switch else expected
-        text = value.strip() if isinstance(value, str) and value.isprintable() else ""
-        if (is_cache or is_switch) and (isinstance(value, bool) or text.lower() in _SWITCH):
-            return value if isinstance(value, bool) else _SWITCH[text.lower()]
-        if "Path" in str(declared.type) and text:
-            with suppress(InputError):  # the home folder of an unknown user
-                return folder / expanded(text)
-        elif text and not is_switch and (text in choices or not choices):
-            return text
-    raise ConfigurationError(
-        f"{name} has to be {expected}", where=where, hint=f"It is: {declared.metadata['help']}."
-    )
+    elif is_cache or kind is bool:
+        expected = "on, off or the name of a folder" if is_cache else "true or false"
+        if (switch := _SWITCH.get(str(value).strip().lower())) is not None:
+            return switch
+    if kind is Path and text:
+        with suppress(InputError):  # the home folder of an unknown user
+            return folder / expanded(text)
+    elif kind is str and text and (text in choices or not choices):
+        return text
+    hint = f"It is: {declared.metadata['help']}."
+    raise ConfigurationError(f"{name} has to be {expected}", where=where, hint=hint)
 
-
-# --- Reading the environment and the file ---
 
 _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
@@ -172,8 +169,7 @@ def settings_file() -> Path | None:
     """
     named = os.environ.get(_FILE_VARIABLE)
     if named is None:
-        folder = platformdirs.user_config_dir("kgp-neo4j", appauthor=False)
-        return Path(folder) / "config.toml"
+        return Path(platformdirs.user_config_dir("kgp-neo4j", appauthor=False)) / "config.toml"
     path = expanded(named)
     if not named.strip() or path == Path(os.devnull):
         return None
@@ -232,8 +228,6 @@ def _unknown(name: str, where: str) -> ConfigurationError:
     return ConfigurationError(f"there is no setting {name}", where=where, hint=hint)
 
 
-# --- The lines of `config`, without keys and passwords ---
-
 #: Other variables, each with its default; of a secret (None) is only said whether it is set.
 _OTHERS = {
     "neo4j.uri": ("NEO4J_URI", "the embedded database"),
@@ -264,3 +258,12 @@ def setting_lines() -> list[SettingValue]:
     if key_file.value and lines["llm.key"].value is None:
         lines["llm.key"] = replace(key_file, name="llm.key", value=f"in {key_file.value}")
     return list(lines.values())
+
+
+def check_question(question: str) -> None:
+    """Raise ConfigurationError for a question that is too long or not Unicode text."""
+    if len(question) > LONGEST_QUESTION:
+        hint = f"Ask with {LONGEST_QUESTION:,} at most, and load longer texts as documents."
+        raise ConfigurationError(f"the question has {len(question):,} characters", hint=hint)
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")

@@ -11,17 +11,16 @@ from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 def installed_extras() -> list[str]:
     """Return the extras all of whose packages are installed, but for those of development."""
-    lacking = set[str]()
-    named = dict[str, None]()
+    whole = dict[str, bool]()
     for requirement in metadata.requires("kgp-neo4j") or ():
         told = re.match(r"([\w.-]+).*extra == ['\"]([\w-]+)", requirement)
         if told and told[2] not in ("test", "docs", "dev"):
-            named[told[2]] = None
+            whole.setdefault(told[2], True)
             try:
                 metadata.version(told[1])
             except metadata.PackageNotFoundError:
-                lacking.add(told[2])
-    return [name for name in named if name not in lacking]
+                whole[told[2]] = False
+    return [name for name, is_whole in whole.items() if is_whole]
 
 
 def is_installed(module: str) -> bool:
@@ -34,11 +33,7 @@ def is_installed(module: str) -> bool:
 
 @contextmanager
 def needs(
-    extra: str,
-    feature: str,
-    error: type[KgpError] = ConfigurationError,
-    *,
-    where: str | None = None,
+    extra: str, what: str, error: type[KgpError] = ConfigurationError, *, where: str | None = None
 ) -> Iterator[None]:
     """Turn an ImportError in the block into an `error` that names the extra to install."""
     try:
@@ -46,4 +41,4 @@ def needs(
     except ImportError as failure:
         package = (failure.name or str(failure)).partition(".")[0]
         hint = f'Install it: pip install "kgp-neo4j[{extra}]".'
-        raise error(f"{feature} needs the package {package}", where=where, hint=hint) from failure
+        raise error(f"{what} needs the package {package}", where=where, hint=hint) from failure

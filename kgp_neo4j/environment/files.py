@@ -17,13 +17,12 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension, unread_reason
-from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-#: Bytes of a line or of a JSON value, and of a file in UTF-16 or of one JSON object, which is read
-#: whole. A file of 3 MB can unpack to 3 GB.
+#: Bytes of a line or JSON value, and of a file that is read whole: 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 #: Why a link is passed over.
 _OUTWARD = "a link out of the folder (--follow-links follows it)"
@@ -70,8 +69,7 @@ def find(
                     inputs.errors.append(InputError(reason, where=shown(member)))
                 else:
                     real = os.path.realpath(member)
-                    own = inputs.folders.get(os.path.realpath(named), set())
-                    own.add(Path(real).as_posix())
+                    inputs.folders.get(os.path.realpath(named), set()).add(Path(real).as_posix())
                     if real not in seen:
                         seen.add(real)
                         inputs.files.append(absolute(member))
@@ -218,22 +216,19 @@ def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
             else:
                 yield raw
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the compressed file is damaged ({error})", where=shown(path), hint="Fetch it again."
-        ) from error
+        what = f"the compressed file is damaged ({error})"
+        raise InputError(what, where=shown(path), hint="Fetch it again.") from error
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror or error})", where=shown(path)
-        ) from error
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(reason, where=shown(path)) from error
 
 
 def read_whole(file: IO[bytes], name: str, most: int = _MOST_FILE) -> bytes:
     """Return what a file holds; raises InputError where that is more than `most` bytes."""
     data = file.read(most + 1)
     if len(data) > most:
-        raise InputError(
-            f"more than {most >> 20} MiB, unpacked, in one file", where=name, hint="Split it."
-        )
+        what = f"more than {most >> 20} MiB, unpacked, in one file"
+        raise InputError(what, where=name, hint="Split it.")
     return data
 
 
@@ -299,11 +294,9 @@ _SEPARATOR = re.compile(r"[ \t\r\n]*+,?+[ \t\r\n]*+")
 
 def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     """Yield the values of a `.json` file, or of the lines of one of another kind."""
-    return _records(file, shown(path)) if extension(path) == ".json" else _lines(file, path)
-
-
-def _lines(file: IO[bytes], path: Path) -> Iterator[Value]:
-    """Yield the value of each line."""
+    if extension(path) == ".json":
+        yield from _records(file, shown(path))
+        return
     for text, where in text_lines(file, path):
         try:
             if isinstance(text, InputError):

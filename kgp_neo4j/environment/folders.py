@@ -1,6 +1,7 @@
-"""The folders of kgp-neo4j and the connection to the database, from environment variables."""
+"""The folders of kgp-neo4j, and what reaches databases and chat servers: addresses and keys."""
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -8,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from platformdirs import user_cache_dir, user_data_dir
 
-from kgp_neo4j.environment.addresses import checked_bolt
+from kgp_neo4j.environment.disk import read_private
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -19,16 +20,15 @@ _APP = "kgp-neo4j"
 class Connection:
     """How to reach a database; the password is never in a `repr`, a log or an error.
 
-    Raises ConfigurationError for an address that cannot be used.
+    `browser` is the address of Neo4j Browser (`http://host:port`), if known; `embedded` the server
+    that kgp-neo4j starts itself. Raises ConfigurationError for an address that cannot be used.
     """
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
-    #: Address of Neo4j Browser (`http://host:port`), if known.
     browser: str | None = None
-    #: True for the server that kgp-neo4j starts and stops itself.
     embedded: bool = False
 
     def __post_init__(self) -> None:
@@ -76,9 +76,113 @@ def connection_from_environment() -> Connection | None:
     if password is None:
         hint = "Export NEO4J_PASSWORD, or unset NEO4J_URI to use the embedded database."
         raise ConfigurationError("NEO4J_URI is set but NEO4J_PASSWORD is not", hint=hint)
-    return Connection(
-        uri=uri,
-        username=os.environ.get("NEO4J_USERNAME") or "neo4j",
-        password=password,
-        database=os.environ.get("NEO4J_DATABASE") or "neo4j",
-    )
+    username = os.environ.get("NEO4J_USERNAME") or "neo4j"
+    return Connection(uri, username, password, os.environ.get("NEO4J_DATABASE") or "neo4j")
+
+
+_BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+#: What may stand before the host of an address, right or wrong, each scheme by itself.
+_SCHEME = re.compile(
+    r"([a-z][a-z0-9+.-]*)?(?::/+|//+)|(jdbc):|((?:bolt|neo4j)(?:\+s(?:sc)?)?):(?!\d+$)(?=[^@]+$)",
+    re.IGNORECASE,
+)
+#: Ports of Neo4j's HTTP and HTTPS, at which Browser is.
+_HTTP_PORTS = (7474, 7473)
+
+
+def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
+    """Return the address of a Neo4j server, without blanks and quotes round it.
+
+    Raises ConfigurationError for one that cannot be used; its hint has the one probably meant. No
+    user or password that stands in it is shown.
+    """
+    text, schemes, at = address.strip("\"'“”‘’ \t\r\n"), list[str](), 0
+    while found := _SCHEME.match(text, at):
+        schemes.append((found[1] or found[2] or found[3] or "").lower())
+        at = found.end()
+    _, sign, rest = text[at:].rpartition("@")
+    place, _, query = rest.partition("?")
+    place, _, path = place.partition("/")
+    host, port = re.fullmatch(r"(?s)(.*?)(?:(?<!:):([^:\]]*))?", place.split(",")[0]).groups()  # type: ignore[union-attr]
+    number = int(port) if re.fullmatch(r"[0-9]{1,5}", port or "") else 0
+    is_port = 0 < number < 65_536
+    known = [scheme for scheme in schemes if scheme in _BOLT_SCHEMES]
+    scheme = known[-1] if known else "neo4j+s" if "https" in schemes else "neo4j"
+    browser = {"http", "https"} & {*schemes} or number in _HTTP_PORTS
+    one = re.fullmatch(r"(?i)[\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\]", host) and "," not in place
+    problems = {
+        "holds a user or a password": sign,
+        "is the address of Neo4j Browser (HTTP), not of Bolt": browser,
+        "has two schemes": len(schemes) > 1,
+        "does not begin with neo4j://, bolt://, or one of these with +s or +ssc": not known,
+        "does not name one host": not one,
+        "has a port that is no number from 1 to 65535": port is not None and not is_port,
+        "has a path; the name of a database goes into NEO4J_DATABASE": path or "#" in text,
+        "has a query, which only neo4j:// takes": query and not scheme.startswith("neo4j"),
+    }
+    wrong = next((problem for problem, there in problems.items() if there), None)
+    if wrong is None:
+        return f"{scheme}://{place}{'?' if query else ''}{query}"
+    if host.count(":") > 1 and host[:1] != "[":
+        host = f"[{host}]"
+    elif host[:1] != "[":
+        host = next(iter(re.findall(r"[\w.-]+", host)), "localhost")
+    better = f"{scheme}://{host}:{number if is_port and number not in _HTTP_PORTS else 7687}"
+    shown = "" if sign or not text.isprintable() else f" ({text.partition('?')[0][:200]})"
+    beside = ", with NEO4J_USERNAME and NEO4J_PASSWORD beside it" if sign else ""
+    raise ConfigurationError(f"{where}{shown} {wrong}", hint=f"Set {where}={better}{beside}.")
+
+
+def checked_url(url: str, where: str | None = None) -> str:
+    """Return a valid address without secrets; raises ConfigurationError for any other."""
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+        # An invalid port raises ValueError.
+        usable = usable and parts.port != 0 and not set(url) & {" ", "\\"}
+    except ValueError:
+        usable = False
+    if not usable:
+        what = "the chat server's address is no http address"
+        raise ConfigurationError(what, where=where, hint="Give one like http://127.0.0.1:8000/v1.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        what = "the chat server's address holds a user, a password or a query"
+        hint = "Give the address alone, and the key in OPENAI_API_KEY."
+        raise ConfigurationError(what, where=where, hint=hint)
+    return url.rstrip("/")
+
+
+def shown_url(text: str) -> str:
+    """Return an address for display, without user, password and query."""
+    try:
+        parts = urlsplit(text)
+        if not ("@" in text or parts.query or parts.fragment):
+            return text
+    except ValueError:
+        return "(no address)"
+    if "@" in text and parts.username is None:
+        return "***"  # a password with signs that end an address's host
+    return f"{parts.scheme}://***@{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+def read_key(key_file: Path | None) -> str:
+    """Return the key in OPENAI_API_KEY, else that in the file, else "".
+
+    Raises ConfigurationError, without the key, for a malformed one and a file that others may read.
+    """
+    where = KEY_VARIABLE
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if not key and key_file is not None:
+        where = str(key_file)
+        hint = "Change OPENAI_API_KEY_FILE (or llm.key_file), or make the file."
+        # Whatever is not ASCII is refused below.
+        key = read_private(key_file, "the key's file", hint).decode("latin-1").strip()
+    # httpx refuses headers with other characters, in a message that contains the key.
+    if not (key.isascii() and key.isprintable()):
+        what = f"{where} holds characters that no key has"
+        raise ConfigurationError(what, hint="Copy the key once more.")
+    return key

@@ -33,10 +33,6 @@ class Call(msgspec.Struct):
     memory: int
 
 
-class Begun(msgspec.Struct, tag=True):
-    """The module is there, and the call begins."""
-
-
 class Item(msgspec.Struct, tag=True):
     """Something that the call gives."""
 
@@ -44,7 +40,7 @@ class Item(msgspec.Struct, tag=True):
 
 
 class Step(msgspec.Struct, tag=True):
-    """How far a bar has come; that without a title counts the file's bytes."""
+    """How far a bar has come; that without a title counts the file's bytes, and begins a call."""
 
     step: str
     done: int
@@ -98,7 +94,7 @@ def _answer(module: str, call: Call, send: Callable[[Any], None]) -> None:
     job = Job()  # so that bars are told
     job.on_event = lambda _, step: send(Step(**step))
     try:
-        send(Begun())
+        send(Step("", 0, None))
         with working(job):
             given = getattr(import_module(module), call.name)(*call.arguments)
             for each in given if isinstance(given, Iterator) else (given,):

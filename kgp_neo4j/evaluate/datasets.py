@@ -10,7 +10,7 @@ from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import DOCUMENTS, SETTINGS, prepare
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument

@@ -19,11 +19,10 @@ from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, rea
 from kgp_neo4j.evaluate.scores import CUTS, Result, measure
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import Answer, Passage, QuestionType, Retrieval, Statement
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel, Usage
-from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, check_choice
 
 
 @dataclass(frozen=True, slots=True)

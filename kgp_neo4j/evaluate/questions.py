@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.load.records import documents_of_records
 from kgp_neo4j.environment.files import Value, opened, read_question_records, shown
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 

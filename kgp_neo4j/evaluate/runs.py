@@ -21,7 +21,7 @@ from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.pipeline import Retriever
 from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.environment.files import read_values
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.llm.call import writer

@@ -1,13 +1,12 @@
 """Runs the statements of `cypher/` in Neo4j; the only module that uses the driver."""
 
-import contextlib
 import logging
 import random
 import re
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
@@ -29,19 +28,17 @@ _GDS, _VERSION = "gds.knn.write", "custom.kgp.version"
 #: The codes of errors of a transaction that was ended from outside.
 _ENDED = r"TransactionTimedOut|Transaction\.Terminated"
 #: What Neo4j's code says, what we say of it, and what helps.
-_REASONS = (
-    (
-        r"Security\.Unauthorized",
+_REASONS = {
+    r"Security\.Unauthorized": (
         "the server refused the user name or password",
         "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
     ),
-    (
-        r"LockAcquisitionTimeout",
+    "LockAcquisitionTimeout": (
         "the statement waited too long for others that are running",
         "Run it again once no load, connect or install is running.",
     ),
-    (_ENDED, "the statement took too long and was ended", "Ask about less at once."),
-)
+    _ENDED: ("the statement took too long and was ended", "Ask about less at once."),
+}
 #: What may follow a scheme, and what a server has that answers by it alone.
 _TLS = {
     "s": "wants TLS",
@@ -55,7 +52,7 @@ for _name in ("neo4j", "neo4j.notifications"):
         logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class Database(contextlib.AbstractContextManager["Database"]):
+class Database(AbstractContextManager["Database"]):
     """A connection to one database of a server; close it, or use it with `with`.
 
     With `read_only` it raises DatabaseError for every statement that writes.
@@ -110,7 +107,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
         uri = urlsplit(self.connection.uri)
         kind, _, tls = uri.scheme.partition("+")
         there = f"the server at {uri.netloc}"
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             socket.create_connection((uri.hostname, uri.port or 7687), timeout=3).close()
             for other in (tls, *(each for each in _TLS if each != tls)):
                 way = f"+{other}://{uri.netloc}" if other else f"://{uri.netloc}"
@@ -141,8 +138,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        (record_,) = self._read(query, values)
-        return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
+        return [dict(zip(names, row, strict=True)) for row in self._read(query, values)[0]["rows"]]
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
         """Yield the rows of a statement that returns those `after` a key, in its order, in pages.
@@ -180,7 +176,7 @@ class Database(contextlib.AbstractContextManager["Database"]):
 
     def end(self, job: Job) -> None:
         """End the statements that run for a job; a server that is out of reach has none."""
-        with contextlib.suppress(DatabaseError):
+        with suppress(DatabaseError):
             self.read("inspect/end_job", job=job.id)
 
     def capabilities(self) -> Capabilities:
@@ -188,10 +184,8 @@ class Database(contextlib.AbstractContextManager["Database"]):
         server = self.read("inspect/server")[0]
         names = [row["name"] for row in self.read("inspect/procedures")]
         own = [name for name in names if name not in (_GDS, _VERSION)]
-        plugin = self.read("inspect/plugin")[0] if _VERSION in names else {"statements": ""}
-        return Capabilities(
-            server["version"], server["edition"], _GDS in names, tuple(own), plugin["statements"]
-        )
+        ran = self.read("inspect/plugin")[0]["statements"] if _VERSION in names else ""
+        return Capabilities(server["version"], server["edition"], _GDS in names, tuple(own), ran)
 
     def _read(self, query: Statement, values: Mapping[str, Any]) -> list[Row]:
         """Run a statement to read unless its check says what is wrong with the values."""
@@ -222,9 +216,8 @@ class Database(contextlib.AbstractContextManager["Database"]):
     def _run_once(self, query: Statement, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
         """Run a statement in a transaction that the server begins and ends."""
         if self.read_only and mode == WRITE_ACCESS:
-            raise DatabaseError(
-                "this connection is read-only", hint="Use a connection that may write."
-            )
+            hint = "Use a connection that may write."
+            raise DatabaseError("this connection is read-only", hint=hint)
         with (
             _translated_errors(query.path),
             # With bookmarks a follower of a cluster answers only once it has what was written.
@@ -241,8 +234,7 @@ def in_batches(
     items: Iterable[_T], size: int, weigh: Callable[[_T], int] = lambda _: 1
 ) -> Iterator[list[_T]]:
     """Yield items in lists that weigh `size` or just above it, each written in one transaction."""
-    batch: list[_T] = []
-    weight = 0
+    batch, weight = list[_T](), 0
     for item in items:
         batch.append(item)
         weight += weigh(item)
@@ -285,10 +277,9 @@ def _translated_errors(where: str) -> Iterator[None]:
 
 def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, ServiceUnavailable):
-        return DatabaseError(
-            f"the server does not answer ({' '.join(str(error).split())})",
-            hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
-        )
+        hint = "Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one."
+        what = f"the server does not answer ({' '.join(str(error).split())})"
+        return DatabaseError(what, hint=hint)
     if isinstance(error, DriverError):
         return DatabaseError(f"the database failed: {error}", where=where)
     code, message = error.code or "", error.message or ""
@@ -301,7 +292,7 @@ def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
         what = f"the server lacks a plugin: {message}"
         hint = "Install it there, or unset NEO4J_URI to use the embedded server."
         return CapabilityError(what, where=where, hint=hint)
-    for pattern, what, hint in _REASONS:
+    for pattern, (what, hint) in _REASONS.items():
         if re.search(pattern, code):
             return DatabaseError(what, where=where, hint=hint)
     return DatabaseError(f"the database refused the statement: {message}", where=where)

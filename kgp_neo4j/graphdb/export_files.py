@@ -26,12 +26,13 @@ from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from kgp_neo4j.environment.disk import replacing
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
+from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
-from kgp_neo4j.types.transfer import Transfer
 
 #: Raised with every change of the format or of the graph's layout.
 FORMAT = 2
@@ -88,10 +89,6 @@ class _Part(msgspec.Struct):
     sha256: str
 
 
-class _Format(msgspec.Struct):
-    format: int
-
-
 class Manifest(msgspec.Struct):
     """What a file says of itself; `properties` and `times` are those of the corpus or graph."""
 
@@ -113,30 +110,27 @@ class Manifest(msgspec.Struct):
 class Kind:
     """What an export has, a corpus or a knowledge graph, and how such a one is imported.
 
-    `properties` has the names of all properties by their type: "text", "whole", "number", "truth",
-    "time", "vector", "list of text" or "list of whole".
+    `label` is that of the node that stands for it; `properties` has the names of all properties by
+    their type: "text", "whole", "number", "truth", "time", "vector", "list of text" or "list of
+    whole". Without `relationship_types` they are those that have the graph's name.
+    `choose_labels` tells which of a node's labels its line has; `discard` deletes what an import
+    that was cut off has left under a name. The checks get the properties of the corpus or graph
+    itself, then what they check; `place_node` returns the labels to write. `make_indexes` makes
+    those that the content needs, before it is visible.
     """
 
     name: Literal["corpus", "graph"]
-    #: The label of the node that stands for the corpus or graph.
     label: str
     properties: dict[str, str]
-    #: Which of a node's labels its line has.
     choose_labels: Callable[[Sequence[str]], list[str]]
     check_name: Callable[[str], str]
     delete: Callable[[Database, str], object]
-    #: Deletes what an import that was cut off has left under a name.
     discard: Callable[[Database, str], object]
-    #: Checks a node by its labels and properties, and returns the labels to write.
     place_node: Callable[[Row, list[str], Row], list[str]]
-    #: Checks a relationship by its type and properties.
     check_relationship: Callable[[Row, str, Row], None]
-    #: Checks the properties of the corpus or graph itself.
     check_root: Callable[[Row], None]
-    #: Makes the indexes that the content needs, before it is visible.
     make_indexes: Callable[[Database, Row], object]
     error: type[KgpError]
-    #: The types of relationships; where there are none, those that have the graph's name.
     relationship_types: tuple[str, ...] = ()
 
     @cached_property
@@ -204,7 +198,7 @@ def export(database: Database, kind: Kind, name: str, path: Path, *, overwrite: 
         listed = database.stream("transfer/listing", **{kind.name: name})
         ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
         nodes = _node_lines(database, kind, name, ids)
-        relationships = _relationship_lines(database, kind, name, ids)
+        relationships = _edge_lines(database, kind, name, ids)
         with bar("export", None) as progress:
             manifest = Manifest(
                 format=FORMAT,
@@ -238,9 +232,7 @@ def _node_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> It
             yield _line(_node(kind, labels, rows[id_]["properties"]))
 
 
-def _relationship_lines(
-    database: Database, kind: Kind, name: str, ids: list[str]
-) -> Iterator[bytes]:
+def _edge_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> Iterator[bytes]:
     line_by_id = {id_: line for line, id_ in enumerate(ids)}
     chosen = {"types": list(kind.relationship_types), "graph": name}
     for page in in_batches(ids, _PAGE):
@@ -249,8 +241,7 @@ def _relationship_lines(
             start, end = line_by_id[row["start"]], line_by_id.get(row["end"])
             if end is None:
                 _changed(name)
-            properties = _node(kind, [], row["properties"]).properties
-            line = _line([row["type"], start, end, properties])
+            line = _line([row["type"], start, end, _node(kind, [], row["properties"]).properties])
             relationships.append((start, row["type"], end, line))
         for *_, line in sorted(relationships):
             yield line
@@ -267,9 +258,8 @@ def _changed(name: str) -> NoReturn:
 
 def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
-    times, vectors = (
-        properties.keys() & kind.parts[part].__struct_fields__ for part in ("times", "vectors")
-    )
+    named = (kind.parts[part].__struct_fields__ for part in ("times", "vectors"))
+    times, vectors = (properties.keys() & names for names in named)
     node = Node(
         labels,
         {name: properties[name] for name in properties.keys() - times - vectors},
@@ -279,10 +269,9 @@ def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     try:
         kind.check(properties=node.properties)
     except msgspec.ValidationError as error:
-        raise InputError(
-            f"no import could take a {kind.name} with such a property ({error})",
-            hint="Remove what was added by hand, or upgrade kgp-neo4j.",
-        ) from error
+        what = f"no import could take a {kind.name} with such a property ({error})"
+        hint = "Remove what was added by hand, or upgrade kgp-neo4j."
+        raise InputError(what, hint=hint) from error
     return node
 
 
@@ -316,16 +305,15 @@ def read_manifest(path: Path) -> Manifest:
         raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
     with _intact(lambda: str(path)):
         with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-            if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
+            if sorted(archive.namelist()) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
                 raise InputError("other members than an export has")
-            for info in infos:
+            for info in archive.infolist():
                 if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
                     raise InputError(f"{info.filename} unpacks without end")
-            text = archive.read(_MANIFEST)
+            told = msgspec.json.decode(archive.read(_MANIFEST), type=dict[str, Any])
         # Files of another format may have another manifest.
-        if msgspec.json.decode(text, type=_Format).format == FORMAT:
-            manifest = msgspec.json.decode(text, type=Manifest)
+        if msgspec.convert(told["format"], int) == FORMAT:
+            manifest = msgspec.convert(told, Manifest)
             if not isinstance(manifest.properties["name"], str):
                 raise InputError("a name that is no text")
             return manifest
@@ -381,22 +369,17 @@ def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Tr
         with bar("import", manifest.nodes.lines + manifest.relationships.lines) as progress:
             ids: list[str] = []
             for nodes in in_batches(_records(path, manifest, kind, _NODES), _BATCH):
-                rows = [msgspec.structs.asdict(node) | {"at": at} for at, node in enumerate(nodes)]
+                rows = [asdict(node) | {"at": at} for at, node in enumerate(nodes)]
                 for row in rows:
-                    row["vectors"] = {
-                        name: np.frombuffer(vector, "<f4").tolist()
-                        for name, vector in row["vectors"].items()
-                    }
+                    for key, vector in row["vectors"].items():
+                        row["vectors"][key] = np.frombuffer(vector, "<f4").tolist()
                 written = database.write("transfer/write_nodes", rows=rows, **mark)
                 if len(written) != len(rows):
                     _changed(name)
                 ids += [row["node"] for row in sorted(written, key=lambda row: int(row["at"]))]
                 progress.update(len(rows))
             for edges in in_batches(_records(path, manifest, kind, _RELATIONSHIPS), 2 * _BATCH):
-                rows = [
-                    msgspec.structs.asdict(each) | {"start": ids[each.start], "end": ids[each.end]}
-                    for each in edges
-                ]
+                rows = [asdict(e) | {"start": ids[e.start], "end": ids[e.end]} for e in edges]
                 (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
                 if result["written"] != len(rows):
                     _changed(name)
@@ -420,9 +403,7 @@ def _write(database: Database, path: Path, manifest: Manifest, kind: Kind) -> Tr
 
 def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterator[Any]:
     """Yield the checked record of each line; raises InputError for another count or sum."""
-    is_node = member == _NODES
-    type_: type[Node] | type[Relationship] = Node if is_node else Relationship
-    decode = msgspec.json.Decoder(type_).decode
+    decode = msgspec.json.Decoder({_NODES: Node, _RELATIONSHIPS: Relationship}[member]).decode
     digest, count = hashlib.sha256(), 0
     with (
         _intact(lambda: f"{path}: {member}:{count}"),
@@ -437,22 +418,14 @@ def _records(path: Path, manifest: Manifest, kind: Kind, member: str) -> Iterato
             record = decode(line)
             kind.admit(record, manifest)
             yield record
-        if _Part(count, digest.hexdigest()) != (
-            manifest.nodes if is_node else manifest.relationships
-        ):
+        if _Part(count, digest.hexdigest()) != getattr(manifest, member.removesuffix(".jsonl")):
             raise InputError("its SHA-256 is another")
 
 
 def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:
-    return Transfer(
-        name=manifest.name,
-        kind=manifest.kind,
-        file=str(path),
-        nodes=manifest.nodes.lines,
-        relationships=manifest.relationships.lines,
-        bytes=path.stat().st_size,
-        seconds=round(time.monotonic() - began, 3),
-    )
+    counts = manifest.nodes.lines, manifest.relationships.lines
+    size, seconds = path.stat().st_size, round(time.monotonic() - began, 3)
+    return Transfer(manifest.name, manifest.kind, str(path), *counts, size, seconds)
 
 
 def discard(database: Database, label: str, name: str, undo: Callable[[], object]) -> bool:

@@ -9,8 +9,9 @@ from kgp_neo4j.graphdb.server.supervise import ServerStatus
 #: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
 #: (1.25 * 4 a number and 8 * M a vector), with its default M of 16.
 _NUMBER_BYTES, _VECTOR_BYTES = 5.5, 140.8
+_GIB = 2**30
 #: Bytes that Python with its encoder takes beside the server.
-_CLIENT = 2 * 2**30
+_CLIENT = 2 * _GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,8 @@ class Room:
 def measure_room(database: Database, server: ServerStatus | None = None, machine: int = 0) -> Room:
     """Return what a graph needs and an embedded `server` lacks, of `machine` bytes of memory."""
     rows = database.read("inspect/embedded")
-    vectors = int(
-        sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
-    )
+    sizes = (r["embeddings"] * (r["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for r in rows)
+    vectors = int(sum(sizes))
     encoders: dict[str, list[str]] = {}
     for row in rows:
         name = row["name"] if row["corpus"] else f"graph {row['name']}"
@@ -45,18 +45,14 @@ def measure_room(database: Database, server: ServerStatus | None = None, machine
     left = max(machine - heap - page_cache - _CLIENT, 0)
     if store > page_cache:
         short.append(
-            f"The graph has {_gibibytes(store)} on disk and the page cache holds "
-            f"{_gibibytes(page_cache)} of it: questions wait for the disk."
+            f"The graph has {store / _GIB:,.1f} GiB on disk and the page cache holds "
+            f"{page_cache / _GIB:,.1f} GiB of it: questions wait for the disk."
         )
     if vectors > left:
         short.append(
-            f"The vector indexes want {_gibibytes(vectors)} of memory, and {_gibibytes(left)} are "
-            "left beside the server and Python: search by meaning waits for the disk."
+            f"The vector indexes want {vectors / _GIB:,.1f} GiB of memory, and {left / _GIB:,.1f} "
+            "GiB are left beside the server and Python: search by meaning waits for the disk."
         )
     if short:
         short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
     return Room(vectors, store, tuple(short), encoders)
-
-
-def _gibibytes(size: int) -> str:
-    return f"{size / 2**30:,.1f} GiB"

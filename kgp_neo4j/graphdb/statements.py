@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from textwrap import indent
-from typing import Any
+from typing import Any, NamedTuple
 
 from kgp_neo4j.types.errors import QueryFileError
 from kgp_neo4j.types.settings import TraversalSettings
@@ -71,23 +71,14 @@ _VALUE_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter, option or column of a statement, with its Cypher type and default literal."""
+class Parameter(NamedTuple):
+    """A parameter, option or column: its Cypher type, default literal, and range as "0 to 10"."""
 
     name: str
     type: str
     default: str | None = None
-    #: The range of an option's values, as "0 to 10".
     range: str | None = None
     description: str | None = None
-
-    @property
-    def value(self) -> Any:
-        """The default as a Python value."""
-        # All are JSON but for their quotes. Python 3.11's `ast` fails at times in one of several
-        # threads (CPython's issue 106905).
-        return json.loads((self.default or "null").replace("'", '"'))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +117,8 @@ class Statement:
         def label(use: re.Match[str]) -> str:
             given: str = values[use[1]]
             if re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) is None:
-                raise QueryFileError(
-                    f"{given!r} is no label", where=self.path, hint="A label is one plain word."
-                )
+                hint = "A label is one plain word."
+                raise QueryFileError(f"{given!r} is no label", where=self.path, hint=hint)
             return given
 
         parts = f"{self.text}\n".split(";\n") if self.mode == "SCHEMA" else [self.text]
@@ -145,16 +135,17 @@ class Statement:
             bound["configuration"] = {**(bound.get("configuration") or {}), **options}
         for parameter in self.inputs:
             if parameter.default is not None:
-                bound.setdefault(parameter.name, parameter.value)
+                # JSON but for its quotes. Python 3.11's `ast` fails at times in one of several
+                # threads (CPython's issue 106905).
+                value = json.loads(parameter.default.replace("'", '"'))
+                bound.setdefault(parameter.name, value)
         names = {parameter.name for parameter in self.inputs}
-        for problem, different in (
-            ("no parameter named", bound.keys() - names),
-            ("no value and no default for", names - bound.keys()),
-        ):
-            if different:
-                what = f"{problem} {', '.join(sorted(different))}"
-                hint = f"The signature is {self.signature}."
-                raise QueryFileError(what, where=self.path, hint=hint)
+        unknown, missing = bound.keys() - names, names - bound.keys()
+        if unknown or missing:
+            problem = "no parameter named" if unknown else "no value and no default for"
+            what = f"{problem} {', '.join(sorted(unknown or missing))}"
+            hint = f"The signature is {self.signature}."
+            raise QueryFileError(what, where=self.path, hint=hint)
         return bound
 
 
@@ -162,19 +153,16 @@ class Statement:
 def statement(path: str) -> Statement:
     """Return the statement of the file `cypher/<path>.cypher`."""
     made = _headed(path)
-    text = _expanded(path)
-    named = [
-        name for kind, names in _MORE.findall(text) if kind == "check" for name in names.split(", ")
-    ]
-    checks = [_with_options(_included(f"check/{name}"), made.options) for name in named]
     check = ""
-    if checks:
-        check = _included("include/checked").replace("...", "\nUNION ALL\n".join(checks))
-    return replace(made, text=_with_options(text, made.options), check=check)
+    if made.check:
+        texts = [_included(f"check/{name}") for name in made.check.split(", ")]
+        checks = "\nUNION ALL\n".join(_with_options(text, made.options) for text in texts)
+        check = _included("include/checked").replace("...", checks)
+    return replace(made, text=_with_options(_expanded(path), made.options), check=check)
 
 
 def _headed(path: str) -> Statement:
-    """Return the statement of a file by its header, its text as it stands there."""
+    """Return the statement of a file by its header; text and checks as they stand there."""
     where = f"cypher/{path}.cypher"
     text = _read(path)
     header = _HEADER.match(text)
@@ -182,23 +170,21 @@ def _headed(path: str) -> Statement:
         what = "the header is no signature, description and mode of READ, WRITE or SCHEMA"
         hint = "Begin with // name(parameter :: TYPE) :: (column :: TYPE)."
         raise QueryFileError(what, where=where, hint=hint)
-
-    def told(kind: str) -> list[str]:
-        return [said for each, said in _MORE.findall(text) if each == kind]
-
+    told: dict[str, list[str]] = {"check": [], "option": [], "task": [], "example": []}
+    for kind, said in _MORE.findall(text):
+        told[kind].append(said)
     return Statement(
         path=where,
-        name=header["name"],
-        signature=header["signature"],
+        **{name: header[name] for name in ("name", "signature", "mode")},
         description=" ".join(header["description"].replace("//", "").split()),
-        mode=header["mode"],
-        task="".join(told("task")),
-        example="".join(told("example")),
+        task="".join(told["task"]),
+        example="".join(told["example"]),
         # Defaults have no ", " by convention, so that a signature can be split at it.
         inputs=_parameters(header["inputs"].split(", "), where),
         outputs=_parameters(header["outputs"].split(", "), where),
-        options=_parameters(told("option"), where),
+        options=_parameters(told["option"], where),
         text=text,
+        check=", ".join(told["check"]),
     )
 
 
@@ -226,9 +212,8 @@ def _read(path: str) -> str:
     """Return the text of a file, with the defaults of settings."""
     file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
     if not file.is_file():
-        raise QueryFileError(
-            "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
-        )
+        where = f"cypher/{path}.cypher"
+        raise QueryFileError("there is no such statement", where=where, hint="Check the name.")
     text = file.read_text(encoding="utf-8").rstrip("\n")
     return _SETTING.sub(lambda default: str(getattr(TraversalSettings(), default[1])), text)
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
+from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -22,12 +22,11 @@ from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
-from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphSummary, LinkedEntity
-from kgp_neo4j.types.settings import ExplorationSettings
+from kgp_neo4j.types.settings import ExplorationSettings, wrong_fields
 
 __all__ = ["make_server"]
 

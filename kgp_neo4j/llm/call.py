@@ -4,28 +4,33 @@ A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FILE.gguf
 runs), `auto` (the first that is there), or `none`.
 """
 
+import json
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Unpack
+from typing import Any, Unpack
 
-from kgp_neo4j.environment.addresses import read_key
 from kgp_neo4j.environment.configuration import LanguageSettings, language_settings
-from kgp_neo4j.llm.available import OLLAMA, available
-from kgp_neo4j.llm.cache import CachedModel, reply_cache
-from kgp_neo4j.llm.chat import ChatModel
-from kgp_neo4j.llm.gguf import GgufModel
+from kgp_neo4j.environment.folders import checked_url, read_key
+from kgp_neo4j.llm.chat import ChatModel, GgufModel
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
 from kgp_neo4j.types.errors import ConfigurationError, ContextError
-from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply, ReplyOptions, Usage, Write
+from kgp_neo4j.types.language import LanguageModel, Reply, ReplyOptions, Usage, Write
 
 #: Stands for the first language model that is there.
 AUTO = "auto"
 _THREADS = 4
+#: Where Ollama listens.
+OLLAMA = "http://127.0.0.1:11434/v1"
+HOW_TO_GET_ONE = (
+    "Start Ollama or another server (llm.url), or set llm.file to a GGUF file: docs/models.md."
+)
+#: Seconds that a server may be silent, seconds in which it has to say what it has, and bytes.
+_SILENT, _WHOLE, _MOST = 2.0, 4.0, 1 << 20
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
@@ -58,13 +63,9 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
         hint = "Give openai:NAME, local:FILE.gguf, or none."
         raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
     name = name.strip()
-    if kind.lower() == "openai":
-        model = ChatModel(name, settings, own_key="none" if was_found else "")
-    else:
-        model = GgufModel(name, settings)
-    if settings.cache is None:
-        return model
-    return CachedModel(model, reply_cache(settings.cache), settings, model.identity)
+    if kind.lower() == "local":
+        return GgufModel(name, settings)
+    return ChatModel(name, settings, own_key="none" if was_found else "")
 
 
 #: By the key, too: after a refusal another one opens the model anew.
@@ -80,6 +81,46 @@ def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     with suppress(ConfigurationError):  # said where the key is needed
         key = read_key(settings.key_file)
     return _open_once(settings, was_found, key)
+
+
+def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:
+    """Yield the settings of each language model that is there, in the order of `auto`.
+
+    First come those of the configured server, then Ollama's, then the configured file. Raises
+    ConfigurationError for an address or a key that cannot be used.
+    """
+    own = checked_url(settings.url) if settings.url else ""
+    for url in dict.fromkeys((own or OLLAMA, OLLAMA)):
+        # The key is for the configured server alone.
+        key = read_key(settings.key_file) if url == own else ""
+        for name in _served(url, key):
+            if "embed" not in name.lower():  # such a one writes nothing
+                yield replace(settings, model=f"openai:{name}", url=url)
+    if settings.file is not None and settings.file.is_file():
+        yield replace(settings, model=f"local:{settings.file}", url=None)
+
+
+def _served(url: str, key: str) -> list[str]:
+    """Return the models that a server of the OpenAI protocol has; none where it does not say."""
+    import requests  # takes time
+
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    asked: dict[str, Any] = {"timeout": _SILENT, "allow_redirects": False, "stream": True}
+    told: list[str] = []
+
+    def ask() -> None:
+        # Else nobody is there, or what is sent is no list of models.
+        with suppress(Exception), requests.Session() as session:
+            session.trust_env = url != OLLAMA  # no proxy leads to this machine
+            answer = session.get(f"{url}/models", headers=headers, **asked)
+            listed = json.loads(answer.raw.read(_MOST, decode_content=True))["data"]
+            told.extend([str(each["id"]) for each in listed])
+
+    # One that sends a byte now and then is never silent, and is left alone.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_WHOLE)
+    return list(told)
 
 
 def writer(model: LanguageModel) -> Write:
@@ -149,26 +190,37 @@ def reply_with_passages(
             count = min(count - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
 
 
-class MeteredModel(ModelWrapper):
+class MeteredModel:
     """A model that counts calls and tokens since the last `take_usage`; threads may share it."""
 
     def __init__(self, model: LanguageModel) -> None:
-        super().__init__(model)
+        self._model = model
+        self.name = model.name
         self.usage = Usage(model.name)
         self._lock = threading.Lock()
+
+    @property
+    def context(self) -> int:
+        """Return the tokens for prompt and reply together; a server may set fewer later."""
+        return self._model.context
+
+    @property
+    def passages(self) -> int | None:
+        """Return the number of passages that a prompt should have at most."""
+        return self._model.passages
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text, or an upper bound."""
+        return self._model.count(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the model's reply, and count it."""
         reply = self._model.reply(task, prompt, **options)
         with self._lock:
-            self.usage = replace(
-                self.usage,
-                calls=self.usage.calls + 1,
-                cached=self.usage.cached + reply.cached,
-                prompt_tokens=self.usage.prompt_tokens + reply.prompt_tokens,
-                reply_tokens=self.usage.reply_tokens + reply.reply_tokens,
-                estimated=self.usage.estimated or reply.estimated,
-            )
+            used, counted = self.usage, ("cached", "prompt_tokens", "reply_tokens")
+            sums = {name: getattr(used, name) + getattr(reply, name) for name in counted}
+            estimated = used.estimated or reply.estimated
+            self.usage = replace(used, calls=used.calls + 1, estimated=estimated, **sums)
         return reply
 
     def take_usage(self) -> Usage:

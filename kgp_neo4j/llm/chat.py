@@ -1,19 +1,23 @@
-"""A language model behind a server with the OpenAI protocol (`/chat/completions`)."""
+"""Language models of the OpenAI protocol: a chat server's, and a GGUF file's by llama.cpp here."""
 
-from __future__ import annotations
-
+import hashlib
+import json
+import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Unpack
 
-from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, RETRY, context_from, explain, refused_option
-from kgp_neo4j.llm.reply_text import CHAT_TOKENS, ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.environment.files import expanded
+from kgp_neo4j.environment.folders import checked_url, read_key
+from kgp_neo4j.environment.job import thread_count
+from kgp_neo4j.llm import reply_text
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import Reply, ReplyOptions
@@ -28,7 +32,18 @@ _WHOLE_REPLY = 10
 #: Limits of one reply: bytes received, and characters of its text.
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 1 << 20
+#: Most bytes of cached replies on disk, some hundred thousand; the oldest are dropped first.
+_LARGEST = 256 << 20
+#: Seconds between signs of life while a prompt is read, which may take minutes on a CPU.
+_SIGN_OF_LIFE = 5
+#: Passages of a prompt: some fifty tokens are read a second.
+_SHOWN = 5
 _FINISH = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
+
+
+def reply_cache(folder: Path, *, largest: int = _LARGEST) -> KeptValues[str]:
+    """Return texts by the hash of their request, in a folder; requests are not stored."""
+    return KeptValues(folder / "replies.db", str, largest)
 
 
 class ChatModel:
@@ -36,12 +51,15 @@ class ChatModel:
 
     The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
     openai retries requests to a busy or failing server. Options that are refused are left out.
-    A server of this process has a key of its own, and no proxy before it.
+    A server of this process has a key of its own, and no proxy before it. Complete replies are
+    cached, even if drawn: by a fixed seed, a new one would be the same.
     """
 
     _KNOWS_GRAMMARS = False
 
-    def __init__(self, name: str, settings: LanguageSettings, *, own_key: str = "") -> None:
+    def __init__(
+        self, name: str, settings: LanguageSettings, *, own_key: str = "", identity: str = ""
+    ) -> None:
         self.name = name
         self.context = settings.context or DEFAULT_CONTEXT
         self.passages = settings.passages
@@ -56,37 +74,63 @@ class ChatModel:
         self._client = _client(self._url, self._key, settings, trust_env=not own_key)
         #: Options that the server has refused.
         self._refused: set[str] = set()
-
-    @property
-    def identity(self) -> str:
-        """The server, which distinguishes models of the same name."""
-        return f"chat {self._url}"
+        self._kept = None if settings.cache is None else reply_cache(settings.cache)
+        # The server, or the state of a file, tells apart models of the same name.
+        drawn = (settings.temperature, settings.seed, settings.max_tokens)
+        self._asker = (identity or f"chat {self._url}", name, *drawn)
 
     def count(self, text: str) -> int:
         """Return a high estimate of a text's tokens; the server's tokenizer is unknown."""
-        return estimate_tokens(text)
+        return reply_text.estimate_tokens(text)
 
     def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
         """Return the reply to one prompt, passed to `on_text` while it is written.
 
-        Raises ModelError where the server cannot be used, and ContextError for a prompt that is too
-        long for its model; `context` is then updated from the server's message.
+        One from the cache has no tokens. Raises ModelError where the server cannot be used, and
+        ContextError for a prompt that is too long for its model, which then updates `context`.
         """
+        if self._kept is None:
+            return self._ask(task, prompt, options)
+        limits = (options.get("tokens", 1024), options.get("grammar"), options.get("schema"))
+        request = json.dumps([*self._asker, *limits, task, prompt])
+        key = hashlib.sha256(request.encode()).hexdigest()
+        text = self._kept.find([key]).get(key)
+        if text is not None:
+            if on_text := options.get("on_text"):
+                on_text(text)
+            return Reply(text, cached=True)
+        reply = self._ask(task, prompt, options)
+        if reply.finish == "stop":
+            self._kept.keep({key: reply.text})
+        return reply
+
+    def _ask(self, task: str, prompt: str, options: ReplyOptions) -> Reply:
         import openai
 
         messages = [{"role": "system", "content": task}] if task else []
         messages.append({"role": "user", "content": prompt})
-        length = self.count(task) + self.count(prompt) + CHAT_TOKENS
+        length = self.count(task) + self.count(prompt) + reply_text.CHAT_TOKENS
         wanted = self._settings.max_tokens or options.get("tokens", 1024)
+        create = self._client.chat.completions.create
         while True:
             request = self._request_options(self._room(length, wanted), options)
-            received = _Received(ReplyStream(options.get("on_text")), "stream" not in request)
+            received = _Received(options.get("on_text"), "stream" not in request)
             try:
-                self._receive(received, messages, request)
-            except openai.OpenAIError as error:
-                # `_learn` raises without the chain: the original error has the key in its request.
-                self._learn(error, request, length, wanted)
-                continue
+                answer: Any = create(model=self.name, messages=messages, **request)
+                with answer if "stream" in request else nullcontext([answer]) as pieces:
+                    received.take(pieces)
+            except ModelError:
+                raise
+            except Exception as error:  # not all are the package's own
+                # After the end of a reply an error does not matter, nor does a whole reply to a
+                # request for a stream, which cannot be read as one.
+                if received.finish is None and isinstance(error, openai.OpenAIError):
+                    # It raises without the chain: the original error has the key in its request.
+                    self._learn(error, request, length, wanted)
+                    continue
+                unreadable = "stream" in request and isinstance(error, ValueError)
+                if received.finish is None and (received.begun or not unreadable):
+                    raise self._explain(error, begun=received.begun) from None
             if received.finish is not None:
                 reply = received.reply()
                 return replace(reply, prompt_tokens=reply.prompt_tokens or length)
@@ -123,7 +167,7 @@ class ChatModel:
 
     def _learn(self, error: Exception, options: dict[str, Any], length: int, wanted: int) -> None:
         """Adapt the context or the options to a refusal; raise ModelError for any other error."""
-        context = context_from(error)
+        context = reply_text.context_from(error)
         if context is not None:
             known = self.context if self._context_known else max(self.context, length + wanted)
             # The server gave no limit, or one that was kept: try with less than before.
@@ -131,64 +175,43 @@ class ChatModel:
             self._context_known = True
             self._room(length, wanted)  # a shorter reply may have room
             return
-        name = refused_option(error, list(options))
+        name = reply_text.refused_option(error, list(options))
         if name is None:
             raise self._explain(error) from None
         self._refused.add(name)
 
-    def _receive(
-        self, received: _Received, messages: list[dict[str, str]], options: dict[str, Any]
-    ) -> None:
-        """Send a request and add the pieces of its reply to `received`.
-
-        An error after the end of a reply does not matter, nor does a whole reply to a request for a
-        stream, which cannot be read as one.
-        """
-        import openai
-
-        try:
-            answer: Any = self._client.chat.completions.create(
-                model=self.name, messages=messages, **options
-            )
-            with answer if "stream" in options else nullcontext([answer]) as pieces:
-                for piece in pieces:
-                    received.add(piece)
-                    if len(received.text) > _MOST_CHARACTERS:
-                        received.finish = "length"
-                        break
-        except ModelError:
-            raise
-        except Exception as error:
-            # Errors that are not the package's own come while it writes a request or reads pieces.
-            if received.finish is None and isinstance(error, openai.OpenAIError):
-                raise
-            unreadable = "stream" in options and isinstance(error, ValueError)
-            if received.finish is None and (received.begun or not unreadable):
-                raise self._explain(error, begun=received.begun) from None
-
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
-        problem, hint = explain(error, self.name, self._key, self._settings.timeout, begun=begun)
+        seconds = self._settings.timeout
+        problem, hint = reply_text.explain(error, self.name, self._key, seconds, begun=begun)
         return ModelError(f"the chat server {problem}", where=self._url, hint=hint)
 
 
 class _Received:
-    """A reply as it is received, passed on to `stream`.
+    """A reply as it is received, passed on without reasoning, each part once, if to anybody.
 
     `finish` is the server's reason for the end, None until then; `begun` is False until the first
     valid piece. A `whole` reply without a choice is an empty one.
     """
 
-    def __init__(self, stream: ReplyStream, whole: bool) -> None:
+    def __init__(self, on_text: Callable[[str], None] | None, whole: bool) -> None:
         self.text = ""
         self.finish: str | None = None
         self.begun = False
-        self._stream = stream
+        self._on_text = on_text
+        self._sent = ""
         self._whole = whole
         self._declined = False
         self._usage: Any = None
 
-    def add(self, piece: Any) -> None:
-        """Add a piece of a stream, or a whole reply."""
+    def take(self, pieces: Iterable[Any]) -> None:
+        """Add the pieces of a stream, or a whole reply, up to the limit of its text."""
+        for piece in pieces:
+            self._add(piece)
+            if len(self.text) > _MOST_CHARACTERS:
+                self.finish = "length"
+                break
+
+    def _add(self, piece: Any) -> None:
         import openai
 
         # Some servers send an error with the status 200; the package checks this in streams only.
@@ -212,22 +235,29 @@ class _Received:
         if not isinstance(content, str):  # in parts, some of them reasoning
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
-        if content:
-            self._stream.show(self.text)
+        if content and self._on_text:
+            self.show(reply_text.settled(self.text))
+
+    def show(self, text: str) -> None:
+        """Pass on what is new in the text so far."""
+        if self._on_text and text.startswith(self._sent) and text != self._sent:
+            new, self._sent = text[len(self._sent) :], text
+            self._on_text(new)
 
     def reply(self) -> Reply:
         """Pass on the rest of the complete reply, and return it; empty where it was refused."""
-        self._stream.show(self.text, done=True)
+        text = reply_text.without_reasoning(self.text)
+        self.show(text)
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
         # The text of a reply that was cut off is kept.
-        text = "" if finish == "refused" else without_reasoning(self.text)
+        text = "" if finish == "refused" else text
         if not text and finish == "stop":
             finish = "empty"
         read = _tokens(getattr(self._usage, "prompt_tokens", 0))
         written = _tokens(getattr(self._usage, "completion_tokens", 0))
         estimated = not read or (bool(self.text) and not written)
         # Reasoning that was removed from the text was generated too.
-        written = written or estimate_tokens(self.text)
+        written = written or reply_text.estimate_tokens(self.text)
         return Reply(text, finish, read, written, estimated=estimated)
 
 
@@ -240,7 +270,7 @@ def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) 
     """Return a bounded openai client; raises ModelError without it, ConfigurationError if unfit."""
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
-    timeout = Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS))
+    wait = Timeout(settings.timeout, connect=min(settings.timeout, reply_text.CONNECT_SECONDS))
 
     def bound(response: Any) -> None:
         response.iter_bytes = partial(_bounded, response.iter_bytes, settings.timeout, url)
@@ -249,13 +279,8 @@ def _client(url: str, key: str, settings: LanguageSettings, *, trust_env: bool) 
         # Prompt and headers must not be sent to another address.
         hooks = {"response": [bound]}
         http = DefaultHttpxClient(follow_redirects=False, event_hooks=hooks, trust_env=trust_env)
-        return OpenAI(
-            base_url=url,
-            api_key=key or "none",
-            timeout=timeout,
-            max_retries=settings.retries,
-            http_client=http,
-        )
+        key, tries = key or "none", settings.retries
+        return OpenAI(base_url=url, api_key=key, timeout=wait, max_retries=tries, http_client=http)
     except Exception as error:
         # The exception depends on the cause. Its text may contain a proxy's password.
         raise ConfigurationError(
@@ -282,5 +307,101 @@ def _bounded(
             problem = f"did not end its reply within {_WHOLE_REPLY * timeout:g} s"
             if total > _MOST_BYTES:
                 problem = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
-            raise ModelError(f"the chat server {problem}", where=url, hint=RETRY)
+            raise ModelError(f"the chat server {problem}", where=url, hint=reply_text.RETRY)
         yield chunk
+
+
+class GgufModel(ChatModel):
+    """A model in a GGUF file, with the file's own chat template.
+
+    llama.cpp's server listens on the loopback address, for a key that only this object has. What it
+    read of the last prompt is not read again. Special tokens within the texts are broken up, so
+    that no document can pose as the system. Raises ModelError for a file that cannot be loaded.
+    """
+
+    _KNOWS_GRAMMARS = True
+
+    def __init__(self, file: str, settings: LanguageSettings) -> None:
+        self._file = expanded(file)
+        import requests  # takes time
+
+        self._session, key = requests.Session(), secrets.token_urlsafe(32)
+        self._session.trust_env = False  # no proxy leads to this process
+        self._session.headers["authorization"] = f"Bearer {key}"
+        self._server = _started(self._file, settings.context or DEFAULT_CONTEXT, key)
+        # Ending a server that has not answered yet may hang.
+        self._fetched("GET", "/health")
+        context = self._fetched("GET", "/props")["default_generation_settings"]["n_ctx"]
+        url = f"{self._server.listening_address}/v1"
+        settings = replace(settings, url=url, context=context, passages=settings.passages or _SHOWN)
+        state = self._file.stat()  # another file of that name has another
+        told = f"{self._file.absolute()} {state.st_size} {state.st_mtime_ns}"
+        identity = f"local {hashlib.sha256(told.encode()).hexdigest()}"
+        super().__init__(self._file.name, settings, own_key=key, identity=identity)
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        return len(self._tokens(text, special=False))
+
+    def _ask(self, task: str, prompt: str, options: ReplyOptions) -> Reply:
+        return super()._ask(self._without_marks(task), self._without_marks(prompt), options)
+
+    def _without_marks(self, text: str) -> str:
+        """Insert a space into each special token of the model that a text contains."""
+        while True:
+            plain = {each["id"] for each in self._tokens(text, special=False)}
+            read = [each for each in self._tokens(text, special=True) if each["id"] not in plain]
+            # Beside a mark other words are cut otherwise, too; those are no marks.
+            marks = {
+                piece
+                for piece in {each["piece"] for each in read}
+                if piece in text
+                and self._tokens(piece, special=True) != self._tokens(piece, special=False)
+            }
+            if not marks:
+                return text
+            for mark in sorted(marks, key=len, reverse=True):
+                text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+
+    def _tokens(self, text: str, *, special: bool) -> list[dict[str, Any]]:
+        asked = {"content": text, "parse_special": special, "with_pieces": True}
+        tokens: list[dict[str, Any]] = self._fetched("POST", "/tokenize", asked)["tokens"]
+        # A part of a character is a list of bytes, which is no mark.
+        return [each | {"piece": str(each["piece"])} for each in tokens]
+
+    def _fetched(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Return what the server says beside chats."""
+        import requests
+
+        address = f"{self._server.listening_address}{path}"
+        try:
+            answer = self._session.request(method, address, json=body, timeout=60)
+            answer.raise_for_status()
+        except requests.RequestException as error:
+            what = f"llama.cpp does not answer ({error})"
+            raise ModelError(what, where=str(self._file), hint="Try again.") from error
+        return answer.json()
+
+
+def _started(file: Path, context: int, key: str) -> Any:
+    """Return llama.cpp's server on a file; raises ModelError where that cannot be loaded."""
+    with needs("local", "a GGUF file", ModelError, where=str(file)):
+        import xllamacpp
+    try:
+        with file.open("rb") as opened:
+            begins = opened.read(4)
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error})"
+        hint = "Give the path of a model's file: local:MODEL.gguf."
+        raise ModelError(problem, where=str(file), hint=hint) from error
+    settings = xllamacpp.CommonParams()
+    settings.model.path, settings.api_keys = str(file), [key]
+    settings.n_ctx, settings.cpuparams.n_threads = context, thread_count()
+    settings.verbosity, settings.ui, settings.sse_ping_interval = -1, False, _SIGN_OF_LIFE
+    wrong = "it is no GGUF file"
+    if begins == b"GGUF":
+        wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
+        with suppress(RuntimeError):  # llama.cpp gives no reason
+            return xllamacpp.Server(settings)
+    hint = "Fetch the file again, or set llm.context to less."
+    raise ModelError(f"the model cannot be loaded: {wrong}", where=str(file), hint=hint)

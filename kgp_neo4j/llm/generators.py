@@ -1,7 +1,6 @@
 """Generates text with causal checkpoints and LoRA adapters, of which no code is run."""
 
 import warnings
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -30,9 +29,7 @@ class Generator:
         """Return the number of tokens of a prompt, with those that the tokenizer adds."""
         return len(self._tokenizer(prompt)["input_ids"])
 
-    def generate(
-        self, prompts: Sequence[str], *, temperature: float = 0.0, seed: int = 0
-    ) -> list[str]:
+    def generate(self, prompts: list[str], *, temperature: float = 0.0, seed: int = 0) -> list[str]:
         """Return the likeliest text for each prompt, above temperature 0 a sample by the seed."""
         import torch
 
@@ -41,6 +38,7 @@ class Generator:
         unused = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
         options = drawn if temperature > 0 else {"do_sample": False, "num_beams": 1, **unused}
         options |= {"max_new_tokens": _OUTPUT_TOKENS, "pad_token_id": self._tokenizer.pad_token_id}
+        form = {"return_tensors": "pt", "padding": True, "return_token_type_ids": False}
         # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
@@ -50,9 +48,7 @@ class Generator:
             torch.manual_seed(seed)
             for start in range(0, len(order), _BATCH):
                 batch = order[start : start + _BATCH]
-                inputs = self._tokenizer(
-                    batch, return_tensors="pt", padding=True, return_token_type_ids=False
-                ).to(self._device)
+                inputs = self._tokenizer(batch, **form).to(self._device)
                 outputs = self._model.generate(**inputs, **options)
                 outputs = outputs[:, inputs["input_ids"].shape[1] :]
                 texts = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
@@ -102,8 +98,7 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
         raise ModelError("there is no adapter_model.safetensors", where=str(folder), hint=hint)
     kind: Any = AutoPeftModelForCausalLM if is_adapter else AutoModelForCausalLM
     # The base of an adapter may be a model of the hub.
-    is_here = folder.is_dir() and not is_adapter
-    options = {"trust_remote_code": False, "local_files_only": is_here}
+    options = {"trust_remote_code": False, "local_files_only": folder.is_dir() and not is_adapter}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about the libraries' own calls

@@ -13,10 +13,10 @@ from kgp_neo4j.mindmap.load.export_graph import export_graph, import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import LoadOptions, load_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import LinkSettings, MiningSettings
-from kgp_neo4j.types.transfer import Transfer
 
 
 class KnowledgeGraph(Store):

@@ -1,21 +1,32 @@
 """Sentence encoders: text to unit vectors, offline by default."""
 
 import hashlib
+import json
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load
+from tokenizers import Tokenizer
 
+from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.environment.kept import KeptValues
-from kgp_neo4j.models.eight_bits import eight_bit_files
-from kgp_neo4j.models.engine import LightTransformer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER, encoder_files
-from kgp_neo4j.models.quick import StaticNetwork
+from kgp_neo4j.environment.job import thread_count
+from kgp_neo4j.models.engine import LightTransformer, token_id
+from kgp_neo4j.models.pretrained import (
+    DEFAULT_ENCODER,
+    PRETRAINED,
+    QUICK_ENCODER,
+    Weights,
+    eight_bit_files,
+    encoder_files,
+)
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line
 
@@ -33,6 +44,108 @@ _cache: dict[tuple[str, str], Vectors] = {}
 _SAME, _QUICKER = 0.995, 1.2
 #: Most bytes of the file of passages' vectors: half a million of 384 dimensions.
 _LARGEST = 1 << 30
+#: A question and the passages so far, as title and text, in the order of the path.
+Query = tuple[str, Passages]
+#: Texts of similar length that are computed at once: their pieces' vectors fit into the cache.
+_BATCH = 64
+#: Word pieces of a text that are read, as many as the full encoder reads.
+LONGEST = 254
+#: Letters of the words whose pieces are remembered: cutting words would take most of the time.
+_MOST_LETTERS = 5_000_000
+#: Words that are cut at once, and what stands between them, a piece of its own.
+_AT_ONCE, _BETWEEN = 200, "[SEP]"
+_ADAPTER = Path(__file__).with_name("mdr_adapter")
+#: Tokens at most of a question, a passage, and a query with passages (MDR's settings).
+_QUESTION, _PASSAGE, _QUERY = 70, 300, 350
+#: Special tokens that the model adds to a text.
+_ENDS = 2
+_SEPARATOR = " [SEP] "
+
+
+class StaticNetwork:
+    """A passage's vector from the vectors of its word pieces, in no network's time.
+
+    It is fitted to what the default encoder makes of the same texts (its card is in
+    `quick_encoder/`), so that its vectors lie in the same space and questions are encoded by the
+    full network. Its form is model2vec's (https://github.com/MinishLab/model2vec): static vectors
+    of word pieces, weighed by rarity, here also by position, and with a hidden layer above.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        file = Path(__file__).with_name("quick_encoder") / "model.safetensors"
+        arrays = load(file.read_bytes())
+        #: Whole numbers from -127 to 127; their scale, each piece's own, is a part of its weight.
+        self._pieces = arrays["pieces"].astype(np.float32) * arrays["scale"][:, None]
+        self._weight = np.exp(arrays["weight"])
+        #: Of the two means, by position: the first pieces, often a title, count for more in one.
+        self._position = np.exp(arrays["position"])
+        names = ("linear", "linear_bias", "hidden", "hidden_bias", "output")
+        self._layers = [arrays[name].astype(np.float32) for name in names]
+        self._tokenizer = tokenizer
+        self._between = np.int32(token_id(tokenizer, _BETWEEN) or 0)
+        #: The pieces of each word as the bytes of their numbers, which are joined in no time.
+        self._known: dict[str, bytes] = {}
+        self._letters = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts: (texts, dimension)."""
+        read = self._ids(texts)
+        order = sorted(range(len(read)), key=lambda at: -len(read[at]))
+        parts = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        linear, linear_bias, hidden, hidden_bias, output = self._layers
+        means = np.empty((len(texts), hidden.shape[0]), np.float32)
+
+        def compute(part: list[int]) -> None:
+            means[part] = self._means([read[at] for at in part])
+
+        with ThreadPoolExecutor(thread_count()) as pool:
+            list(pool.map(compute, parts))
+        states = np.maximum(means @ hidden + hidden_bias, 0)
+        return np.asarray(means @ linear + linear_bias + states @ output)
+
+    def _ids(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the word pieces of texts; words, between spaces, are cut into pieces once."""
+        words = [text.split(None, LONGEST)[:LONGEST] for text in texts]
+        with self._lock:
+            if self._letters > _MOST_LETTERS:
+                self._known.clear()
+                self._letters = 0
+            new = list(set().union(*words).difference(self._known))
+            self._letters += sum(map(len, new))
+            self._known.update(zip(new, self._cut(new), strict=True))
+            get = self._known.__getitem__
+            return [b"".join(map(get, each))[: 4 * LONGEST] for each in words]
+
+    def _cut(self, words: Sequence[str]) -> Iterator[bytes]:
+        """Yield the pieces of each word; many are cut at once, which takes half the time."""
+        parts = [words[start : start + _AT_ONCE] for start in range(0, len(words), _AT_ONCE)]
+        texts = [f" {_BETWEEN} ".join(part) for part in parts]
+        joined = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        for part, cut in zip(parts, joined, strict=True):
+            ids = np.array(cut.ids, np.int32)
+            ends = [*np.flatnonzero(ids == self._between).tolist(), len(ids)]
+            if len(ends) == len(part):
+                for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False):
+                    yield ids[start:end].tobytes()
+            else:  # one of the words contains what stands between them
+                for word in part:
+                    alone = self._tokenizer.encode(word, add_special_tokens=False)
+                    yield np.array(alone.ids, np.int32).tobytes()
+
+    def _means(self, read: Sequence[bytes]) -> NDArray[np.float32]:
+        """Return both weighted means of the vectors of each text's pieces, side by side."""
+        lengths = np.array([len(ids) // 4 for ids in read])
+        longest = max(int(lengths.max()), 1)
+        held = np.arange(longest) < lengths[:, None]
+        ids = np.zeros(held.shape, np.int32)
+        ids[held] = np.frombuffer(b"".join(read), np.int32)
+        last = self._position.shape[1] - 1
+        position = self._position[:, np.minimum(np.arange(longest), last)]
+        weights = (self._weight[ids] * held)[:, None, :] * position
+        weights /= np.maximum(weights.sum(2, keepdims=True), 1e-6)
+        vectors = self._pieces.take(ids, axis=0)
+        return np.asarray(weights @ vectors).reshape(len(read), -1)
 
 
 class Encoder:
@@ -158,11 +271,10 @@ def _try(encoder: Encoder, sample: Passages) -> tuple[float, Vectors]:
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     """Return the vectors of short texts, (texts, dimension); those seen before are remembered."""
-    new = [text for text in dict.fromkeys(texts) if (encoder.name, text) not in _cache]
-    if len(_cache) + len(new) > _CACHE_SIZE:
+    if len(_cache) + len(texts) > _CACHE_SIZE:
         _cache.clear()
-        new = list(dict.fromkeys(texts))
-    for text, vector in zip(new, encoder.encode(new) if new else (), strict=True):
+    new = [text for text in dict.fromkeys(texts) if (encoder.name, text) not in _cache]
+    for text, vector in zip(new, encoder.encode(new), strict=True):
         _cache[encoder.name, text] = vector
     vectors = [_cache[encoder.name, text] for text in texts]
     return np.array(vectors, np.float32).reshape(-1, encoder.dimension)
@@ -187,3 +299,60 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
         hint = "Delete the file: it is made again."
         raise EncoderError(problem, where=str(network), hint=hint) from error
+
+
+class MdrEncoder(Encoder):
+    """An encoder of passages and of queries (a question with the passages before) in one space.
+
+    It leads from these to the passage that comes next: multi-hop dense retrieval (Xiong et al.,
+    ICLR 2021), of which KGP makes its KNN-MDR graph and an agent (section 3 and Table 2). It is a
+    LoRA adapter of the default encoder; its card and docs/mdr.md tell how it was trained.
+    """
+
+    def encode_passages(self, passages: Passages, *, done: Done | None = None) -> Vectors:
+        """Return unit vectors of passages, cut to the length of MDR's."""
+        return self.encode(self._cut([passage_text(*p) for p in passages], _PASSAGE), done=done)
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """Return unit vectors, (queries, dimension); the passages nearest to one come next."""
+        return self.encode([self.query_text(*query) for query in queries])
+
+    def query_text(self, question: str, before: Passages) -> str:
+        """Return the text of a query as the encoder reads it.
+
+        The question comes first, cut to its length; the passages share the rest of the query
+        evenly, so that earlier ones never push the last one out.
+        """
+        # Each passage has a separator.
+        room = _QUERY - _QUESTION - _ENDS - len(before)
+        share = max(room // max(len(before), 1), 1)
+        texts = self._cut([passage_text(*p) for p in before], share)
+        return _SEPARATOR.join([*self._cut([question], _QUESTION), *texts])
+
+    def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
+        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
+        return [text[:end] for text, end in zip(texts, ends, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def load_mdr() -> MdrEncoder:
+    """Load the bundled MDR encoder, which runs in the light engine."""
+    data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
+    files = encoder_files(DEFAULT_ENCODER, "mdr", data, _adapted)
+    encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
+    encoder.fingerprint = hashlib.sha256(data).hexdigest()[:12]
+    return encoder
+
+
+def _adapted(model: Any, data: bytes) -> Any:
+    arrays = load(data)
+    layers = Weights(model)
+    settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))
+    scale = np.float32(settings["lora_alpha"] / settings["r"])
+    for name, first in arrays.items():
+        path, is_first, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
+        if is_first and path.startswith("layer."):
+            second = arrays[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
+            layers.add_to_matrix(f"{path}.weight", second @ first.astype(np.float32) * scale)
+    return model

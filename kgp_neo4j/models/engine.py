@@ -66,16 +66,11 @@ def precision() -> str:
     """
     if "BF16" not in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         return "f32"
+    has_amx = True  # where the system does not tell
+    with suppress(OSError):
+        has_amx = "amx_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     name = _core().get_property("CPU", "FULL_DEVICE_NAME")
-    return "f32" if "Intel" in name and not _has_amx() else "bf16"
-
-
-def _has_amx() -> bool:
-    """Return whether AMX multiplies bfloat16 here; true where the system does not tell."""
-    try:
-        return "amx_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return True
+    return "f32" if "Intel" in name and not has_amx else "bf16"
 
 
 def describe_engine() -> dict[str, str | int]:
@@ -95,17 +90,14 @@ class CompiledNetwork:
     def __init__(self, file: Path, *, streams: int | None = None) -> None:
         threads = thread_count()
         self.streams = min(streams or threads, threads)
-        self._compiled = _core().compile_model(
-            str(file),
-            "CPU",
-            {
-                "PERFORMANCE_HINT": "THROUGHPUT",
-                "INFERENCE_PRECISION_HINT": precision(),
-                "NUM_STREAMS": self.streams,
-                "INFERENCE_NUM_THREADS": threads,
-                "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
-            },
-        )
+        options = {
+            "PERFORMANCE_HINT": "THROUGHPUT",
+            "INFERENCE_PRECISION_HINT": precision(),
+            "NUM_STREAMS": self.streams,
+            "INFERENCE_NUM_THREADS": threads,
+            "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,
+        }
+        self._compiled = _core().compile_model(str(file), "CPU", options)
         self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
         #: The size of what the first output has for a token.
         self.width = int(self._compiled.outputs[0].partial_shape[-1].get_length())
@@ -167,24 +159,21 @@ class LightTransformer:
         for one in read:
             one.truncate(max(room, 1))
         ids = [self.tokenizer.post_process(one).ids for one in read]
-        padded = [self._padded(one) for one in ids]
+        padded = [min(-(-len(one) // _STEP) * _STEP, self._longest) for one in ids]
         order = sorted(range(len(ids)), key=lambda at: -padded[at])
         # Few texts are shared out evenly among the parallel streams.
         size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
         # A batch has texts of one padded length: in bfloat16 a vector would change with the others.
         groups = [list(same) for _, same in groupby(order, padded.__getitem__)]
         parts = [each[at : at + size] for each in groups for at in range(0, len(each), size)]
-        feeds = [self._feed([ids[at] for at in part]) for part in parts]
+        feeds = [self._feed([ids[at] for at in part], padded[part[0]]) for part in parts]
         vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
         for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
             vectors[part] = pooled
         return vectors
 
-    def _padded(self, ids: Sequence[int]) -> int:
-        return min(-(-len(ids) // _STEP) * _STEP, self._longest)
-
-    def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
-        size = (len(batch), max(map(self._padded, batch)))
+    def _feed(self, batch: Sequence[Sequence[int]], longest: int) -> Feed:
+        size = (len(batch), longest)
         ids = np.full(size, self._padding, dtype=np.int64)
         mask = np.zeros(size, dtype=np.int64)
         for at, one in enumerate(batch):

@@ -10,8 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load
 
+from kgp_neo4j.environment.disk import disk_errors, locked, private_folder
 from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.graphdb.server.jars import fetch
+from kgp_neo4j.graphdb.server.lines import Artifact, sha256_of
 from kgp_neo4j.models.engine import Pooling, import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
@@ -25,16 +29,14 @@ QUICK_ENCODER = f"{DEFAULT_ENCODER}-quick"
 _FORM = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pretrained:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pretrained(Artifact):
     """A published encoder as ONNX in a Maven artifact of the project langchain4j (Apache-2.0).
 
     `files` is the beginning of its files' names in the jar, `longest` its limit in tokens.
     """
 
-    coordinate: str
-    size: int
-    sha256: str
+    role: str = "model"
     files: str
     longest: int
     pooling: Pooling
@@ -91,23 +93,23 @@ def encoder_files(
     With a `name` it is the network that `change` makes from the encoder's and `data`.
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
-    folder = Folders.from_environment().cache / "models"
-    own = PRETRAINED[encoder]
+    cache, own = Folders.from_environment().cache, PRETRAINED[encoder]
+    folder = cache / "models"
     made = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}" if name else encoder
     target = folder / f"{made}-{own.sha256[:8]}-{_FORM}.xml"
     words = folder / f"{encoder}-{own.sha256[:8]}-{_FORM}.tokenizer.json"
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
         return target, words
-    from kgp_neo4j.environment.disk import disk_errors, private_folder
-    from kgp_neo4j.graphdb.server.lock import locked
-
     private_folder(folder)
     openvino = import_openvino()
     with locked(folder / "lock", "", lambda _: None):
         if all(file.is_file() for file in wanted):
             return target, words
-        jar = _fetched(own)
+        jar = cache / "maven" / own.path
+        if not jar.is_file() or sha256_of(jar) != own.sha256:
+            jar.unlink(missing_ok=True)
+            fetch([own], cache / "maven", "the encoder", lambda _: None)
         try:
             with zipfile.ZipFile(jar) as archive:
                 model = openvino.Core().read_model(archive.read(f"{own.files}.onnx"))
@@ -126,15 +128,51 @@ def encoder_files(
     return target, words
 
 
-def _fetched(wanted: _Pretrained) -> Path:
-    """Return the jar, downloaded and verified where it is missing or incomplete."""
-    from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
-    from kgp_neo4j.graphdb.server.fetch import fetch
+def eight_bit_files() -> tuple[Path, Path]:
+    """Return the default encoder's network with products of bytes, and its `tokenizer.json`.
 
-    artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
-    root = Folders.from_environment().cache / "maven"
-    jar = root / artifact.path
-    if not jar.is_file() or sha256_of(jar) != wanted.sha256:
-        jar.unlink(missing_ok=True)
-        fetch([artifact], root, "the encoder", lambda _: None)
-    return jar
+    Many processors compute these fastest. The table has of what they multiply, by channel, the step
+    between two bytes, the lowest value and the mean, and what the vectors are off by on average,
+    measured on passages (benchmarks/README.md); products that lose most are left out.
+    """
+    table = Path(__file__).with_name("eight_bits.safetensors").read_bytes()
+    return encoder_files(DEFAULT_ENCODER, "bytes", table, _with_bytes)
+
+
+def _with_bytes(model: Any, data: bytes) -> Any:
+    """Make bytes of what is multiplied: weights by output, states by channel.
+
+    The weights take in the steps of the states' channels, so that all have the same one.
+    """
+    op = import_openvino().opset13
+    ends = [op.constant(np.float32(end)) for end in (0, 255)]
+    ranges = {name: values.astype(np.float32) for name, values in load(data).items()}
+    off = ranges.pop("off")
+    # The products of tokens' states with weights, by the name of what is multiplied.
+    found: dict[str, list[Any]] = {}
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "MatMul" and len(node.get_output_partial_shape(0)) == 3:
+            found.setdefault(node.input_value(0).get_node().get_friendly_name(), []).append(node)
+    for name, (step, low, mean) in ranges.items():
+        nodes = found[name]
+        states = op.multiply(nodes[0].input_value(0), op.constant(1 / step))
+        states = op.add(states, op.constant(-low / step))
+        states = op.fake_quantize(states, *ends, *ends, 256)
+        for node in nodes:
+            old = node.input_value(1).get_node().data
+            weights = old * step[:, None]
+            scale = np.abs(weights).max(axis=0, keepdims=True) / 127
+            whole = np.round(weights / scale)
+            read = op.convert(op.constant(whole.astype(np.int8)), "f32")
+            node.input(0).replace_source_output(states.output(0))
+            node.input(1).replace_source_output(op.multiply(read, op.constant(scale)).output(0))
+            # The bias gives back the lowest values, and what rounding the weights takes on average.
+            lost = mean @ old - ((mean - low) / step) @ (whole * scale)
+            (place,) = node.output(0).get_target_inputs()
+            for value in place.get_node().inputs():
+                bias = value.get_source_output().get_node()
+                if bias.get_type_name() == "Constant":
+                    value.replace_source_output(op.constant(bias.data + lost).output(0))
+    end = model.get_results()[0].input(0)
+    end.replace_source_output(op.subtract(end.get_source_output(), op.constant(off)).output(0))
+    return model

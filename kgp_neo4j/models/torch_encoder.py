@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.graphdb.server.artifacts import sha256_of
+from kgp_neo4j.graphdb.server.lines import sha256_of
 from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError, first_line
@@ -27,8 +27,7 @@ _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 class TorchTransformer:
     """A SentenceTransformer that turns texts into vectors, on a GPU where there is one.
 
-    Runs in bfloat16 on a GPU and on a CPU with AMX; in float32 elsewhere, though with products in
-    bfloat16 on a CPU where they are faster.
+    In bfloat16 on a GPU and a CPU with AMX; else in float32, with products in bfloat16 if faster.
     """
 
     #: Its vectors are not kept: there may be other weights under its name tomorrow.
@@ -44,13 +43,9 @@ class TorchTransformer:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""
+        size = 32 if self._model.device.type == "cpu" else 256
         with quick_products(self._model):
-            vectors = self._model.encode(
-                list(texts),
-                batch_size=32 if self._model.device.type == "cpu" else 256,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
+            vectors = self._model.encode(list(texts), batch_size=size, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
 
 
@@ -80,7 +75,7 @@ def load_model(name: str, *, precise: bool = False) -> Any:
         from transformers.utils import logging as chatter
     source = str(expanded(_default_folder() if name == DEFAULT_ENCODER else name))
     local = Path(source).is_dir()
-    quick = not precise and _native_bfloat16()
+    dtype = torch.bfloat16 if not precise and _native_bfloat16() else torch.float32
     try:
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -89,10 +84,7 @@ def load_model(name: str, *, precise: bool = False) -> Any:
             device="cuda" if torch.cuda.is_available() else "cpu",
             trust_remote_code=False,
             local_files_only=local,
-            model_kwargs={
-                "dtype": torch.bfloat16 if quick else torch.float32,
-                "use_safetensors": True,
-            },
+            model_kwargs={"dtype": dtype, "use_safetensors": True},
         )
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         raise EncoderError(

@@ -23,8 +23,7 @@ _LOWEST = np.array(
 class Trees:
     """An ensemble of trees over named features; a tree is {"leaf": x} or a split of two trees.
 
-    A split is {"feature": name, "threshold": x, "low": tree, "high": tree}; `low` is taken where
-    the feature is at most the threshold.
+    A split is {"feature": name, "threshold": x, "low": tree, "high": tree}; `low` is for x at most.
     """
 
     def __init__(self, features: Sequence[str], trees: Sequence[Mapping[str, Any]]) -> None:

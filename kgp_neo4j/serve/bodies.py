@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 
-from kgp_neo4j.environment.question import LONGEST_QUESTION
+from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.types import errors
-from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
+from kgp_neo4j.types.settings import wrong_fields
 
 #: Most bytes of a JSON body.
 LARGEST_BODY = 256 * 1024

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgp_neo4j.environment.disk import read_private, write_private
-from kgp_neo4j.graphdb.server.lock import locked
+from kgp_neo4j.environment.disk import locked, read_private, write_private
 from kgp_neo4j.text.safe import is_storable
-from kgp_neo4j.types.checks import wrong_fields
 from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.settings import wrong_fields
 
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
 RIGHTS = ("read", "load", "admin")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from safetensors import SafetensorError
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ModelError

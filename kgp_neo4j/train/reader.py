@@ -20,9 +20,9 @@ from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
 from kgp_neo4j.train.reader_network import TrainedNetwork, loss_of
 from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
-from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import InputError, ModelError
+from kgp_neo4j.types.settings import Checked, setting
 
 with needs("torch", "training a reader", ModelError):
     import torch

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgp_neo4j.models.reader.network import KINDS, OPERATIONS
-from kgp_neo4j.models.reader.windows import Piece, Window, pieces_of, windows_of
+from kgp_neo4j.models.reader.network import KINDS, OPERATIONS, Piece, Window, pieces_of, windows_of
 from kgp_neo4j.train.examples import Text
 from kgp_neo4j.train.reader_examples import Place, ReadingExample
 

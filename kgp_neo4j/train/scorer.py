@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
 from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.train.examples import read_training_questions

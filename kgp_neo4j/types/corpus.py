@@ -44,11 +44,10 @@ class Reading:
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
     `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (no answer, no `text`).
-    `confidence`, from 0 to 1, is the share of such answers that are right. `spans` are the answer's
-    places; for yes and no, the sentence that decided; for a comparison, both values, the answer's
-    first. `stated` is true where the confidence is high enough to give the answer. `sentences` are
-    the most relevant to the question, best first; `worth` has, for each passage that was read, the
-    log odds of its most relevant one.
+    `confidence`, from 0 to 1, is the share of such answers that are right; `stated` is true where
+    it is high enough to give the answer. `spans` are the answer's places; for yes and no, the
+    sentence that decided; for a comparison, both values, the answer's first. `sentences` are the
+    most relevant ones, best first; `worth` has the log odds of the best of each passage read.
     """
 
     text: str
@@ -177,8 +176,7 @@ class CorpusSummary:
     unconnected: Mapping[str, int] = field(default_factory=dict)
     pages: int = 0
     tables: int = 0
-    #: The `label` of its passages, and the names of the indexes `fullText` and `vectors` (of a
-    #: large corpus alone) upon it.
+    #: The `label` of its passages; names of its indexes `fullText` and, if it is large, `vectors`.
     indexes: Mapping[str, str | None] = field(default_factory=dict)
 
 
@@ -528,9 +526,8 @@ class Answer:
     def from_structure(self) -> bool:
         """Return whether pages and tables gave the answer, as the pipeline decided."""
         structural = self.structural
-        return structural is not None and (
-            self.type.type == "structural" or self.text == structural.text != ""
-        )
+        is_asked = self.type.type == "structural"
+        return structural is not None and (is_asked or self.text == structural.text != "")
 
     @property
     def by(self) -> str:
@@ -574,3 +571,16 @@ class InstallReport:
 
     procedures: tuple[str, ...]
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What an export wrote, or an import read; `bytes` is the size of the file."""
+
+    name: str
+    kind: Literal["corpus", "graph"]
+    file: str
+    nodes: int
+    relationships: int
+    bytes: int
+    seconds: float

@@ -58,10 +58,8 @@ class GraphError(KgpError):
 
 def no_corpus(name: str) -> CorpusError:
     """Return the error for a corpus that does not exist."""
-    return CorpusError(
-        f"there is no corpus named {name!r}",
-        hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
-    )
+    hint = "`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one."
+    return CorpusError(f"there is no corpus named {name!r}", hint=hint)
 
 
 def first_line(error: Exception) -> str:

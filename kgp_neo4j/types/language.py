@@ -72,25 +72,3 @@ class Write(Protocol):
 
     def __call__(self, prompt: str, **options: Unpack[ReplyOptions]) -> str:
         """Return the text of the reply."""
-
-
-class ModelWrapper:
-    """A language model that wraps another; subclasses write `reply`."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.name = model.name
-
-    @property
-    def context(self) -> int:
-        """Return the tokens for prompt and reply together; a server may set fewer later."""
-        return self._model.context
-
-    @property
-    def passages(self) -> int | None:
-        """Return the number of passages that a prompt should have at most."""
-        return self._model.passages
-
-    def count(self, text: str) -> int:
-        """Return the number of tokens of a text, or an upper bound."""
-        return self._model.count(text)

@@ -9,9 +9,8 @@ from typing import Literal, Self
 class GraphLoadReport:
     """The result of `load-kg`: counts of what was read, and of what the graph has now.
 
-    `triples` were read without error, `duplicates` of them were seen before, `skipped` rows had an
-    empty or missing value; `new` relationships were made. `skipped_rows` and `errors` have file,
-    line and reason.
+    `triples` were read without error, `duplicates` of them were seen before, `skipped` rows lacked
+    a value; `new` relationships were made. `skipped_rows` and `errors` have file, line and reason.
     """
 
     graph: str

@@ -1,15 +1,71 @@
 """The settings of every stage: defaults, ranges and choices, for Python and the commands."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from kgp_neo4j.types.checks import Checked, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
 #: The relationship types that a traversal may follow.
 EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
 #: How a text-writing, searching or embedding agent walks: in a beam, or as KGP's Algorithm 1 says.
 ALGORITHMS = ("beam", "paper")
+
+
+def setting(
+    default: Any,
+    help: str = "",
+    *,
+    bounds: tuple[float, float] | None = None,
+    choices: Iterable[str] = (),
+    option: str = "",
+    metavar: str | None = None,
+    variable: str | None = None,
+    secret: bool = False,
+) -> Any:
+    """Return a field of a settings dataclass.
+
+    `bounds` are the least and the greatest value, `choices` the words that are allowed: both the
+    settings' own check (`Checked`) and the command's option read them from here. A field
+    with a `help` is an option of commands, called `option` where that is not its name, and read
+    from the environment's `variable` where it is not given. A `secret` is left out of the `repr`.
+    """
+    about = {"help": help, "bounds": bounds, "choices": tuple(choices), "option": option}
+    about |= {"metavar": metavar, "variable": variable}
+    return field(default=default, repr=not secret, metadata=about)
+
+
+class Checked:
+    """The base of a dataclass of settings that are checked when they are made."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Raise ConfigurationError for a field outside its bounds or its choices."""
+        for each in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value = getattr(self, each.name)
+            if value is not None and (bounds := each.metadata.get("bounds")):
+                low, high = bounds
+                if not low <= value <= high:
+                    hint = f"Choose a number from {low} to {high}."
+                    raise ConfigurationError(f"{each.name} is {value}", hint=hint)
+            if choices := each.metadata.get("choices"):
+                for word in value if isinstance(value, tuple) else (value,):
+                    check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)
+
+
+def check_choice(what: str, given: str, known: Iterable[str]) -> None:
+    """Raise ConfigurationError unless `given` is one of the known words."""
+    known = tuple(known)
+    if given not in known:
+        hint = f"Choose one of {', '.join(known)}."
+        raise ConfigurationError(f"there is no {what} {given!r}", hint=hint)
+
+
+def wrong_fields(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Return what is wrong with each field, by the `errors` of pydantic; values are left out."""
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors)
+    return "; ".join(each.removeprefix(": ") for each in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +96,8 @@ class TraversalSettings(Checked):
     def __post_init__(self) -> None:
         Checked.__post_init__(self)  # the decorator makes another class, unknown to super()
         if self.algorithm == "paper" and len(self.edges) != 1:
-            raise ConfigurationError(
-                "the paper's algorithm walks one graph",
-                hint=f"Choose one edge type among {', '.join(EDGES)}.",
-            )
+            hint = f"Choose one edge type among {', '.join(EDGES)}."
+            raise ConfigurationError("the paper's algorithm walks one graph", hint=hint)
 
 
 def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettings:
@@ -62,9 +116,8 @@ def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettin
 class AgentSettings(Checked):
     """The parts of an agent, beyond its name.
 
-    `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
-    name of a server's model (`chat`). Above `temperature` 0, and with `random`, `seed` makes runs
-    repeatable.
+    `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or a
+    server's model (`chat`). Above `temperature` 0, and with `random`, `seed` makes runs repeatable.
     """
 
     model: str | None = setting(
@@ -150,8 +203,7 @@ class ExplorationSettings(Checked):
     """Limits of exploration.
 
     `hops` is the greatest length of a segment between two entities; `expand` neighbours are
-    explored further; at most `fan` relationships of one entity are read. The search for paths ends
-    after `seconds`.
+    explored further, at most `fan` relationships of each read. `seconds` end the search for paths.
     """
 
     hops: int = setting(5, "Steps of a path between two entities at most.", bounds=(1, 10))

@@ -94,15 +94,12 @@ def cited_name(title: str, apart: str) -> str:
 def ends_apart(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return, by title and source, the shortest end of a source's path that no other one has.
 
-    Only documents whose title others have are in it. `cypher/include/passage.cypher` does so for a
-    few documents.
+    Only documents whose title others have are in it; of a few `passage.cypher` tells it.
     """
     known = set(documents)
     titles = Counter(title for title, _ in known)
     parts = {each: each[1].split("/") for each in known if titles[each[0]] > 1}
-    ends = {
-        each: ["/".join(own[-n:]) for n in range(1, len(own) + 1)] for each, own in parts.items()
-    }
+    ends = {one: ["/".join(own[-n:]) for n in range(1, len(own) + 1)] for one, own in parts.items()}
     count = Counter((title, end) for (title, _), own in ends.items() for end in own)
     return {
         (title, source): next((end for end in own if count[title, end] == 1), source)
@@ -173,8 +170,7 @@ class StructuralAnswer:
     `values` are the single answers, `text` gives them in a sentence. Where the `reading` of the
     question is uncertain, `sure` is false, `doubt` is the reason, `text` claims nothing and
     `markdown` is the table or page. `found` is false where a page or table asked for does not
-    exist; `text` lists those that do. `computes` is true where only rows together tell it: a count,
-    a sum, an extreme.
+    exist; `text` lists those that do. It `computes` where only rows together tell: a sum, a count.
     """
 
     text: str

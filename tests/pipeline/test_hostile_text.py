@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError
 

@@ -16,9 +16,7 @@ from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.models import mdr as bundled
-from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import load_mdr
+from kgp_neo4j.models.encoder import _ADAPTER, Encoder, load_encoder, load_mdr
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError
 from kgp_neo4j.types.language import Reply
@@ -45,7 +43,7 @@ def test_it_is_its_adapter_on_the_default_encoder_in_torch() -> None:
     from peft import PeftModel
 
     model = load_model("all-MiniLM-L6-v2", precise=True)
-    PeftModel.from_pretrained(model[0].auto_model, str(bundled._ADAPTER)).merge_and_unload()
+    PeftModel.from_pretrained(model[0].auto_model, str(_ADAPTER)).merge_and_unload()
     model.max_seq_length = 350
     texts = ["Arch Bridge. It is long.", "who built the bridge of the ferry " * 40]
     torch = Encoder("torch", TorchTransformer(model)).encode(texts)

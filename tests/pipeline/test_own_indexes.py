@@ -15,8 +15,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import load_encoder
-from kgp_neo4j.models.mdr import passage_text
+from kgp_neo4j.models.encoder import load_encoder, passage_text
 from kgp_neo4j.types.errors import DatabaseError
 
 #: Of the passages by their number; what is near to one is far from the others.

@@ -18,8 +18,7 @@ from small_pdfs import ENDLESS, written_pages
 from kgp_neo4j.corpus.load.listing import list_documents
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.apart import Limits, Workers, file_limits
-from kgp_neo4j.environment.job import Job, working
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.job import Job, Progress, working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, StoppedError
@@ -122,7 +121,7 @@ def test_limits_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 _SCRIPT = """
 from kgp_neo4j.environment.apart import Limits, Workers
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.job import Progress
 for number in Workers("misbehaving").items(
     int, Limits(600, 600, 1 << 30), Progress(), "spin"
 ):
@@ -151,7 +150,7 @@ def test_what_lies_in_the_folder_is_not_imported(tmp_path: Path) -> None:
     script = """
 from pathlib import Path
 from kgp_neo4j.corpus.load.loading import _readings
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.job import Progress
 print([reading.text for reading in _readings(Path("a.txt").absolute(), Progress())])
 """
     assert "The ferry sank." in output(sys.executable, "-P", "-c", script, cwd=tmp_path)

@@ -26,7 +26,7 @@ from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
 from kgp_neo4j.show.page_pictures import PageLetters

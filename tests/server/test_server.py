@@ -30,11 +30,9 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import archive, fetch, jars, java, logs, password, process, upgrade
-from kgp_neo4j.graphdb.server import neo4j_conf as configuration
+from kgp_neo4j.graphdb.server import archive, jars, process, startup
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock, load_lock, sha256_of
-from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.graphdb.server.lines import LINES, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
@@ -138,7 +136,7 @@ def test_listens_on_loopback_only(running: Folders) -> None:
 
 def test_password_is_private_and_not_on_the_command_line(running: Folders) -> None:
     connection = server.ensure(running)
-    file = password.password_file(running.home)
+    file = startup.password_file(running.home)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(running.home.stat().st_mode) == 0o700
     assert file.read_text().strip() == connection.password
@@ -229,7 +227,7 @@ def test_full_disk_while_fetching(mirror: Mirror) -> None:
 )
 def test_failed_start_tells_the_reason(tmp_path: Path, said: str, told: str) -> None:
     write_file(tmp_path / "logs" / "console.log", f"banner\n{said}\n\tat somewhere\n")
-    assert told in str(logs.failure(tmp_path, 0, "The server ended"))
+    assert told in str(process.failure(tmp_path, 0, "The server ended"))
 
 
 def test_password_file_gone(tmp_path: Path) -> None:
@@ -246,9 +244,9 @@ def java_home(folder: Path, version: str) -> Path:
 
 
 def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def chosen(home: Path, line: str = "5.26") -> java.Java:
+    def chosen(home: Path, line: str = "5.26") -> startup.Java:
         monkeypatch.setenv("JAVA_HOME", str(home))
-        return java.find_java(LINES[line])
+        return startup.find_java(LINES[line])
 
     for version in ("17.0.15", "21.0.8"):
         home = java_home(tmp_path / version, version)
@@ -269,17 +267,17 @@ def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_memory_by_the_size_of_the_machine() -> None:
     gibi = 1024**3
-    assert configuration.choose_memory(4 * gibi) == configuration.Memory(1024, 614)
-    assert configuration.choose_memory(1 * gibi) == configuration.Memory(400, 240)
-    assert configuration.choose_memory(256 * gibi) == configuration.Memory(7680, 4608)
-    assert configuration.choose_memory(8 * gibi, "4g") == configuration.Memory(2560, 1536)
+    assert startup.choose_memory(4 * gibi) == startup.Memory(1024, 614)
+    assert startup.choose_memory(1 * gibi) == startup.Memory(400, 240)
+    assert startup.choose_memory(256 * gibi) == startup.Memory(7680, 4608)
+    assert startup.choose_memory(8 * gibi, "4g") == startup.Memory(2560, 1536)
     # A larger store gets more, as far as it goes.
-    assert configuration.choose_memory(8 * gibi, "4g", gibi) == configuration.Memory(2560, 1536)
-    assert configuration.choose_memory(8 * gibi, "4g", 2 * gibi) == configuration.Memory(2048, 2048)
-    assert configuration.choose_memory(8 * gibi, "4g", 9 * gibi) == configuration.Memory(1536, 2560)
+    assert startup.choose_memory(8 * gibi, "4g", gibi) == startup.Memory(2560, 1536)
+    assert startup.choose_memory(8 * gibi, "4g", 2 * gibi) == startup.Memory(2048, 2048)
+    assert startup.choose_memory(8 * gibi, "4g", 9 * gibi) == startup.Memory(1536, 2560)
     for wrong in ("plenty", "100m", "9g"):
         with pytest.raises(ConfigurationError, match=wrong):
-            configuration.choose_memory(8 * gibi, wrong)
+            startup.choose_memory(8 * gibi, wrong)
 
 
 def test_the_archive_is_made_once_nothing_runs_and_used_once_it_is_there(
@@ -288,7 +286,7 @@ def test_the_archive_is_made_once_nothing_runs_and_used_once_it_is_there(
     monkeypatch.setattr(
         archive, "launch", lambda words, *_: archive._make(words[3], *map(Path, words[4:]))
     )
-    installed, found = jars.install(folders.cache), java.find_java(LINES["5.26"])
+    installed, found = jars.install(folders.cache), startup.find_java(LINES["5.26"])
     made = archive._archive(tmp_path, installed, found)
     made.parent.mkdir()
     # The last line is being written.
@@ -382,7 +380,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
     with Mirror(tmp_path) as made:
         threading.Thread(target=made.serve_forever, daemon=True).start()
         monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", made.address)
-        monkeypatch.setattr(fetch, "_MORE", 0.01)
+        monkeypatch.setattr(jars, "_MORE", 0.01)
         yield made
         made.shutdown()
 
@@ -449,21 +447,21 @@ def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPa
     value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
     data = home.home / "data"
     with monkeypatch.context() as patch:
-        patch.setattr(upgrade, "_LEAST_FREE", 10**18)
+        patch.setattr(server, "_LEAST_BESIDE", 10**18)
         with pytest.raises(ServerError, match=r"need \d+ MB, but .* The data are as they were"):
-            upgrade.use(home, "2026")
+            server.use(home, "2026")
     assert server.status(home).running
     # What one that was cut off has left is in nobody's way.
     (home.home / "data-2026.part" / "databases" / "system").mkdir(parents=True)
     copied: list[dict[str, str]] = []
-    copy = upgrade.copytree
+    copy = server.copytree
 
     def looking(old: Path, part: Path) -> None:
         copied.append(_digests(old))
         copy(old, part)
 
-    monkeypatch.setattr(upgrade, "copytree", looking)
-    used = upgrade.use(home, "2026")
+    monkeypatch.setattr(server, "copytree", looking)
+    used = server.use(home, "2026")
     after = server.status(home)
     assert after.running, "the server ran before"
     assert used.version == after.version == load_lock("2026").version()
@@ -490,11 +488,11 @@ def test_data_are_upgraded_as_a_copy(home: Folders, monkeypatch: pytest.MonkeyPa
 
 def test_a_failed_upgrade_changes_nothing(home: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     write_file(home.home / "data" / "databases" / "system" / "neostore", "kept")
-    password.password_file(home.home).write_text("secret")
+    startup.password_file(home.home).write_text("secret")
     before = _digests(home.home / "data")
     monkeypatch.setenv("JAVA_HOME", str(java_home(home.home.parent / "java", "21.0.1")))
     with pytest.raises(ServerError, match=r"to Neo4j 2026: The server ended(.|\n)*broken"):
-        upgrade.use(home, "2026")
+        server.use(home, "2026")
     assert [folder.name for folder in home.home.glob("data*")] == ["data"]
     assert _digests(home.home / "data") == before
     assert server.status(home).version == load_lock("5.26").version()
@@ -514,11 +512,11 @@ def test_a_home_without_data_changes_freely(home: Folders, monkeypatch: pytest.M
     monkeypatch.setenv("KGP_NEO4J_SERVER", "2026")
     assert server.status(home).version == load_lock("2026").version()
     assert server.status(home).data.endswith("data-2026")
-    assert upgrade.use(home, "5.26").backup is None
+    assert server.use(home, "5.26").backup is None
     assert server.status(home).version == load_lock("5.26").version(), (
         "the variable is for new ones"
     )
-    upgrade.use(home, "2026")
+    server.use(home, "2026")
     assert [folder.name for folder in home.home.glob("data*")] == ["data-2026"]
     monkeypatch.setenv("KGP_NEO4J_SERVER", "4.4")
     with pytest.raises(ConfigurationError, match=r"'4\.4'.*Set it to 5\.26 or 2026"):

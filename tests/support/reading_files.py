@@ -7,7 +7,7 @@ from commands import output
 from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 sys.modules[{package!r}] = None
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 print(*read(Path({str(path)!r}), bar("", None)))
 """
     return output(sys.executable, "-c", script)

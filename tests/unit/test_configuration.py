@@ -16,7 +16,6 @@ from kgp_neo4j.cli import cli
 from kgp_neo4j.cli._options import opened_model
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import AGENTS
-from kgp_neo4j.environment.addresses import checked_bolt, read_key, shown_url
 from kgp_neo4j.environment.configuration import (
     SETTINGS,
     LanguageSettings,
@@ -25,7 +24,7 @@ from kgp_neo4j.environment.configuration import (
     settings_file,
     variable_of,
 )
-from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.environment.folders import Folders, checked_bolt, read_key, shown_url
 from kgp_neo4j.llm.call import find_model
 from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.types.errors import ConfigurationError, InputError, KgpError

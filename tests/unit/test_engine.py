@@ -14,11 +14,15 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.models.eight_bits import eight_bit_files
-from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_encoder
+from kgp_neo4j.models.encoder import (
+    Encoder,
+    StaticNetwork,
+    choose_network,
+    encode_kept,
+    load_encoder,
+)
 from kgp_neo4j.models.engine import LightTransformer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER
-from kgp_neo4j.models.quick import StaticNetwork
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER, eight_bit_files
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (

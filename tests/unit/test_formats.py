@@ -15,8 +15,8 @@ from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.rows import outline, placed_passages
 from kgp_neo4j.environment.files import find
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import extension, unread_reason
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection

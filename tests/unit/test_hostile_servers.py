@@ -13,11 +13,10 @@ import pytest
 from chat_server import ChatServer, Pause, completion, error, stream
 from raw_server import RESET, RawServer, event, head, whole
 
-from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.environment.folders import Connection, checked_url
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm import available, chat, chat_errors
+from kgp_neo4j.llm import call, chat, reply_text
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -111,10 +110,10 @@ def test_a_reply_as_a_whole_ends_in_time(
 
 
 def test_a_server_never_says_what_it_has(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(available, "_WHOLE", 0.5)
+    monkeypatch.setattr(call, "_WHOLE", 0.5)
     settings = LanguageSettings(url=serve([b" ", 0.2] * 50).url)
     begun = time.monotonic()
-    assert settings.url not in [each.url for each in available.available(settings)]
+    assert settings.url not in [each.url for each in call.available(settings)]
     assert time.monotonic() - begun < 4
 
 
@@ -266,8 +265,7 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
             each.setblocking(False)
             each.connect_ex(busy.getsockname())
         url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
-        monkeypatch.setattr(chat, "CONNECT_SECONDS", 0.3)
-        monkeypatch.setattr(chat_errors, "CONNECT_SECONDS", 0.3)
+        monkeypatch.setattr(reply_text, "CONNECT_SECONDS", 0.3)
         with pytest.raises(ModelError, match=r"cannot be reached within 0\.3 s"):
             ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")
         for each in full:

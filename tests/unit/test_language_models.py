@@ -18,20 +18,18 @@ from tiny_models import tiny_gguf, tiny_llama
 
 from kgp_neo4j.corpus.answer.prompt import grammar_for
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.available import available
-from kgp_neo4j.llm.cache import reply_cache
 from kgp_neo4j.llm.call import (
     MeteredModel,
+    available,
     fit,
     open_language_model,
     replies,
     reply_with_passages,
     writer,
 )
-from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.llm.chat import ChatModel, GgufModel, _Received, reply_cache
 from kgp_neo4j.llm.generators import load_generator
-from kgp_neo4j.llm.gguf import GgufModel
-from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import estimate_tokens, settled, without_reasoning
 from kgp_neo4j.mindmap.answer.map_prompt import FORM
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language
@@ -180,10 +178,10 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
 def test_reasoning_goes_and_what_speaks_of_it_stays(said: str, text: str) -> None:
     assert without_reasoning(said) == text == without_reasoning(text)
     shown: list[str] = []
-    written = ReplyStream(shown.append)
+    written = _Received(shown.append, whole=False)
     for end in range(1, len(said)):
-        written.show(said[:end])
-    written.show(said, done=True)
+        written.show(settled(said[:end]))
+    written.show(without_reasoning(said))
     # Where the prompt begins it, a stream shows it before its end is known.
     assert "".join(shown) == text or said.startswith("Six?")
 

@@ -28,7 +28,7 @@ from zips import pack, unpack
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.grid import column_names, markdown
 from kgp_neo4j.corpus.load.sheets import shown_value
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import Span
 

@@ -13,8 +13,14 @@ from tiny_models import interrupted_at
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader
 from kgp_neo4j.models.encoder import load_encoder
-from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, read_judge, read_network
-from kgp_neo4j.models.reader.windows import pieces_of, windows_of
+from kgp_neo4j.models.reader.network import (
+    KINDS,
+    VERIFIER_FILE,
+    pieces_of,
+    read_judge,
+    read_network,
+    windows_of,
+)
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.reader import ReaderSettings, train_reader, trainable
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration

@@ -12,7 +12,7 @@ import regex
 
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any, Generic, TypeVar
 
-from kgp_neo4j.environment.job import ahead
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.job import Progress, ahead
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings

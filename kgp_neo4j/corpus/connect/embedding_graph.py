@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import timed
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
-from kgp_neo4j.environment.job import ahead, in_context
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
-from kgp_neo4j.models.encoder import Encoder, choose_network, encode_kept, load_encoder
-from kgp_neo4j.models.mdr import MdrEncoder, load_mdr
+from kgp_neo4j.models.encoder import (
+    Encoder,
+    MdrEncoder,
+    choose_network,
+    encode_kept,
+    load_encoder,
+    load_mdr,
+)
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE

@@ -13,8 +13,7 @@ from kgp_neo4j.corpus.connect.entities.linker import EntityLinker
 from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all, mention_marks
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
-from kgp_neo4j.environment.job import ahead
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import ahead, bar
 from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import EntitySettings

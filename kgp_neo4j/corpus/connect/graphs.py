@@ -14,7 +14,6 @@ from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import no_corpus
 from kgp_neo4j.types.settings import (
@@ -22,6 +21,7 @@ from kgp_neo4j.types.settings import (
     KeywordSettings,
     MdrSettings,
     SimilaritySettings,
+    check_choice,
 )
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.

@@ -16,7 +16,7 @@ from kgp_neo4j.corpus.connect.pairs import (
     strongest_pairs,
     write_pairs,
 )
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.types.settings import KeywordSettings
 

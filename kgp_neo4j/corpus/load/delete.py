@@ -12,11 +12,11 @@ from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.kept_files import forget_files
 from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.own_indexes import drop_indexes
+from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.files import absolute, expanded
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
-from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.types.corpus import Document
 from kgp_neo4j.types.errors import CorpusError, InputError, KgpError
 

@@ -11,8 +11,8 @@ from kgp_neo4j.corpus.load.own_indexes import cjk_shelf, make_indexes, passage_l
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.text.language import languages
+from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import CorpusError, InputError
-from kgp_neo4j.types.transfer import Transfer
 
 _CJK = "CjkPassage"
 _LABELS = (

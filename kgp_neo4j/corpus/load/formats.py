@@ -11,8 +11,8 @@ from kgp_neo4j.corpus.load import texts
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.corpus.load.records import Reading, documents_of_records, read_values, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
-from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.text.safe import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError

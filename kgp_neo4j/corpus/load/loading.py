@@ -16,12 +16,12 @@ from kgp_neo4j.corpus.load.rows import unusual_columns
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, is_gone, shown, size_on_disk, stem
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
-from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.settings import check_choice
 
 #: Files are read in processes of their own: they may be made to hang or to crash what reads them.
 _READERS = Workers("kgp_neo4j.corpus.load.formats")

@@ -9,9 +9,17 @@ from typing import Any, Self
 import numpy as np
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.models.reader.network import KINDS, OPERATIONS, PIECES, Logits
-from kgp_neo4j.models.reader.spans import Candidate, option_of, probabilities, spans_of
-from kgp_neo4j.models.reader.windows import Window
+from kgp_neo4j.models.reader.network import (
+    KINDS,
+    OPERATIONS,
+    PIECES,
+    Candidate,
+    Logits,
+    Window,
+    option_of,
+    probabilities,
+    spans_of,
+)
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage

@@ -11,7 +11,7 @@ from datetime import date
 from itertools import chain, zip_longest
 from typing import NamedTuple, TypeVar
 
-from kgp_neo4j.environment.question import LONGEST_ASKED
+from kgp_neo4j.environment.configuration import LONGEST_ASKED
 from kgp_neo4j.text.values import NUMBERS, date_places
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.corpus import Answer, AnswerPart, Reading

@@ -21,9 +21,18 @@ from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.models.reader.network import KINDS, Logits, Network, read_judge, read_network
-from kgp_neo4j.models.reader.spans import probabilities, spans_of
-from kgp_neo4j.models.reader.windows import Window, pieces_of, windows_of
+from kgp_neo4j.models.reader.network import (
+    KINDS,
+    Logits,
+    Network,
+    Window,
+    pieces_of,
+    probabilities,
+    read_judge,
+    read_network,
+    spans_of,
+    windows_of,
+)
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 

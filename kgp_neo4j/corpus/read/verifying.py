@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.corpus.read.plain_rows import TableRow, rows_of
 from kgp_neo4j.models.engine import token_id
-from kgp_neo4j.models.reader.windows import encoded
+from kgp_neo4j.models.reader.network import encoded
 from kgp_neo4j.text.words import content_words, stem
 from kgp_neo4j.types.corpus import Passage
 

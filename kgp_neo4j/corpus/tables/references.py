@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
-from kgp_neo4j.environment.question import LONGEST_ASKED
+from kgp_neo4j.environment.configuration import LONGEST_ASKED
 from kgp_neo4j.text.values import ORDINALS, UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 

@@ -8,6 +8,7 @@ Where the file cannot be made, starts are only slower.
 
 import contextlib
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,13 +17,13 @@ import psutil
 from filelock import FileLock
 
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
-from kgp_neo4j.graphdb.server.process import is_ours, launch, read_state
+from kgp_neo4j.graphdb.server.process import launch, running
+from kgp_neo4j.graphdb.server.startup import Java, argument_file
 from kgp_neo4j.types.errors import ServerError
 
 _LEAST_FREE = 500_000_000  # bytes free on the disk
 _LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
+_CLASSES = "run/classes.txt"
 _FIRST = 600.0  # seconds in which nothing stands in the way of who began to use the server
 
 
@@ -35,13 +36,13 @@ def archive_options(
     no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
     """
     archive = _archive(cache, installed, java)
-    options = class_path_option([*installed.class_path, browser])
+    options = ["-cp", os.pathsep.join(map(str, (*installed.class_path, browser)))]
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
         return [*options, f"-XX:SharedArchiveFile={archive}"]
     # A tenth of such a start would go into verifying classes; their jars' SHA-256 is verified.
     options += ["-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
-    return [*options, f"-XX:DumpLoadedClassList={_class_list(home)}"]
+    return [*options, f"-XX:DumpLoadedClassList={home / _CLASSES}"]
 
 
 def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -> None:
@@ -56,7 +57,7 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
         f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
         "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
         "-Xmx512m",
-        *class_path_option(installed.class_path),
+        *("-cp", os.pathsep.join(map(str, installed.class_path))),
     ]
     maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
     with contextlib.suppress(OSError, ServerError):  # an improvement only: never a reason to fail
@@ -67,14 +68,13 @@ def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -
 def _make(java: str, archive: Path, home: Path) -> None:
     """Make the archive, when it is time to; raises filelock.Timeout where another is about to."""
     with FileLock(archive.with_suffix(".lock"), timeout=0):
-        state = read_state(home)
-        if state is not None and is_ours(home, state):
+        if state := running(home):
             with contextlib.suppress(psutil.Error):
                 psutil.Process(state.pid).wait(_FIRST)
         if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
             return
         # A server that runs still writes its list: what follows the last line end is incomplete.
-        lines = _class_list(home).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
+        lines = (home / _CLASSES).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
         chosen = "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE)
         archive.with_suffix(".txt").write_text(chosen, "utf-8")
         subprocess.run([java, f"@{archive.with_suffix('.args')}"], check=True)
@@ -84,10 +84,6 @@ def _make(java: str, archive: Path, home: Path) -> None:
 def _archive(cache: Path, installed: Installation, java: Java) -> Path:
     key = "\n".join([str(java.home), java.version, *map(str, installed.class_path)])
     return cache / "classes" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsa"
-
-
-def _class_list(home: Path) -> Path:
-    return home / "run" / "classes.txt"
 
 
 if __name__ == "__main__":

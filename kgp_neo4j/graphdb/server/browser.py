@@ -15,9 +15,8 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
 from kgp_neo4j.environment.disk import private_folder, replacing
-from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.graphdb.server.lines import LINES, load_lock
 
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"
@@ -28,8 +27,7 @@ _OWN_SCRIPT = b'<script src="kgp/style.js"></script>'
 def prepare_browser(cache: Path, installed: Installation) -> Path:
     """Return the jar of Browser with our style and guide.
 
-    It is made once for each Browser jar and each version of our files, in the cache. Raises
-    ServerError where it cannot be written.
+    The cache has one for each Browser jar and version of our files. Raises ServerError.
     """
     style, guide = _text("style.grass"), _text("guide.html")
     ours = {"style.grass": style, "guide.html": guide, "style.js": _style_script(style)}

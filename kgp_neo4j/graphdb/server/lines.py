@@ -1,13 +1,16 @@
-"""The lines of Neo4j that the embedded server can be, and which of them a home has.
+"""The lines of Neo4j that the embedded server can be, which of them a home has, and their jars.
 
 Each line keeps its data in a folder of its own, and the newest that is there says which one the
 home has: so an upgrade works on a copy, and counts from the moment when that copy is renamed.
 """
 
+import hashlib
 import os
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
@@ -19,16 +22,12 @@ VARIABLE = "KGP_NEO4J_SERVER"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Releases of Neo4j that read each other's data."""
+    """Releases of Neo4j that read each other's data; lines.toml describes the fields."""
 
     name: str
-    #: The folder of the data, below the home.
     data: str
-    #: The Java class that begins the server.
     main: str
-    #: The versions of Java that it runs on.
     java: tuple[str, ...]
-    #: What its neo4j.conf has beside that of every line.
     conf: str
 
 
@@ -56,3 +55,52 @@ def line_of(home: Path) -> Line:
 def has_data(data: Path) -> bool:
     """Return whether a server has started in a folder of data."""
     return (data / "databases" / "system").exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A jar `group:name:version[:classifier]`; its role is `plugin` with procedures, else `lib`."""
+
+    coordinate: str
+    role: str
+    size: int
+    sha256: str
+
+    @property
+    def path(self) -> PurePosixPath:
+        """The path of the jar in a Maven repository, and below our cache folder."""
+        group, name, version, *classifier = self.coordinate.split(":")
+        file = "-".join([name, version, *classifier])
+        return PurePosixPath(*group.split("."), name, version, f"{file}.jar")
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The jars of one line of Neo4j."""
+
+    artifacts: tuple[Artifact, ...]
+
+    @property
+    def id(self) -> str:
+        """What identifies this list of jars; it changes with any of them."""
+        digest = hashlib.sha256("".join(a.role + a.sha256 for a in self.artifacts).encode())
+        return f"{self.version()}-{digest.hexdigest()[:12]}"
+
+    def version(self, library: str = "org.neo4j:neo4j") -> str:
+        """Return the version of a library, `group:name`; of Neo4j without one."""
+        names = (each.coordinate.split(":") for each in self.artifacts)
+        return next(version for group, name, version, *_ in names if f"{group}:{name}" == library)
+
+
+@cache
+def load_lock(line: str = DEFAULT) -> Lock:
+    """Return the lock file of a line of Neo4j, which is part of this package."""
+    file = files("kgp_neo4j.graphdb.server").joinpath(f"neo4j-{line}.lock")
+    rows = [row.split() for row in file.read_text(encoding="utf-8").splitlines() if row[0] != "#"]
+    return Lock(tuple(Artifact(name, role, int(size), sum_) for name, role, size, sum_ in rows))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

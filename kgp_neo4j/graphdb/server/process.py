@@ -1,11 +1,13 @@
-"""Starts, checks and stops the server's process; keeps its state file and chooses its ports."""
+"""Starts, checks and stops the server's process; keeps its state, chooses ports, reads its logs."""
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,29 +26,24 @@ _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The server that was last started in a home."""
+    """The server that was last started in a home.
 
-    #: The server's process; 0 where it was stopped.
+    `pid` is 0 if stopped, `started` in seconds since 1970, `bolt` and `http` ports, memory in MiB.
+    """
+
     pid: int
-    #: When it was started, in seconds since 1970.
     started: float
     bolt: int
     http: int
     version: str
     java: str
-    #: MiB.
     heap: int
     page_cache: int
 
     def connection(self, password: str) -> Connection:
         """Return how to reach the server."""
-        return Connection(
-            uri=f"bolt://{HOST}:{self.bolt}",
-            username="neo4j",
-            password=password,
-            browser=f"http://{HOST}:{self.http}",
-            embedded=True,
-        )
+        uri, browser = f"bolt://{HOST}:{self.bolt}", f"http://{HOST}:{self.http}"
+        return Connection(uri, "neo4j", password, browser=browser, embedded=True)
 
 
 def state_file(home: Path) -> Path:
@@ -64,9 +61,6 @@ def read_state(home: Path) -> State | None:
 def write_state(home: Path, state: State) -> None:
     """Store the state of this home's server."""
     write_private(state_file(home), msgspec.json.encode(state).decode())
-
-
-# --- Processes ------------------------------------------------------------------------------------
 
 
 def launch(words: list[str], folder: Path, log: Path) -> int:
@@ -93,12 +87,17 @@ def launch(words: list[str], folder: Path, log: Path) -> int:
 def is_ours(home: Path, state: State) -> bool:
     """Return whether the process of the state file runs and is this home's server.
 
-    The system may have given its id to another process, so the argument file on the command line,
-    which is in the home, is compared too.
+    The system may have given its id to another process, so the command line must name our file.
     """
     with contextlib.suppress(psutil.Error):
         return f"@{home / 'run' / 'server.args'}" in psutil.Process(state.pid).cmdline()
     return False
+
+
+def running(home: Path) -> State | None:
+    """Return the server of this home that runs, if any."""
+    state = read_state(home)
+    return state if state is not None and is_ours(home, state) else None
 
 
 def end(home: Path, state: State, seconds: float = 60.0) -> bool:
@@ -121,15 +120,11 @@ def end(home: Path, state: State, seconds: float = 60.0) -> bool:
     return stopped
 
 
-# --- Ports ----------------------------------------------------------------------------------------
-
-
 def choose_ports(home: Path) -> tuple[int, int]:
     """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
-    candidates = [_USUAL]
-    if state := read_state(home):
-        candidates.insert(0, (state.bolt, state.http))
-    for ports in candidates:
+    state = read_state(home)
+    last = [(state.bolt, state.http)] if state else []
+    for ports in (*last, _USUAL):
         if all(map(_is_free, ports)):
             return ports
     with socket.socket() as one, socket.socket() as two:
@@ -175,3 +170,52 @@ def listens(state: State) -> bool:
         return True  # not allowed to look
     ports = {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
     return {state.bolt, state.http} <= ports
+
+
+_ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")
+
+#: The known reasons: `pattern`, `reason` and `hint` of each.
+_REASONS = tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))["reasons"]
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """Return the last lines of a log, reading only its end."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - 64 * 1024 - lines * 512))  # more than these need
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:] if lines > 0 else []
+
+
+def disk_is_full(home: Path, since: float) -> bool:
+    """Return whether the logs of this start report a full disk: the server may hang then."""
+    return any(re.search(_REASONS[0]["pattern"], line) for line in _lines_since(home, since))
+
+
+def failure(home: Path, since: float, message: str) -> ServerError:
+    """Return the error of a failed start, with the reason found in its logs."""
+    lines = _lines_since(home, since)
+    where = str(home / "logs")
+    for known in _REASONS:
+        if any(re.search(known["pattern"], line) for line in lines):
+            hint = " ".join(known["hint"].split())
+            return ServerError(f"{message}: {known['reason']}", where=where, hint=hint)
+    # A line that names an exception is more useful than the end of its stack trace.
+    shown = [line for line in lines if _ERROR_LINE.search(line)][:2] or lines[-3:]
+    text = "".join(f"\n  {line[:300]}" for line in shown)
+    what = f"{message}. Its logs say:{text}\n" if text else message
+    return ServerError(what, where=where, hint="See `kgp-neo4j server logs`.")
+
+
+def _lines_since(home: Path, since: float) -> list[str]:
+    """Return the lines that the logs have of the start at `since` (seconds since 1970)."""
+    lines: list[str] = []
+    for name in ("console.log", "neo4j.log", "debug.log"):
+        path = home / "logs" / name
+        if path.is_file() and path.stat().st_mtime >= since - 1:
+            text = "\n".join(tail(path, 200))
+            # debug.log has many starts: the last one counts.
+            lines += text.rpartition("Starting...")[2].splitlines()
+    return [line.strip() for line in lines if line.strip()]

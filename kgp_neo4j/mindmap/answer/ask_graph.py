@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kgp_neo4j.environment.question import check_question
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import said

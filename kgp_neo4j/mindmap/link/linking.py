@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.environment.question import check_question
+from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips

@@ -14,8 +14,8 @@ from kgp_neo4j.mindmap.load.graph_names import (
     problem_of,
 )
 from kgp_neo4j.mindmap.load.graphs import delete_graph, discard_import, require_graph
+from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import GraphError, InputError
-from kgp_neo4j.types.transfer import Transfer
 
 
 def _check_root(root: Row) -> None:

@@ -14,8 +14,8 @@ from typing import IO, Any
 import msgspec
 
 from kgp_neo4j.environment.files import Value, json_values, opened, shown, text_lines
+from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.environment.kinds import extension
-from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.mindmap.load.graph_names import HALF, Fact, NamedEntity, Record, is_missing
 from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError

@@ -11,7 +11,7 @@ import regex
 
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, size_on_disk
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_files import KINDS, RDF_KINDS, kind_of

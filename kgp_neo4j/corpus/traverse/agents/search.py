@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
-from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import load_mdr
+from kgp_neo4j.models.encoder import Encoder, load_mdr
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
 

