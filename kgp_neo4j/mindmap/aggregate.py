@@ -1,8 +1,9 @@
-"""Aggregation: evidence graphs become one reasoning graph, in routes.
+"""Aggregation: evidence graphs become one reasoning graph, in routes; names are compared.
 
 MindMap (section 3.2) has a model do this; here names do, and step III's model sees the result.
 """
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +14,8 @@ from kgp_neo4j.mindmap.link.name_forms import content_stems, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph
 
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
+#: Separators between words; symbols (C++, β-, 5%) are part of a name.
+_OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
 
 
 def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
@@ -79,3 +82,29 @@ def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:
 def readable(relation: str) -> str:
     """Return a relation's name as words: `has_symptom` and `hasSymptom` as "has symptom"."""
     return " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split())
+
+
+def same(name: str) -> str:
+    """Return a name without case, punctuation and plural endings, for comparison."""
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(_singular(word) for word in _OTHER.sub(" ", text).split()) or text.strip()
+
+
+def same_relation(relation: str) -> str:
+    """Return a relation's name for comparison: equal for `hasSymptom` and `has symptoms`."""
+    return same(readable(relation))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural else word
+
+
+def listed(names: Sequence[str], most: int = 20, count: int = 0) -> str:
+    """Return names in a row, "A, B and C"; of `count` names with how many more there are."""
+    shown = list(names[:most])
+    if more := max(count, len(names)) - len(shown):
+        shown.append(f"{more} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -12,13 +12,12 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import said
-from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import FORM, evidence_lines, five_parts
+from kgp_neo4j.mindmap.answer.map_prompt import FORM, describe, evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
-from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import Write

@@ -19,8 +19,7 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.mindmap.aggregate import readable, same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
 _WORDS = tomllib.loads(Path(__file__).with_name("relations.toml").read_text("utf-8"))

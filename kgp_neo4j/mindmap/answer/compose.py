@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import regex
 
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import listed, same
+from kgp_neo4j.mindmap.aggregate import listed, readable, same
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.json_records import parts

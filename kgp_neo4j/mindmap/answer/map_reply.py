@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import regex
 
 from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.mindmap.aggregate import same, same_relation
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 

@@ -21,7 +21,7 @@ from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
 from kgp_neo4j.mindmap.link.name_forms import Place, is_han
-from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, combinations, pairwise, zip_longest
 
-from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, Triple
 from kgp_neo4j.types.settings import ExplorationSettings
 

@@ -25,7 +25,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
 )
 from kgp_neo4j.mindmap.link.status import read_statuses
 from kgp_neo4j.mindmap.load.graph_names import key_of
-from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.words import MAX_WORD, WORD, stem
