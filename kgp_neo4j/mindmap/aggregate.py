@@ -15,6 +15,7 @@ from kgp_neo4j.types.mindmap import EvidenceGraph
 
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 #: Separators between words; symbols (C++, β-, 5%) are part of a name.
+_MOST_LISTED = 20
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
 
 
@@ -49,20 +50,20 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> sign_of -> Flu".
     """
     lines = dict.fromkeys(_walk(each, merged) for each in evidence if each.kind == "path")
-    facts: dict[tuple[str, str, str], None] = {}
-    heads: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    near = (t for each in evidence if each.kind != "path" for t in each.triples)
+    facts = dict.fromkeys(
+        (merged.get(t.head, t.head), t.relation, merged.get(t.tail, t.tail)) for t in near
+    )
+    heads: dict[tuple[str, str], list[str]] = defaultdict(list)
     tails: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for triple in (t for each in evidence if each.kind != "path" for t in each.triples):
-        relation = triple.relation
-        head, tail = (merged.get(name, name) for name in (triple.head, triple.tail))
-        facts[head, relation, tail] = None
-        heads[relation, tail][head] = None
+    for head, relation, tail in facts:
+        heads[relation, tail].append(head)
     for head, relation, tail in facts:
         if len(heads[relation, tail]) == 1:
             tails[head, relation].append(tail)
     for head, relation, tail in facts:
-        sharing = list(heads[relation, tail])
-        both = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
+        sharing = heads[relation, tail]
+        both = (sharing, [tail]) if len(sharing) > 1 else ([head], tails[head, relation])
         start, end = (x[0] if len(x) == 1 else f"({', '.join(x)})" for x in both)
         lines[f"{start} -> {relation} -> {end}"] = None
     return list(lines)
@@ -102,9 +103,9 @@ def _singular(word: str) -> str:
     return word[:-1] if is_plural else word
 
 
-def listed(names: Sequence[str], most: int = 20, count: int = 0) -> str:
+def listed(names: Sequence[str], count: int = 0) -> str:
     """Return names in a row, "A, B and C"; of `count` names with how many more there are."""
-    shown = list(names[:most])
+    shown = list(names[:_MOST_LISTED])
     if more := max(count, len(names)) - len(shown):
         shown.append(f"{more} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

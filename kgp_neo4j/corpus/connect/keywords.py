@@ -140,20 +140,20 @@ class _Text:
         self.title_passage, self.title, self.title_count = columns[:3]
         self.title_owned = columns[3].astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
-        self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
+        hashes = [np.zeros(0, np.uint64)]
+        hashes += [_hash_words(hash_texts(title.split(" "))[:, None]) for title in self.titles]
+        self.title_hashes = np.concatenate(hashes)
 
     def hashes(self, first: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint64]:
         """Return a hash of the `size` words from each of these places on."""
-        total = np.zeros(first.size, np.uint64)
-        for at in range(size):
-            total = total * MULTIPLIER + self.word_hashes[self.numbers[first + at]]
-        return total
+        return _hash_words(self.word_hashes[self.numbers[first + at]] for at in range(size))
 
 
-def _hashed(sequence: Sequence[str]) -> int:
-    total = 0
-    for word in hash_texts(sequence).tolist():
-        total = (total * int(MULTIPLIER) + word) % (1 << 64)
+def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a hash of each sequence, by the hashes of all first words, all second ones, ..."""
+    total = np.zeros(1, np.uint64)
+    for word in words:
+        total = total * MULTIPLIER + word
     return total
 
 
@@ -166,9 +166,13 @@ class _Titles:
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
         self._tree: dict[str, Any] = {}
         for title in dict.fromkeys(title for title in titles if title):
-            forms = _forms(title)
-            self.keywords[title] = list(dict.fromkeys(" ".join(low) for _, low in forms))
-            for form, low in forms:
+            keywords = self.keywords[title] = []
+            for form in title_words(title):
+                low = [word.lower() for word in form]
+                is_word = len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS)
+                if len(low) > _LONGEST_TITLE or not is_word:
+                    continue
+                keywords.append(" ".join(low))
                 node = self._tree
                 for word in low:
                     node = node.setdefault(word, {})
@@ -193,17 +197,6 @@ class _Titles:
                 text = " ".join(low[at:until])
                 counts[text] = counts.get(text, 0) + 1
         return counts
-
-
-def _forms(title: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the words that name a title, as written and in lower case."""
-    forms = [(form, tuple(word.lower() for word in form)) for form in title_words(title)]
-    return [
-        (form, low)
-        for form, low in forms
-        if len(low) <= _LONGEST_TITLE
-        and (len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS))
-    ]
 
 
 def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:

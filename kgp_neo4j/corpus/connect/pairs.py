@@ -3,8 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,28 +69,26 @@ def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Pairs of passages, by their places: how many items they share, and the weight of these."""
 
     first: Numbers
     second: Numbers
-    count: Numbers
+    count: Numbers  # type: ignore[assignment]  # no number of equal members, as a tuple's
     weight: NDArray[np.float64]
     #: A row for each pair: the first five items, -1 where there are fewer.
     items: Numbers
 
     def select(self, at: NDArray[Any]) -> Self:
         """Return the pairs at some places, or where a mask is true."""
-        return type(self)(*(getattr(self, each.name)[at] for each in fields(self)))
+        return type(self)(*(column[at] for column in self))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the pairs of all parts."""
         none = np.zeros(0, np.int32)
-        parts = [cls(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]
-        names = [each.name for each in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        empty = none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)
+        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
 
 def strongest_pairs(
@@ -137,14 +134,9 @@ def _unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
 def match_items(places: Numbers, item: Numbers, by_item: Numbers) -> tuple[Numbers, Numbers]:
     """Return each of `places` with each of the places `by_item` that has the same item."""
     size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
-    own, at = spread((np.cumsum(size) - size)[item[places]], size[item[places]])
-    return places[own], by_item[at]
-
-
-def spread(begin: Numbers, size: Numbers) -> tuple[Numbers, Numbers]:
-    """Return all places of runs that begin there and have so many, each behind its run's number."""
-    own = np.repeat(np.arange(size.size), size)
-    return own, np.arange(own.size) + (begin - (np.cumsum(size) - size))[own]
+    begin, size = (np.cumsum(size) - size)[item[places]], size[item[places]]
+    own = np.repeat(np.arange(places.size), size)
+    return places[own], by_item[np.arange(own.size) + (begin - (np.cumsum(size) - size))[own]]
 
 
 def group_pairs(

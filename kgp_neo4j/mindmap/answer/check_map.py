@@ -114,11 +114,11 @@ class Checker:
             return "model", (), f"the evidence holds no {' and no '.join(missing)}"
         return "model", (), "the evidence holds both, but does not join them"
 
-    def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
-        """Return how much of a mind map is grounded, without edges that restate the question."""
-        counts = Counter(edge.status for edge in edges)
-        claims = len(edges) - counts["question"]
-        return GroundedShare(claims, counts["grounded"], counts["contradicts"])
+
+def grounded_share(edges: Sequence[MapEdge]) -> GroundedShare:
+    """Return how much of a mind map is grounded, without edges that restate the question."""
+    counts = Counter(edge.status for edge in edges)
+    return GroundedShare(len(edges) - counts["question"], counts["grounded"], counts["contradicts"])
 
 
 def _triples_text(triples: Sequence[Triple]) -> str:
