@@ -20,7 +20,7 @@ from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
+from kgp_neo4j.mindmap.explore.mining import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import StoredGraph, graphs, no_graph, open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid

@@ -18,7 +18,6 @@ import regex
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.asked_end import end_chances, holds_both_ways, length_fits, tokens
 from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
-from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
 from kgp_neo4j.mindmap.link.name_forms import Place, is_han
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
@@ -318,6 +317,11 @@ def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]
             if confirmed.routes:
                 return replace(confirmed, score=(path.score + other.score) / 2), both
     return path, ids
+
+
+def pairs_of(triples: Iterable[Triple]) -> set[frozenset[str]]:
+    """Return the pairs of entities, by id, that triples join."""
+    return {frozenset((triple.head_id, triple.tail_id)) for triple in triples}
 
 
 def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
