@@ -122,17 +122,9 @@ def answer_from(
             told.setdefault("spelling", []).append(f"{entity.surface} → {entity.name}")
         if entity.status != "present":
             told.setdefault(entity.status, []).append(entity.name)
-    answer = MindMap(
-        question=question,
-        graph=graph,
-        text=text,
-        by="evidence",
-        edges=edges,
-        candidates=candidates,
-        reasoning=reasoning,
-        notices=tuple(said(kind, chinese, "; ".join(names)) for kind, names in told.items()),
-        carried=grounded_share(edges),
-    )
+    notices = tuple(said(kind, chinese, "; ".join(names)) for kind, names in told.items())
+    answer = MindMap(question, graph, text, "evidence", edges, candidates, reasoning)
+    answer = replace(answer, notices=notices, carried=grounded_share(edges))
     if write is not None:
         return _from_model(answer, write(five_parts(question, reasoning), grammar=FORM), between)
     return answer

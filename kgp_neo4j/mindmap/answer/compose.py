@@ -88,21 +88,15 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
     # What speaks against a candidate is told, and ranks it lower.
     scores = {key: score - _AGAINST * len(speaking[key]) for key, score in scores.items()}
     ranked.sort(key=lambda key: (-scores[key], -len(links[key])))
-    return tuple(
-        Candidate(
-            name=names[key][0],
-            id=key,
-            type=names[key][1],
-            score=round(scores[key], 4),
-            support=tuple(
-                _support(entity.name, route)
-                for entity, route in sorted(ways[key], key=lambda way: len(way[1]))
-            ),
-            facts=_facts(key, links[key], asked),
-            against=tuple(speaking[key]),
-        )
-        for key in ranked[:_MOST_CANDIDATES]
-    )
+    candidates = []
+    for key in ranked[:_MOST_CANDIDATES]:
+        name, type_ = names[key]
+        nearest_first = sorted(ways[key], key=lambda way: len(way[1]))
+        support = tuple(_support(entity.name, route) for entity, route in nearest_first)
+        facts, against = _facts(key, links[key], asked), tuple(speaking[key])
+        score = round(scores[key], 4)
+        candidates.append(Candidate(name, key, type_, score, support, facts, against))
+    return tuple(candidates)
 
 
 def _with_merged_names(reasoning: ReasoningGraph) -> list[Triple]:

@@ -97,15 +97,13 @@ def _of_kind(question: str, walked: Sequence[Walked]) -> list[Walked]:
     if not _WHEN.search(question):
         return list(walked)
 
-    def fits(path: RelationPath) -> bool:
-        ends = [path.end_of(route)[1] for route in path.routes]
-        return not ends or any(any(map(str.isdigit, name)) for name in ends)
-
-    left = sum(path.score for path, _ in walked if fits(path))
+    ends_of = [[path.end_of(route)[1] for route in path.routes] for path, _ in walked]
+    fits = [not ends or any(map(str.isdigit, "".join(ends))) for ends in ends_of]
+    left = sum(path.score for (path, _), fit in zip(walked, fits, strict=True) if fit)
     made = []
-    for path, ids in walked:
+    for (path, ids), fit in zip(walked, fits, strict=True):
         guess = min(_GUESSED, path.score / max(left, 1e-9) * _GUESSED)
-        score = max(path.score, guess) if fits(path) else min(path.score, _GUESSED) * _NO_TIME
+        score = max(path.score, guess) if fit else min(path.score, _GUESSED) * _NO_TIME
         made.append((replace(path, score=score), ids))
     return _by_score(made)
 
@@ -167,36 +165,28 @@ class _Search:
 
     def walk(self, paths: Iterable[RelationPath]) -> list[Walked]:
         """Walk the likeliest relation paths of each entity to their ends."""
-        several = len(self.starts) > 1
-        limit = max(self.settings.size, _JOINED) if several else self.settings.size
+        limit = max(self.settings.size, _JOINED if len(self.starts) > 1 else 0)
+        most = {"limit": limit, "listed": _COMPARED}
         by_entity: dict[str, list[RelationPath]] = {}
         for path in sorted(paths, key=lambda path: -path.score):
             if path.score >= _LEAST or not by_entity:
                 by_entity.setdefault(path.entity_id, []).append(path)
         walked: list[Walked] = []
         for entity_id, group in by_entity.items():
+            steps = [tuple(zip(*path.steps, strict=True)) for path in group[:_WALKED]]
+            asked = [{"relations": relations, "forward": ways} for relations, ways in steps]
             rows = self.graph.read(
-                "explore/relation_path_ends",
-                entity=entity_id,
-                paths=[
-                    {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
-                    for path in group[:_WALKED]
-                ],
-                limit=limit,
-                listed=_COMPARED,
+                "explore/relation_path_ends", entity=entity_id, paths=asked, **most
             )
             for row in rows:
+                path = group[row["path"]]
                 # Where nothing is at the end of what is asked for, that is the answer.
-                if row["ends"] or group[row["path"]].score >= _ALSO:
+                if row["ends"] or path.score >= _ALSO:
                     ids = frozenset(row["ids"])
-                    reached = [e for e in self.starts if e.id in ids and e.id != entity_id]
-                    path = replace(
-                        group[row["path"]],
-                        ends=row["ends"],
-                        routes=tuple(tuple(Triple(**t) for t in route) for route in row["routes"]),
-                        reaches=tuple(entity.name for entity in reached),
-                    )
-                    walked.append((path, ids))
+                    routes = tuple(tuple(Triple(**t) for t in route) for route in row["routes"])
+                    there = [e.name for e in self.starts if e.id in ids and e.id != entity_id]
+                    ends = {"ends": row["ends"], "routes": routes, "reaches": tuple(there)}
+                    walked.append((replace(path, **ends), ids))
         return walked
 
     def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
@@ -212,13 +202,10 @@ class _Search:
 
     def joined(self, walked: Sequence[Walked]) -> list[Walked]:
         """Return paths with those ends that the graph joins to another entity of the question."""
-        rows = self.graph.read(
-            "explore/between",
-            entities=sorted({end for _, ids in walked for end in ids}),
-            others=[entity.id for entity in self.starts],
-        )
+        ends = sorted({end for _, ids in walked for end in ids})
+        others = [entity.id for entity in self.starts]
         edges: dict[tuple[str, str], Triple] = {}
-        for row in rows:
+        for row in self.graph.read("explore/between", entities=ends, others=others):
             edges.setdefault((row["entity"], row["neighbour"]), Triple(**row["edge"]))
         restricted = []
         for path, ids in walked:
@@ -229,11 +216,9 @@ class _Search:
                     ids = both
                     names.append(other.name)
             if names:
-                path = replace(
-                    path.with_ends(ids),
-                    facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
-                    restricted=f"joined to {' and '.join(names)}",
-                )
+                facts = tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids)
+                restricted = f"joined to {' and '.join(names)}"
+                path = replace(path.with_ends(ids), facts=facts, restricted=restricted)
             restricted.append((path, ids))
         return restricted
 
@@ -270,17 +255,15 @@ def _by_asked_end(
         unseen = _UNSEEN if len(relations) == 1 else _UNSEEN_WAY * told
         ways = list(product((True, False), repeat=len(relations)))
         paths = [tuple(zip(relations, way, strict=True)) for way in ways]
-        shares = [
-            prod(
-                0.5 if e else c if w else 1 - c for c, w, e in zip(along, way, either, strict=True)
-            )
-            * (
-                (1.0 if any(either) else (chances[path] / known[relations] + _LEAST_SEEN) ** trust)
-                if path in chances
-                else unseen
-            )
-            for way, path in zip(ways, paths, strict=True)
-        ]
+        shares = []
+        for way, path in zip(ways, paths, strict=True):
+            read_of = zip(along, way, either, strict=True)
+            share = prod(0.5 if both else c if forward else 1 - c for c, forward, both in read_of)
+            if path not in chances:
+                share *= unseen
+            elif not any(either):
+                share *= (chances[path] / known[relations] + _LEAST_SEEN) ** trust
+            shares.append(share)
         # What holds both ways is gone both ways, as one.
         total = sum(shares) / 2 ** sum(either)
         for path, share in zip(paths, shares, strict=True):
@@ -300,11 +283,9 @@ def _united(walked: Sequence[Walked]) -> list[Walked]:
     for path, reached in others:
         alike = path.entity_id == best.entity_id and len(path.steps) == len(best.steps)
         if alike and path.score >= max(_ALSO, _NEARLY * best.score) and reached - ids:
-            routes = [r for r in path.routes if path.end_of(r)[0] not in ids]
-            if not ids:
-                best = replace(best, steps=path.steps)
-            ids |= reached
-            best = replace(best, routes=(*best.routes, *routes), ends=len(ids))
+            routes = [route for route in path.routes if path.end_of(route)[0] not in ids]
+            steps, ids = best.steps if ids else path.steps, ids | reached
+            best = replace(best, steps=steps, routes=(*best.routes, *routes), ends=len(ids))
     return [(best, ids), *others]
 
 
@@ -346,8 +327,7 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
                 ends = (name for t in route for name in (t.head, t.tail))
                 nodes = tuple(dict.fromkeys((path.entity, *ends)))  # in walking order
                 chosen.append(EvidenceGraph("path", path.entity, route, nodes, path.score))
-                chosen += [
-                    EvidenceGraph("path", name, (fact,), (fact.head, fact.tail), path.score)
-                    for fact in facts
-                ]
+                for fact in facts:
+                    nodes = fact.head, fact.tail
+                    chosen.append(EvidenceGraph("path", name, (fact,), nodes, path.score))
     return chosen

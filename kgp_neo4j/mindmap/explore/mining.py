@@ -136,16 +136,12 @@ def explore_paths(
         limit=settings.paths,
         timeout=int(settings.seconds * 1000),
     )
-    return [
-        EvidenceGraph(
-            kind="path",
-            entity=row["path"][0]["name"],
-            triples=tuple(Triple(**edge) for edge in row["edges"]),
-            nodes=tuple(dict.fromkeys(node["name"] for node in row["path"])),
-            score=row["score"],
-        )
-        for row in rows
-    ]
+    paths = []
+    for row in rows:
+        triples = tuple(Triple(**edge) for edge in row["edges"])
+        nodes = tuple(dict.fromkeys(node["name"] for node in row["path"]))
+        paths.append(EvidenceGraph("path", nodes[0], triples, nodes, row["score"]))
+    return paths
 
 
 def explore_neighbours(
@@ -177,17 +173,12 @@ def explore_neighbours(
         for group in ([[entity] for entity in linked] if apart else [linked])
         if group
     ]
-    return [
-        EvidenceGraph(
-            kind=row["kind"],
-            entity=row["entity"]["name"],
-            triples=(Triple(**row["edge"]),),
-            nodes=(row["source"]["name"], row["neighbour"]["name"]),
-            score=row["score"],
-        )
-        for row in chain.from_iterable(zip_longest(*rows_by_group))
-        if row is not None
-    ]
+    found = []
+    for row in filter(None, chain.from_iterable(zip_longest(*rows_by_group))):
+        entity, source, near = (row[at]["name"] for at in ("entity", "source", "neighbour"))
+        triple = Triple(**row["edge"])
+        found.append(EvidenceGraph(row["kind"], entity, (triple,), (source, near), row["score"]))
+    return found
 
 
 def shortest_paths(
