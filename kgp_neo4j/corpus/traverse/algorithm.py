@@ -135,16 +135,10 @@ class NextEvidenceAgent(Agent):
         steps = []
         for path, evidence in zip(paths, expected, strict=True):
             vector = [] if paper and self.writes_text else list(evidence.vector or ())
-            steps.append(
-                {
-                    "passage": path.last,
-                    "match": path.steps[-1].match,
-                    "text": "" if paper and vector else evidence.text,
-                    "vector": vector,
-                    "space": evidence.space,
-                    "draw": Random(evidence.draw).randrange(1, 2**31) if evidence.draw else 0,
-                }
-            )
+            text = "" if paper and vector else evidence.text
+            draw = Random(evidence.draw).randrange(1, 2**31) if evidence.draw else 0
+            expects = {"text": text, "vector": vector, "space": evidence.space, "draw": draw}
+            steps.append({"passage": path.last, "match": path.steps[-1].match, **expects})
         return steps
 
 

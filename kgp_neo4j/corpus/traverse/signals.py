@@ -18,6 +18,8 @@ _MOST_TITLES = 20
 #: Most words and phrases of a question that are used, for questions as long as a page.
 _MOST_WORDS = 64
 _MOST_PHRASES = 400
+#: Words of the longest phrase.
+_LONGEST = 5
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
 #: The first five of them, as the features name them.
@@ -73,18 +75,14 @@ def _stem(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def _question_phrases(text: str, longest: int = 5) -> list[str]:
+def _question_phrases(text: str) -> list[str]:
     """Return the n-grams of a question that could be entities, normalised as their names are."""
-    low = cut(text).keys
-    content = {fold(word) for word in content_words(text)}
-    return list(
-        dict.fromkeys(
-            " ".join(low[first:last])
-            for first in range(len(low))
-            for last in range(first + 1, min(len(low), first + longest) + 1)
-            if low[first] in content and low[last - 1] in content
-        )
-    )
+    low, content = cut(text).keys, {fold(word) for word in content_words(text)}
+    ends = [at for at, word in enumerate(low) if word in content]
+    # Of each place those up to four words behind it.
+    near = [(first, last) for n, first in enumerate(ends) for last in ends[n : n + _LONGEST]]
+    phrases = (low[first : last + 1] for first, last in near if last < first + _LONGEST)
+    return list(dict.fromkeys(map(" ".join, phrases)))
 
 
 class Candidates:

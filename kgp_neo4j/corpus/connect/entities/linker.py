@@ -173,13 +173,11 @@ class EntityLinker:
 
     def _vote(self, entity: int, voters: Sequence[_Candidates]) -> float:
         """Return the mean vote for a candidate (TAGME)."""
-        total = 0.0
-        for candidates in voters:
-            vote = 0.0
-            for other, share in candidates:
-                vote += share * self._related(entity, other)
-            total += vote / len(candidates)
-        return total / max(len(voters), 1)
+        votes = (
+            sum(share * self._related(entity, other) for other, share in each) / len(each)
+            for each in voters
+        )
+        return sum(votes) / max(len(voters), 1)
 
 
 def relatedness(one: Set[int], other: Set[int], texts: int) -> float:
