@@ -100,21 +100,16 @@ def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
 
     `sure` collects the numbers, and the single words that have a capital inside a sentence.
     """
-    for first, last in _runs(text):
-        edges = [_may_end(text, at) for at in range(first, last)]
-        for at in range(first, last):
-            if not edges[at - first]:
-                continue
-            for until in range(min(last, at + _LONGEST), at, -1):
-                if not edges[until - 1 - first]:
+    for run in _runs(text):
+        ends = [at for at in range(*run) if _may_end(text, at)]
+        for n, at in enumerate(ends):
+            for last in reversed(ends[n : n + _LONGEST]):
+                key = " ".join(text.keys[at : last + 1])
+                if last >= at + _LONGEST or len(key) < 2:
                     continue
-                key = " ".join(text.keys[at:until])
-                if until == at + 1:
-                    if len(key) < 2:
-                        continue
-                    if key not in sure and (key[0].isdigit() or not begins_sentence(text, at)):
-                        sure.add(key)
-                yield key, text.starts[at], text.ends[until - 1]
+                if last == at and (key[0].isdigit() or not begins_sentence(text, at)):
+                    sure.add(key)
+                yield key, text.starts[at], text.ends[last]
 
 
 def _may_end(words: Words, at: int) -> bool:
@@ -124,13 +119,10 @@ def _may_end(words: Words, at: int) -> bool:
 
 def _runs(words: Words) -> Iterator[tuple[int, int]]:
     """Yield the runs of name words, as [first, last)."""
-    named = [
-        at
-        for at, raw in enumerate(words.raw)
-        if raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN
-    ]
     first = last = -1
-    for at in named:
+    for at, raw in enumerate(words.raw):
+        if not (raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN):
+            continue
         if first < 0 or at > last + 1 or not continues_name(words, at):
             if first >= 0:
                 yield first, last + 1
