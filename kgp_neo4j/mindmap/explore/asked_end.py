@@ -198,23 +198,22 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
     """Return what the word at a place says of the known end, at the place `here`, or the other."""
     word, start = words[at], at
     # "What risk factor does", but not "which company bought".
-    is_whole = words[at + 1 : at + 2] != [] and words[at + 1] in _AUXILIARY
+    is_whole = not _AUXILIARY.isdisjoint(words[at + 1 : at + 2])
     while is_whole and start and _is_content(words[start - 1]):
         start -= 1
     before = words[start - 1] if start else ""
-    after = list(words[at + 1 : at + 4])
+    after = list(words[at + 1 : at + 3])
     between = words[min(here, at) + 1 : max(here, at)]
-    owned = here < at and bool(between) and between[0] in ("'s", "'")
+    owned = here < at and not {"'s", "'"}.isdisjoint(between[:1])
     if before in _ASKING:
         return _noun(word, False)
     noun = (
         owned
         or before in _ARTICLES | {"whose", "as", "'s", "'"}
-        or (bool(after) and after[0] == "of" and not word.endswith("ed"))
-        or (at < here and between[:1] == ["of"] and not word.endswith("ed"))
+        or (after[:1] == ["of"] and not word.endswith("ed"))
     )
     copula = not _BE.isdisjoint(words[max(0, at - 5) : at])
-    by = "by" in after[:2] or ("by" in words[: min(here, at)] and here < at)
+    by = "by" in after or ("by" in words[:here] and here < at)
     if noun:
         # "whose manager is X", "is X the manager of", "the manager X": X is it; "X's manager" and
         # "X has a manager": not.
@@ -224,14 +223,11 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
         )
         return _noun(word, known)
     # "is X served" is passive as well, "served X" is not.
-    passive = (
-        (by and (copula or "by" in after[:2]))
-        or (
-            here < at and words[here - 1 : here] != [] and words[here - 1] in _BE and _is_past(word)
-        )
-        or (here < at and words[at - 1] in _BE and _is_past(word))
+    beside = [*words[max(here - 1, 0) : here], words[at - 1]]
+    passive = (by and (copula or "by" in after)) or (
+        here < at and _is_past(word) and not _BE.isdisjoint(beside)
     )
-    behind = list(takewhile(_PREPOSITIONS.__contains__, after[:2]))
+    behind = list(takewhile(_PREPOSITIONS.__contains__, after))
     behind = [w for w in behind if w != "by"] if passive else behind
     text = " ".join((word, *behind))
     return _Said(word, -1 if passive else 1, text, here < at, noun=False)

@@ -123,7 +123,12 @@ class _Search:
 
     def mentions(self) -> Iterator[tuple[LinkedEntity, Place, list[Place]]]:
         """Yield the entities with their places in the question, and the places of the others."""
-        places = [_place_of(entity.surface, self.question) for entity in self.starts]
+        places = []
+        for entity in self.starts:
+            # Where it stands as words of its own, if it does.
+            whole = regex.search(rf"(?<!\w){regex.escape(entity.surface)}(?!\w)", self.question)
+            begin = whole.start() if whole else self.question.index(entity.surface)
+            places.append((begin, begin + len(entity.surface)))
         for entity, place in zip(self.starts, places, strict=True):
             yield entity, place, [other for other in places if other != place]
 
@@ -221,13 +226,6 @@ class _Search:
                 path = replace(path.with_ends(ids), facts=facts, restricted=restricted)
             restricted.append((path, ids))
         return restricted
-
-
-def _place_of(surface: str, question: str) -> Place:
-    """Return where a mention begins and ends: as words of its own where it stands so."""
-    whole = regex.search(rf"(?<!\w){regex.escape(surface)}(?!\w)", question)
-    begin = whole.start() if whole else question.index(surface)
-    return begin, begin + len(surface)
 
 
 def _by_asked_end(

@@ -142,8 +142,14 @@ class EntityLinker:
         return ranked[:_CANDIDATES]
 
     def _relate(self, one: int, other: int) -> float:
-        one_in, other_in = self._mentioning[one], self._mentioning[other]
-        return 1.0 if one == other else relatedness(one_in, other_in, len(self._found))
+        """Return how related entities are, by the texts that mention them (Milne, Witten 2008)."""
+        both = self._mentioning[one], self._mentioning[other]
+        common = len(both[0] & both[1])
+        if one == other or not common:
+            return float(one == other)
+        few, many = sorted(map(len, both))
+        apart = math.log(many / common) / (math.log(max(len(self._found), 2) / few) + 1e-9)
+        return max(0.0, 1.0 - apart)
 
     def _mentions(
         self, text: str, likely: Sequence[_Likely], owner: int, present: Set[str]
@@ -178,13 +184,3 @@ class EntityLinker:
             for each in voters
         )
         return sum(votes) / max(len(voters), 1)
-
-
-def relatedness(one: Set[int], other: Set[int], texts: int) -> float:
-    """Return how related entities are that these of the `texts` mention (Milne and Witten 2008)."""
-    common = len(one & other)
-    if not common:
-        return 0.0
-    few, many = sorted((len(one), len(other)))
-    apart = math.log(many / common) / (math.log(max(texts, 2) / few) + 1e-9)
-    return max(0.0, 1.0 - apart)
