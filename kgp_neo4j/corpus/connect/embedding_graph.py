@@ -215,8 +215,7 @@ class EmbeddingGraph:
     def _join_nearest(self, every: bool) -> None:
         """Join passages to their nearest, by the cosines of all embeddings of the corpus.
 
-        All are joined anew where `every` is true, else those with too few edges, and those that may
-        be nearest to these.
+        It joins `every` one anew, or those with too few edges and what may be nearest to these.
         """
         database, corpus, neighbours = self.database, self.corpus, self.settings.neighbours
         _, space, edges = _space_of(self.encoder)

@@ -214,10 +214,7 @@ def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 class _Grams:
-    """The n-grams of a text that occur in two passages or more.
-
-    They are numbered from the shortest on, those of one length in the order of the alphabet.
-    """
+    """The n-grams of two passages or more, numbered by length, and in the order of the alphabet."""
 
     def __init__(self, text: _Text, settings: KeywordSettings) -> None:
         self._text = text

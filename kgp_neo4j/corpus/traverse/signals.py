@@ -30,9 +30,8 @@ _NO_RANK = 50.0
 class QuestionSignals:
     """The signals of a question from the search, of rows of `traverse/question_signals`.
 
-    `lexical` and `named` score passages by words, the best by 1, and by titles that the question
-    names; `cosines` are those of the passages found by meaning, best first. `order` ranks passages
-    by reciprocal rank fusion of all three.
+    `lexical` and `named` score passages by words, the best by 1, and by titles that it names;
+    `cosines` are of those found by meaning, best first. `order` fuses all three by reciprocal rank.
     """
 
     def __init__(self, text: str, vector: Sequence[float], rows: Sequence[Row]) -> None:
@@ -88,10 +87,9 @@ def _question_phrases(text: str) -> list[str]:
 class Candidates:
     """The passages of one hop and their features, from rows of `traverse/candidate_signals`.
 
-    `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
-    the frontier and the kind of its best link, (-1, -1) where there is none. `before` has the
-    scores of the previous hop by passage, and is None at the first hop. Links are matrices of shape
-    (frontier, passages), one for each kind.
+    `features` has the shape (passages, len(FEATURES)), `origin` for each the index in the frontier
+    and the kind of its best link, (-1, -1) for none. `before` has the scores of the hop before,
+    None at the first. Links are matrices of shape (frontier, passages), one for each kind.
     """
 
     def __init__(

@@ -35,8 +35,7 @@ _Verdict = tuple[Status, Sequence[Triple], str]
 class Checker:
     """Compares edges with the evidence, by normalised names.
 
-    `beyond` are further triples of the graph that the model was not shown: they ground an edge too,
-    and its note says so.
+    Triples of the graph `beyond` what the model was shown ground an edge too; its note says so.
     """
 
     def __init__(self, reasoning: ReasoningGraph, beyond: Iterable[Triple] = ()) -> None:

@@ -52,9 +52,8 @@ _LEAST = 0.25
 class _Said:
     """What is said of one end: its main word, its voice, all of it, and of which end.
 
-    The voice is 1 for who does something, -1 for whom it is done to, 0 where untold; the text of a
-    verb is always of who does it. `first` is whether it is said of a relation's head, or of the end
-    of a question that is known.
+    The voice is 1 for who does something, -1 for whom it is done to, 0 where untold; a verb's text
+    is of who does it. `first`: it is said of a relation's head, or of a question's known end.
     """
 
     word: str

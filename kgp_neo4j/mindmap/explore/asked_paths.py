@@ -306,8 +306,7 @@ def pairs_of(triples: Iterable[Triple]) -> set[frozenset[str]]:
 def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     """Return routes of `size` triples at most: complete ones, those of the best path first.
 
-    After the most probable path comes the one by which a triple is most probably needed: of two
-    paths as likely, the one with few ends.
+    Then comes that by which a triple is most probably needed: of two as likely, that with few ends.
     """
     paths = [path for path in paths if path.routes]
     order = sorted(

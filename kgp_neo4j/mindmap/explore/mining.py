@@ -124,8 +124,7 @@ def explore_paths(
 ) -> list[EvidenceGraph]:
     """Return the paths from each entity through the others, shortest first.
 
-    From each entity a path goes on to the nearest unvisited one within `hops`; where none is
-    within reach, a new path begins.
+    A path goes on to the nearest unvisited entity within `hops`; without one, another begins.
     """
     if len(linked) < 2:
         return []
@@ -157,8 +156,7 @@ def explore_neighbours(
     """Return the triples around the entities as `size` sub-graphs of one triple each, best first.
 
     `vector` is the question's embedding, `relations` a weight for each relationship type. A triple
-    between two of the entities is of the kind `path`. With `apart` each entity is explored on its
-    own, and their results are interleaved.
+    between two entities is of the kind `path`. With `apart` the results of each are interleaved.
     """
     rows_by_group = [
         graph.read(

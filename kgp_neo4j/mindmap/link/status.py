@@ -106,8 +106,7 @@ def _places(question: str, entities: Sequence[LinkedEntity]) -> Iterator[tuple[i
 class _Sentence:
     """A sentence with its mentions; `carried` where "he" in it may be somebody else.
 
-    `tells` says whether it tells something that is so, `goes_on` whether the next sentence's "he"
-    may be somebody else.
+    `tells`: it tells something that is so; `goes_on`: "he" in the next one may be somebody else.
     """
 
     def __init__(self, text: str, places: Sequence[tuple[int, int, int]], carried: bool) -> None:

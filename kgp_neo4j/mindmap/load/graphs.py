@@ -153,8 +153,7 @@ def export_graph(
 ) -> Transfer:
     """Write a knowledge graph into one file, which is there whole or not at all; the graph stays.
 
-    Raises GraphError where there is no such graph or it was not loaded to its end, InputError where
-    the file exists and `overwrite` is false.
+    Raises GraphError without a whole graph, InputError where the file exists without `overwrite`.
     """
     require_graph(database, graph)
     roots = database.read("transfer/root", name=graph, kind=GRAPH.label)

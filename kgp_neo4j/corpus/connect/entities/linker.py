@@ -47,8 +47,7 @@ class EntityLinker:
     """Finds the `titles` (document id, title) of a corpus in texts (Ferragina and Scaiella 2010).
 
     Documents of the same title are one entity. `aliases` gives more names by title, and
-    `settings.threshold` prunes mentions by their score. All texts go to `read` first, which are
-    counted whatever their order, then to `link`.
+    `settings.threshold` prunes mentions by score. All texts go to `read` in any order, then `link`.
     """
 
     def __init__(
@@ -95,10 +94,7 @@ class EntityLinker:
     def link(
         self, texts: Iterable[str], owners: Sequence[int]
     ) -> Iterator[tuple[str, list[Mention]]]:
-        """Yield each text that was read, given again, with its mentions.
-
-        `owners` has the entity of each text, -1 for none.
-        """
+        """Yield each text read, given again, with its mentions; `owners` are its entity or -1."""
         self._learn(owners)
         each = zip(texts, owners, self._found, self._present, strict=True)
         for text, owner, found, present in each:
