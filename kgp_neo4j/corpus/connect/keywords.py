@@ -37,7 +37,7 @@ class Keywords:
     """
 
     texts: list[str]
-    frequency: NDArray[np.int64]
+    frequency: NDArray[np.int32]
     named: NDArray[np.bool_]
     hashes: NDArray[np.uint64]
     passage: NDArray[np.int32]
@@ -82,16 +82,11 @@ def extract_keywords(
     used, number = np.flatnonzero(has), np.cumsum(has, dtype=np.int32) - 1
     named = used >= grams.number
     chosen, titled = used[~named], used[named] - grams.number
-    return Keywords(
-        [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())],
-        np.concatenate((grams.frequency[chosen], text.title_frequency[titled])),
-        named,
-        np.concatenate((grams.hashes[chosen], text.title_hashes[titled])),
-        passage,
-        number[keyword],
-        weight / norm[passage],
-        owned,
-    )
+    texts = [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())]
+    frequency = np.concatenate((grams.frequency[chosen], text.title_frequency[titled]))
+    hashes = np.concatenate((grams.hashes[chosen], text.title_hashes[titled]))
+    weight /= norm[passage]
+    return Keywords(texts, frequency, named, hashes, passage, number[keyword], weight, owned)
 
 
 def _tfidf(

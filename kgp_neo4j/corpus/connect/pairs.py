@@ -193,10 +193,9 @@ def write_pairs(
     for at in range(MOST_ITEMS):
         identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
     del title_hashes
-    changed = outdated(
-        pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],
-        np.bincount(pairs.first, minlength=len(rows)) == [row["shared"] for row in rows],
-    )  # fmt: skip
+    stored, counts = ([row[each] for row in rows] for each in ("sharedMarks", "shared"))
+    complete = np.bincount(pairs.first, minlength=len(rows)) == counts
+    changed = outdated(pairs.first, identity, pairs.weight, stored, complete)
     order = np.argsort(pairs.first, kind="stable")
     ends = np.searchsorted(pairs.first[order], np.arange(len(rows) + 1))
 

@@ -222,8 +222,8 @@ class _Search:
                     names.append(other.name)
             if names:
                 facts = tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids)
-                restricted = f"joined to {' and '.join(names)}"
-                path = replace(path.with_ends(ids), facts=facts, restricted=restricted)
+                joined_to = f"joined to {' and '.join(names)}"
+                path = replace(path.with_ends(ids), facts=facts, restricted=joined_to)
             restricted.append((path, ids))
         return restricted
 

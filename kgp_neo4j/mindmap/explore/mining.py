@@ -103,17 +103,13 @@ def _around(
         # Both at once: between hubs, and before the server has planned them, each takes a while.
         starts = entities if settings.paths else []
         joining = beside.submit(in_context(explore_paths), graph, starts, settings.exploration)
-        neighbours = explore_neighbours(
-            graph,
-            entities,
-            settings.exploration,
-            # Twice as many as are kept, so that pruning has a choice.
-            2 * settings.size,
-            vector=vector,
-            relations=weights,
-            apart=not settings.paths,
-        )
+        # Without paths each on its own, and their results in turn; twice as many as are kept, so
+        # that pruning has a choice.
+        groups = [entities] if settings.paths else [[entity] for entity in entities]
+        limits = settings.exploration, 2 * settings.size
+        around = [explore_neighbours(graph, group, *limits, vector, weights) for group in groups]
         paths = joining.result()
+    neighbours = [each for each in chain.from_iterable(zip_longest(*around)) if each]
     if not settings.neighbours:
         neighbours = [each for each in neighbours if each.kind == "path"]
     return paths, neighbours
@@ -128,15 +124,10 @@ def explore_paths(
     """
     if len(linked) < 2:
         return []
-    rows = graph.read(
-        "procedures/paths",
-        entities=[entity.id for entity in linked],
-        maxHops=settings.hops,
-        limit=settings.paths,
-        timeout=int(settings.seconds * 1000),
-    )
+    ids, milliseconds = [entity.id for entity in linked], int(settings.seconds * 1000)
+    limits = {"maxHops": settings.hops, "limit": settings.paths, "timeout": milliseconds}
     paths = []
-    for row in rows:
+    for row in graph.read("procedures/paths", entities=ids, **limits):
         triples = tuple(Triple(**edge) for edge in row["edges"])
         nodes = tuple(dict.fromkeys(node["name"] for node in row["path"]))
         paths.append(EvidenceGraph("path", nodes[0], triples, nodes, row["score"]))
@@ -148,31 +139,19 @@ def explore_neighbours(
     linked: Sequence[LinkedEntity],
     settings: ExplorationSettings,
     size: int,
-    *,
     vector: Sequence[float] = (),
     relations: Mapping[str, float] | None = None,
-    apart: bool = False,
 ) -> list[EvidenceGraph]:
     """Return the triples around the entities as `size` sub-graphs of one triple each, best first.
 
     `vector` is the question's embedding, `relations` a weight for each relationship type. A triple
-    between two entities is of the kind `path`. With `apart` the results of each are interleaved.
+    between two of the entities is of the kind `path`.
     """
-    rows_by_group = [
-        graph.read(
-            "procedures/evidence",
-            entities=[entity.id for entity in group],
-            limit=size,
-            **parts(settings, "expand", "fan"),
-            weights=[entity.score for entity in group],
-            vector=list(vector),
-            relations=dict(relations or {}),
-        )
-        for group in ([[entity] for entity in linked] if apart else [linked])
-        if group
-    ]
+    asked = {"entities": [each.id for each in linked], "weights": [each.score for each in linked]}
+    asked |= {"vector": list(vector), "relations": dict(relations or {})}
+    limits = {"limit": size, **parts(settings, "expand", "fan")}
     found = []
-    for row in filter(None, chain.from_iterable(zip_longest(*rows_by_group))):
+    for row in graph.read("procedures/evidence", **asked, **limits):
         entity, source, near = (row[at]["name"] for at in ("entity", "source", "neighbour"))
         triple = Triple(**row["edge"])
         found.append(EvidenceGraph(row["kind"], entity, (triple,), (source, near), row["score"]))
@@ -260,15 +239,9 @@ def _find_lacking(
         words = words.replace(entity.surface, " ")
     near = graph.similarity([readable(relation) for relation, _ in steps], [words])[:, 0]
     relation, outward = steps[int(near.argmax())]
-    rows = graph.read(
-        "explore/lacking",
-        entities=[entity.id for entity in asked],
-        others=[entity.id for entity in _of_status("present", linked)],
-        relation=relation,
-        forward=not outward,
-        question=question,
-        limit=limit,
-    )
+    ids, others = ([each.id for each in of] for of in (asked, _of_status("present", linked)))
+    wanted = {"relation": relation, "forward": not outward, "question": question, "limit": limit}
+    rows = graph.read("explore/lacking", entities=ids, others=others, **wanted)
     found, unrelated = (
         tuple((row["id"], row["name"], row["type"]) for row in rows if row["related"] is related)
         for related in (True, False)
