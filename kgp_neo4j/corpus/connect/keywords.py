@@ -5,17 +5,19 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, ranges
+from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, Numbers, hash_texts, ranges
 from kgp_neo4j.environment.disk import disk_errors, private_folder
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
+#: Places, and numbers of what stands there.
+_Places: TypeAlias = NDArray[np.int32]
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
 _END = ""
@@ -58,18 +60,15 @@ def extract_keywords(
     Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
     stop word, and all titles. Time and memory are linear in the text: some 20 bytes for each word.
     """
-    text = _Text(passages, titles, done)
+    text = _Text(passages, _Titles(titles), done)
     grams = _Grams(text, settings)
-    parts = [
-        grams.best(low, min(low + _COMPARED, text.passages))
-        for low in range(0, max(text.passages, 1), _COMPARED)
-    ]
+    starts = range(0, max(text.passages, 1), _COMPARED)
+    parts = [grams.best(low, min(low + _COMPARED, text.passages)) for low in starts]
     place, gram, gram_weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     del parts
     # Titles get the numbers after the n-grams.
-    title_weight = _tfidf(
-        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
-    )
+    title_count = np.maximum(text.title_count, 1)
+    title_weight = _tfidf(title_count, text.title_frequency[text.title], text.passages)
     passage = np.concatenate((place, text.title_passage))
     order = np.argsort(passage, kind="stable")
     passage = passage[order]
@@ -89,67 +88,8 @@ def extract_keywords(
     return Keywords(texts, frequency, named, hashes, passage, number[keyword], weight, owned)
 
 
-def _tfidf(
-    count: NDArray[np.integer[Any]], frequency: NDArray[np.integer[Any]], passages: int
-) -> NDArray[np.float64]:
+def _tfidf(count: Numbers, frequency: Numbers, passages: int) -> NDArray[np.float64]:
     return np.asarray((1.0 + np.log(count)) * (np.log((1 + passages) / (1 + frequency)) + 1.0))
-
-
-class _Text:
-    """The words of all passages as numbers, in the order of the alphabet, and the titles there.
-
-    The arrays of titles have an element for each title of each passage: the passage, its place in
-    `titles`, how often it stands there (0 where it is only owned), and whether it is owned.
-    """
-
-    def __init__(
-        self,
-        passages: Iterable[tuple[str, str]],
-        corpus_titles: Iterable[str],
-        done: Callable[[int], object],
-    ) -> None:
-        known = _Titles(corpus_titles)
-        vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
-        titles: dict[str, int] = defaultdict(lambda: len(titles))
-        numbers, ends = array("i"), array("q")
-        found = array("i")
-        for place, (own_title, passage) in enumerate(passages):
-            cased = words(passage)
-            low = [word.lower() for word in cased]
-            numbers.extend(map(vocabulary.__getitem__, low))
-            ends.append(len(numbers))
-            own = known.keywords.get(own_title, [])
-            named = known.named_in(cased, low)
-            for text in {**named, **dict.fromkeys(own)}:
-                found.extend((place, titles[text], named.get(text, 0), text in own))
-            done(1)
-        self.passages = len(ends)
-        self.vocabulary = sorted(vocabulary)
-        alphabetical = np.empty(len(vocabulary), np.int32)
-        alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
-        self.numbers = alphabetical[np.frombuffer(numbers, np.int32)]
-        self.ends = np.frombuffer(ends, np.int64)
-        self.word_hashes = hash_texts(self.vocabulary)
-        self.titles = list(titles)
-        columns = np.frombuffer(found, np.int32).reshape(-1, 4).T
-        self.title_passage, self.title, self.title_count = columns[:3]
-        self.title_owned = columns[3].astype(bool)
-        self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
-        hashes = [np.zeros(0, np.uint64)]
-        hashes += [_hash_words(hash_texts(title.split(" "))[:, None]) for title in self.titles]
-        self.title_hashes = np.concatenate(hashes)
-
-    def hashes(self, first: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint64]:
-        """Return a hash of the `size` words from each of these places on."""
-        return _hash_words(self.word_hashes[self.numbers[first + at]] for at in range(size))
-
-
-def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return a hash of each sequence, by the hashes of all first words, all second ones, ..."""
-    total = np.zeros(1, np.uint64)
-    for word in words:
-        total = total * MULTIPLIER + word
-    return total
 
 
 class _Titles:
@@ -194,7 +134,59 @@ class _Titles:
         return counts
 
 
-def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
+class _Text:
+    """The words of all passages as numbers, in the order of the alphabet, and the titles there.
+
+    The arrays of titles have an element for each title of each passage: the passage, its place in
+    `titles`, how often it stands there (0 where it is only owned), and whether it is owned.
+    """
+
+    def __init__(
+        self, passages: Iterable[tuple[str, str]], known: _Titles, done: Callable[[int], object]
+    ) -> None:
+        vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
+        titles: dict[str, int] = defaultdict(lambda: len(titles))
+        numbers, found, ends = array("i"), array("i"), array("q")
+        for place, (own_title, passage) in enumerate(passages):
+            cased = words(passage)
+            low = [word.lower() for word in cased]
+            numbers.extend(map(vocabulary.__getitem__, low))
+            ends.append(len(numbers))
+            own = known.keywords.get(own_title, [])
+            named = known.named_in(cased, low)
+            for text in {**named, **dict.fromkeys(own)}:
+                found.extend((place, titles[text], named.get(text, 0), text in own))
+            done(1)
+        self.passages = len(ends)
+        self.vocabulary = sorted(vocabulary)
+        alphabetical = np.empty(len(vocabulary), np.int32)
+        alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
+        self.numbers = alphabetical[np.frombuffer(numbers, np.int32)]
+        self.ends = np.frombuffer(ends, np.int64)
+        self.word_hashes = hash_texts(self.vocabulary)
+        self.titles = list(titles)
+        columns = np.frombuffer(found, np.int32).reshape(-1, 4).T
+        self.title_passage, self.title, self.title_count = columns[:3]
+        self.title_owned = columns[3].astype(bool)
+        self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
+        hashes = [np.zeros(0, np.uint64)]
+        hashes += [_hash_words(hash_texts(title.split(" "))[:, None]) for title in self.titles]
+        self.title_hashes = np.concatenate(hashes)
+
+    def hashes(self, first: Numbers, size: int) -> NDArray[np.uint64]:
+        """Return a hash of the `size` words from each of these places on."""
+        return _hash_words(self.word_hashes[self.numbers[first + at]] for at in range(size))
+
+
+def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a hash of each sequence, by the hashes of all first words, all second ones, ..."""
+    total = np.zeros(1, np.uint64)
+    for word in words:
+        total = total * MULTIPLIER + word
+    return total
+
+
+def _set_aside(values: _Places) -> _Places:
     """Return the values in a temporary file, which the system reads when needed, if large."""
     if values.nbytes < _LARGE:
         return values
@@ -215,14 +207,12 @@ class _Grams:
         self._text = text
         self._keywords = settings.keywords
         #: Of each length: the places of the text where one begins, in order, and which one.
-        self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        self._levels: list[tuple[_Places, _Places]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         hashes = [np.zeros(0, np.uint64)]
         passage = np.repeat(np.arange(text.passages, dtype=np.int32), np.diff(text.ends, prepend=0))
         # No keyword begins or ends with one of these words.
-        stop = [
-            word in STOP_WORDS or (len(word) < 2 and word.isascii()) for word in text.vocabulary
-        ]
+        stop = [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary]
         stopped = np.array(stop, bool)[text.numbers]
         shorter = text.numbers
         self.number = 0
@@ -255,9 +245,7 @@ class _Grams:
         for start, end in zip(first.tolist(), (first + self._size[grams]).tolist(), strict=True):
             yield " ".join([text.vocabulary[n] for n in text.numbers[start:end].tolist()])
 
-    def best(
-        self, low: int, high: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    def best(self, low: int, high: int) -> tuple[_Places, _Places, NDArray[np.float64]]:
         """Return passage, n-gram and weight of the weightiest, without titles, in [low, high)."""
         ends = self._text.ends
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
@@ -279,9 +267,7 @@ class _Grams:
         return place[order].astype(np.int32), gram[order].astype(np.int32), weight[order]
 
 
-def _frequent(
-    shorter: NDArray[np.int32], size: int, passage: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _frequent(shorter: _Places, size: int, passage: _Places) -> tuple[_Places, _Places, _Places]:
     """Number the n-grams of `size` words that two passages or more have.
 
     `shorter` are those of one word less at each place, -1 for none (the words for a size of one),
@@ -317,10 +303,7 @@ def _frequent(
 
 
 def _maximal(
-    at: NDArray[np.int32],
-    frequency: NDArray[np.int32],
-    longer: NDArray[np.int32],
-    longer_frequency: NDArray[np.int32],
+    at: _Places, frequency: _Places, longer: _Places, longer_frequency: _Places
 ) -> NDArray[np.bool_]:
     """Return which n-grams, at their places, are not all in one longer n-gram.
 
