@@ -122,9 +122,8 @@ def choose_encoder(
     the corpus was embedded with another encoder and is not embedded anew.
     """
     if not 1 <= settings.neighbours <= 1000:
-        raise ConfigurationError(
-            f"neighbours is {settings.neighbours}", hint="Choose a number from 1 to 1000."
-        )
+        what = f"neighbours is {settings.neighbours}"
+        raise ConfigurationError(what, hint="Choose a number from 1 to 1000.")
     graph = "mdr" if isinstance(settings, MdrSettings) else "similarity"
     stored = database.read("inspect/encoder", corpus=corpus, graph=graph)
     if isinstance(settings, MdrSettings):

@@ -48,13 +48,11 @@ def connect_entities(build: _Build, aliases: Mapping[str, Sequence[str]]) -> Non
             _write_edges(build, rows)
 
 
-def _write_mentions(
-    build: _Build, rows: Sequence[Row], aliases: Mapping[str, Sequence[str]]
-) -> None:
+def _write_mentions(build: _Build, rows: Sequence[Row], names: Mapping[str, Sequence[str]]) -> None:
     """Link the passages and write their mentions; their texts leave the rows (`link_all`)."""
     titles = {row["document"]: row["title"] for row in rows}
     documents = {row["document"]: row["documentNode"] for row in rows}
-    linked = link_all(EntityLinker(titles.items(), aliases, build.settings), rows)
+    linked = link_all(EntityLinker(titles.items(), names, build.settings), rows)
     #: By the name of each entity that is stored: its node, and how it was first written.
     entities = {
         row["name"]: (row["node"], row["title"])

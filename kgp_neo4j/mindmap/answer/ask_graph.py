@@ -81,9 +81,8 @@ def ask_graph(
     stored, settings = open_graph(database, graph), settings or MiningSettings()
     by_model = settings.aggregation == "llm"
     if by_model and write is None:
-        raise ConfigurationError(
-            "evidence is described by a language model only", hint="Name one: --llm NAME."
-        )
+        what = "evidence is described by a language model only"
+        raise ConfigurationError(what, hint="Name one: --llm NAME.")
     reasoning = mine(stored, question, settings, write)
     if by_model and write is not None:
         reasoning = describe(reasoning, question, write)

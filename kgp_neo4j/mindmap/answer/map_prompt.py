@@ -87,14 +87,9 @@ def describe(reasoning: ReasoningGraph, question: str, write: Write) -> Reasonin
     return replace(reasoning, routes=tuple(dict.fromkeys(lines)))
 
 
-def _is_carried(
-    sentence: str, route: str, evidence: EvidenceGraph, reasoning: ReasoningGraph
-) -> bool:
+def _is_carried(sentence: str, route: str, evidence: EvidenceGraph, graph: ReasoningGraph) -> bool:
     """Return whether a sentence names the entities of its route, and no number of its own."""
-    names = {reasoning.merged.get(x, x) for t in evidence.triples for x in (t.head, t.tail)}
-    within = same(sentence)
-    return (
-        bool(sentence)
-        and all(same(name) in within for name in names if same(name) in same(route))
-        and set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(route))
-    )
+    names = {same(graph.merged.get(x, x)) for t in evidence.triples for x in (t.head, t.tail)}
+    named = all(name in same(sentence) for name in names if name in same(route))
+    numbers, known = ({*_NUMBER.findall(text)} for text in (sentence, route))
+    return bool(sentence) and named and numbers <= known

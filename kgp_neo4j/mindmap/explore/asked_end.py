@@ -217,15 +217,12 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
         # "whose manager is X", "is X the manager of", "the manager X": X is it; "X's manager" and
         # "X has a manager": not.
         holds = here < at and not _HAVE.isdisjoint(between)
-        known = (here < at and not (owned or holds)) or (
-            at < here and (before == "whose" or not between)
-        )
+        known = (before == "whose" or not between) if at < here else not (owned or holds)
         return _noun(word, known)
     # "is X served" is passive as well, "served X" is not.
     beside = [*words[max(here - 1, 0) : here], words[at - 1]]
-    passive = (by and (copula or "by" in after)) or (
-        here < at and _is_past(word) and not _BE.isdisjoint(beside)
-    )
+    passive = by and (copula or "by" in after)
+    passive |= here < at and _is_past(word) and not _BE.isdisjoint(beside)
     behind = list(takewhile(_PREPOSITIONS.__contains__, after))
     behind = [w for w in behind if w != "by"] if passive else behind
     text = " ".join((word, *behind))

@@ -146,10 +146,8 @@ class _Search:
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
         for entity, mention, others in self.mentions():
             words = read_question(encoder, question, mention, names, others)
-            weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
-            rows = graph.read(
-                "explore/relation_paths", entity=entity.id, weights=weights, hops=hops
-            )
+            near = dict(zip(graph.relations, words.weights().tolist(), strict=True))
+            rows = graph.read("explore/relation_paths", entity=entity.id, weights=near, hops=hops)
             paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
             paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
             if not paths:
@@ -177,19 +175,17 @@ class _Search:
             if path.score >= _LEAST or not by_entity:
                 by_entity.setdefault(path.entity_id, []).append(path)
         walked: list[Walked] = []
-        for entity_id, group in by_entity.items():
+        for start, group in by_entity.items():
             steps = [tuple(zip(*path.steps, strict=True)) for path in group[:_WALKED]]
             asked = [{"relations": relations, "forward": ways} for relations, ways in steps]
-            rows = self.graph.read(
-                "explore/relation_path_ends", entity=entity_id, paths=asked, **most
-            )
+            rows = self.graph.read("explore/relation_path_ends", entity=start, paths=asked, **most)
             for row in rows:
                 path = group[row["path"]]
                 # Where nothing is at the end of what is asked for, that is the answer.
                 if row["ends"] or path.score >= _ALSO:
                     ids = frozenset(row["ids"])
                     routes = tuple(tuple(Triple(**t) for t in route) for route in row["routes"])
-                    there = [e.name for e in self.starts if e.id in ids and e.id != entity_id]
+                    there = [e.name for e in self.starts if e.id in ids and e.id != start]
                     ends = {"ends": row["ends"], "routes": routes, "reaches": tuple(there)}
                     walked.append((replace(path, **ends), ids))
         return walked

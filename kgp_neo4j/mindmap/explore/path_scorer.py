@@ -180,9 +180,8 @@ def path_scores(
         kernel = w[f"{layer}.weight"]  # (out, in, width)
         reach = kernel.shape[2] // 2
         padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
-        convolved = sum(
-            padded[:, at : at + size] @ kernel[:, :, at].T for at in range(2 * reach + 1)
-        )
+        places = range(kernel.shape[2])
+        convolved = sum(padded[:, at : at + size] @ kernel[:, :, at].T for at in places)
         hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
     here = words.mention.astype(np.float32)
     entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)

@@ -256,10 +256,9 @@ def _table_records(cells: object, mapping: TableMapping, where: str) -> list[Rec
     if _is_dropped(entity, mapping):
         return [NamedEntity("", where)]
     try:
-        aliases = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
-        records: list[Record] = [
-            NamedEntity(entity, where, mapping.type, tuple(filter(None, aliases)))
-        ]
+        names = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
+        aliases = tuple(filter(None, names))
+        records: list[Record] = [NamedEntity(entity, where, mapping.type, aliases)]
         for column in mapping.columns:
             ends = mapping.type, column.type
             for value in _values(cells, column, mapping):
@@ -325,8 +324,7 @@ def _values_of_list(text: str, column: str) -> list[str]:
                 word = "" if item["word"] in ("nan", "NaN", "None", "null") else item["word"]
                 values.append(ast.literal_eval(item["text"]) if item["text"] else word)
         except (SyntaxError, ValueError) as error:
-            raise ValueError(
-                f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
-            ) from error
+            problem = f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
+            raise ValueError(problem) from error
         at = item.end()
     return values

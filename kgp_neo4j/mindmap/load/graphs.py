@@ -158,9 +158,8 @@ def export_graph(
     require_graph(database, graph)
     roots = database.read("transfer/root", name=graph, kind=GRAPH.label)
     if not roots or "load" in roots[0]["properties"]:
-        raise GraphError(
-            "the graph is not loaded to its end", where=graph, hint="Load its files again."
-        )
+        what = "the graph is not loaded to its end"
+        raise GraphError(what, where=graph, hint="Load its files again.")
     return export(database, GRAPH, graph, Path(path), overwrite=overwrite)
 
 

@@ -98,7 +98,6 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
         if parts[1] in titles:
             aliases[parts[1]].append(parts[0])
     if not aliases:
-        raise InputError(
-            "none of its titles is a document of the corpus", where=str(path), hint=hint
-        )
+        what = "none of its titles is a document of the corpus"
+        raise InputError(what, where=str(path), hint=hint)
     return dict(aliases)
