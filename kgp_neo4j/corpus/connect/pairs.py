@@ -45,10 +45,8 @@ def outdated(
     decoded = [None if marks is None else base64.b64decode(marks) for marks in stored]
     sizes = [-1 if marks is None else len(marks) // 8 for marks in decoded]
     comparable = complete & (np.array(sizes, np.int64) == size)
-    before = np.frombuffer(
-        b"".join(marks or b"" for marks, same in zip(decoded, comparable, strict=True) if same),
-        np.int64,
-    )
+    kept = [marks or b"" for marks, same in zip(decoded, comparable, strict=True) if same]
+    before = np.frombuffer(b"".join(kept), np.int64)
     rows = comparable[passage]
     after = code[rows]
     moved = np.abs((before & 1023) - (after & 1023)) > _TOLERANCE
@@ -63,10 +61,8 @@ def outdated(
 
 def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a hash of each text, the same in every run."""
-    return np.array(
-        [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts],
-        np.uint64,
-    )
+    digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
 
 
 class Pairs(NamedTuple):
@@ -152,10 +148,9 @@ def group_pairs(
         return Pairs.concatenate(())
     count = np.diff(begins, append=first.size).astype(np.int32)
     places = np.minimum(begins[:, None] + np.arange(MOST_ITEMS), items.size - 1)
-    return Pairs(
-        first[begins], second[begins], count, np.add.reduceat(weight, begins),
-        np.where(np.arange(MOST_ITEMS) < count[:, None], items[places], -1),
-    )  # fmt: skip
+    items = np.where(np.arange(MOST_ITEMS) < count[:, None], items[places], -1)
+    weight = np.add.reduceat(weight, begins)
+    return Pairs(first[begins], second[begins], count, weight, items)
 
 
 def ranges(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:

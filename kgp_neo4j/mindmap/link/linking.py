@@ -13,12 +13,12 @@ from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips
 from kgp_neo4j.mindmap.link.name_forms import (
+    QUANTITY,
     Phrase,
     agree,
     content_stems,
     content_words,
     is_han,
-    is_quantity,
     name_words,
     phrases,
     spans,
@@ -217,7 +217,7 @@ class _Linker:
         if is_han(phrase.text):
             # The default encoder was not trained on Chinese.
             known = self.graph.encoder_name not in (None, DEFAULT_ENCODER)
-            return known and 2 <= len(phrase.words) <= 8 and not is_quantity(phrase.text)
+            return known and 2 <= len(phrase.words) <= 8 and not QUANTITY.fullmatch(phrase.text)
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
     def _accepts(self, match: Match, question_stems: set[str]) -> bool:

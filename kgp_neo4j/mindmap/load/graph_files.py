@@ -128,12 +128,9 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
                 yield Value(line.rstrip("\r\n").split("\t"), where)
         return
     csv.field_size_limit(_LONGEST)
-    reader = csv.reader(
-        (line for line, _ in chain([first], lines)),
-        delimiter=max(",;|", key=re.sub(r'"[^"]*"', "", first.value).count),
-        strict=True,
-        skipinitialspace=True,
-    )
+    texts = (line for line, _ in chain([first], lines))
+    mark = max(",;|", key=re.sub(r'"[^"]*"', "", first.value).count)
+    reader = csv.reader(texts, delimiter=mark, strict=True, skipinitialspace=True)
     name, _, above = first.where.rpartition(":")
     while True:
         where = f"{name}:{int(above) + reader.line_num}"

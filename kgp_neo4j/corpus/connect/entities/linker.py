@@ -161,7 +161,11 @@ class EntityLinker:
             voters = [*own, *(voting[place] for place in around)][:_VOTERS]
             best = (-1.0, 0.0, 0, 0.0)
             for entity, commonness in candidates[at]:
-                coherence = self._vote(entity, voters)
+                # The mean vote (TAGME).
+                votes = (
+                    sum(n * self._related(entity, e) for e, n in of) / len(of) for of in voters
+                )
+                coherence = sum(votes) / max(len(voters), 1)
                 # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
                 if words := self._qualifiers[entity]:
                     coherence += 0.5 * len(words & present) / len(words)
@@ -172,11 +176,3 @@ class EntityLinker:
             score = (probability + coherence) / 2
             if score >= self.settings.threshold:
                 yield Mention(start, end, text[start:end], entity, commonness, coherence, score)
-
-    def _vote(self, entity: int, voters: Sequence[_Candidates]) -> float:
-        """Return the mean vote for a candidate (TAGME)."""
-        votes = (
-            sum(share * self._related(entity, other) for other, share in each) / len(each)
-            for each in voters
-        )
-        return sum(votes) / max(len(voters), 1)

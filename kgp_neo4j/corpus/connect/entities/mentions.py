@@ -160,10 +160,9 @@ def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
         shared = phrases.shared(linker.settings.phrase_frequency)
     each = zip(passages, owners, linked, shared, strict=True)
     for passage, owner, (text, mentions), places in each:
-        yield Linked(
-            _documents(linker, [m for m in mentions if m.entity != owner]),
-            [Phrase.at(passage["title"], text, start, end) for start, end in places],
-        )
+        documents = _documents(linker, [m for m in mentions if m.entity != owner])
+        title = passage["title"]
+        yield Linked(documents, [Phrase.at(title, text, start, end) for start, end in places])
 
 
 def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:
@@ -177,13 +176,11 @@ def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[s
             row = rows.get(document)
             places = [*(row["offsets"] if row else ()), mention.start, mention.end]
             if row is None or mention.score > row["score"]:
-                row = rows[document] = {
-                    "document": document,
-                    **parts(mention, "surface", "start", "end", "coherence"),
-                    "commonness": mention.commonness / len(documents),
-                    "score": mention.score / len(documents) ** 0.5,
-                }
-            row["offsets"] = places
+                row = {"document": document}
+                row |= parts(mention, "surface", "start", "end", "coherence")
+                row["commonness"] = mention.commonness / len(documents)
+                row["score"] = mention.score / len(documents) ** 0.5
+            rows[document] = row | {"offsets": places}
     return list(rows.values())
 
 
@@ -200,10 +197,8 @@ def mention_marks(
     phrases = hash_texts(repr(linked.phrases) for linked in batch)
     places = np.arange(len(batch))
     each = np.arange(3, dtype=np.uint64) * MULTIPLIER
-    return outdated(
-        np.concatenate((places, np.repeat(places, [3 * len(one.documents) for one in batch]))),
-        np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel())),
-        np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel())),
-        stored,
-        np.array(complete),
-    )
+    counts = [3 * len(one.documents) for one in batch]
+    passage = np.concatenate((places, np.repeat(places, counts)))
+    said = np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel()))
+    weight = np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel()))
+    return outdated(passage, said, weight, stored, np.array(complete))

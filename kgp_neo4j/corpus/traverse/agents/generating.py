@@ -112,10 +112,8 @@ class ChatAgent(GeneratingAgent):
         super().__init__(encoder)
         model = open_language_model(language_settings(**asdict(settings)))
         if model is None:
-            raise ConfigurationError(
-                "the agent chat needs the name of a model",
-                hint="Give --model, as the chat server calls it.",
-            )
+            hint = "Give --model, as the chat server calls it."
+            raise ConfigurationError("the agent chat needs the name of a model", hint=hint)
         self._model = model
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
@@ -170,7 +168,5 @@ def fitted(
         text = prompt(question, [" ".join(sentence for _, sentence in own) for _, own in groups])
         if length(text) <= limit:
             return text
-    raise ModelError(
-        f"the question has {length(text)} tokens with its instruction; the model reads {limit}",
-        hint="Ask a shorter question.",
-    )
+    what = f"the question has {length(text)} tokens with its instruction; the model reads {limit}"
+    raise ModelError(what, hint="Ask a shorter question.")

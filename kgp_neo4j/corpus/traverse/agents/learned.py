@@ -58,10 +58,9 @@ class LearnedAgent(KnnAgent):
         Raises ConfigurationError for the paper's algorithm.
         """
         if settings.algorithm == "paper":
-            raise ConfigurationError(
-                "the agent learned does not walk by the paper's algorithm",
-                hint="Choose another agent, or leave --algorithm out.",
-            )
+            what = "the agent learned does not walk by the paper's algorithm"
+            hint = "Choose another agent, or leave --algorithm out."
+            raise ConfigurationError(what, hint=hint)
         signals = search(database, corpus, question, lambda: self.begin(question).vector or ())
         frontier = seeds_of(signals, settings.seeds)
         paths = {p: ReasoningPath((_seed(signals, p),)) for p in signals.order}
