@@ -254,8 +254,7 @@ def _marked(places: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
 
 #: What is known of each kind of link.
 _OF_LINKS = "links rank cosine weight asked gain union before likely_gain".split()
-#: The features of a candidate, in the order of the columns. New ones come last: a scorer trained
-#: before has the others in this order.
+#: The features of a candidate, by column. New ones come last, for the scorers trained before.
 FEATURES = (
     *"cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank".split(),
     *"title_named out_degree in_degree length asked_entity asked_entities coverage".split(),

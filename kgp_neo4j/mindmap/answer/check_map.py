@@ -40,11 +40,9 @@ class Checker:
 
     def __init__(self, reasoning: ReasoningGraph, beyond: Iterable[Triple] = ()) -> None:
         linked = [entity for entity in reasoning.entities if entity.id]
-        self._merged = {same(e.surface): same(e.name) for e in linked}
         # A name that is an entity of its own is no alias.
-        for triple in reasoning.triples:
-            self._merged.pop(same(triple.head), None)
-            self._merged.pop(same(triple.tail), None)
+        own = {same(name) for t in reasoning.triples for name in (t.head, t.tail)}
+        self._merged = {same(e.surface): same(e.name) for e in linked if same(e.surface) not in own}
         self._merged |= {same(a): same(b) for a, b in reasoning.merged.items()}
         self._question_keys = {self._key(e.name) for e in linked}
         self._shown = {triple.id for triple in reasoning.triples}

@@ -38,8 +38,7 @@ _PREPOSITIONS = frozenset("to from in on at for with into under after over of by
 _DOES = regex.compile(r"(?:er|or|ist|ian|ress|ant)s?$")
 _IS_DONE = regex.compile(r"(?:ee)s?$")
 _WORD = regex.compile(r"['’]s\b|(?<=s)['’](?=\s)|[^\W_]+(?:-[^\W_]+)*")
-#: How much likelier a name is a verb than by its meaning, in log odds: with an "s", and where the
-#: question has it as a verb.
+#: Log odds by which a name is rather a verb: with an "s", and where the question has it as one.
 _THIRD_PERSON, _USED = 3.5, 2.0
 #: What each step too many or too few takes of a path's probability.
 _UNFIT = 0.03

@@ -42,8 +42,7 @@ _LEAST = 0.001
 #: A path this likely, and nearly as likely as the best, is asked for as well.
 _ALSO, _NEARLY = 0.5, 0.85
 
-#: Most of a path that no word of the question comes near, and what is left of one that leads to no
-#: time where that is asked for.
+#: Most of a path that no word comes near, and what is left of one to no time where that is asked.
 _GUESSED, _NO_TIME = 0.45, 0.3
 _WHEN = regex.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month))\b", regex.I)
 _ASKS = regex.compile(r"\b(?:who|whom|whose|which|what|where|when)\b", regex.I)

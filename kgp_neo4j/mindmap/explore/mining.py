@@ -103,8 +103,7 @@ def _around(
         # Both at once: between hubs, and before the server has planned them, each takes a while.
         starts = entities if settings.paths else []
         joining = beside.submit(in_context(explore_paths), graph, starts, settings.exploration)
-        # Without paths each on its own, and their results in turn; twice as many as are kept, so
-        # that pruning has a choice.
+        # Without paths each on its own, in turn; twice as many as are kept, to have a choice.
         groups = [entities] if settings.paths else [[entity] for entity in entities]
         limits = settings.exploration, 2 * settings.size
         around = [explore_neighbours(graph, group, *limits, vector, weights) for group in groups]

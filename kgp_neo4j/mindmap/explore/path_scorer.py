@@ -27,9 +27,8 @@ _GRAMMAR_PLACE = {word: at for at, word in enumerate(_GRAMMAR)}
 _SKIPPED = FUNCTION_WORDS - {"who", "where", "when"}
 _LONGEST_SPAN = 3
 _MOST_WORDS = 40
-#: How near the words of a question are on average to the relations that it asks for, and how much
-#: nearer they must be with each further word; chosen by questions over other graphs and by letters
-#: to doctors, which ask for no path.
+#: How near a question's words are on average to the relations asked for, and how much nearer with
+#: each further word; chosen by questions over other graphs and letters to doctors, which ask none.
 _NEAR = 0.36
 _NEARER = 0.015
 _SHORT = 2

@@ -48,8 +48,7 @@ _NARROWER = 0.93
 #: Least similarity of a name that shares some of the phrase's words, or has others as near.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
-#: Least similarity to a relation's name of words that rather mean the relation, and by how much it
-#: exceeds that of other words that name an entity.
+#: Least similarity to a relation of words that mean it, and how much above those of an entity.
 _RELATION, _NEARER = 0.55, 0.2
 #: Least similarity of a name that is listed as an alternative.
 _WORTH_SHOWING = 0.5

@@ -35,8 +35,7 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
     for pattern in (_COMMA, _REGNAL):
         if parted := pattern.match(bare):
             given.append((parted[1], 0.3))
-    if (short := _SUFFIX.sub("", bare)) != bare:
-        given.append((short, 0.4))
+    given.append((_SUFFIX.sub("", bare), 0.4))
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
         for form in _spellings(text):
