@@ -2,7 +2,7 @@
 
 import tempfile
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -116,21 +116,17 @@ class _Titles:
 
     def named_in(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
         """Return the longest titles in a text and how often each occurs; `low` is in lower case."""
-        counts: dict[str, int] = {}
-        until = 0
+        counts, until = Counter[str](), 0
         for at, first in enumerate(low):
-            node = self._tree.get(first)
-            if node is None or at < until:
+            if at < until:
                 continue
-            last = at
-            while node is not None:
+            node, last = self._tree, at
+            while last < len(low) and (node := node.get(low[last])):
                 last += 1
                 if _END in node and not (node[_END] and cased[at] == first):
                     until = last
-                node = node.get(low[last]) if last < len(low) else None
             if until > at:
-                text = " ".join(low[at:until])
-                counts[text] = counts.get(text, 0) + 1
+                counts[" ".join(low[at:until])] += 1
         return counts
 
 

@@ -32,11 +32,10 @@ class Phrase(NamedTuple):
     @classmethod
     def at(cls, title: str, text: str, start: int, end: int) -> Self:
         """Return the phrase at a place of a text, or of its title where the place is negative."""
-        if start >= 0:
-            return cls(_key(text[start:end]), text[start:end], start, end)
         past = len(title) + 1
-        surface = title[start + past : end + past]
-        return cls(_key(surface), surface, None, None)
+        surface = text[start:end] if start >= 0 else title[start + past : end + past]
+        place = (start, end) if start >= 0 else (None, None)
+        return cls(_key(surface), surface, *place)
 
 
 class Phrases:

@@ -115,18 +115,15 @@ class Names:
     def find(self, words: Words) -> list[Spot]:
         """Return every name in a text, by start, the longest first."""
         spots: list[Spot] = []
-        keys, tree = words.keys, self._tree
-        for at in [at for at, key in enumerate(keys) if key in tree]:
+        keys = words.keys
+        for at in range(len(keys)):
             names: list[Spot] = []
-            node, last = tree[keys[at]], at
-            while node is not None:
+            node, last = self._tree, at
+            while last < len(keys) and (node := node.get(keys[last])):
                 if _END in node and _is_contiguous(words, at, last):
                     number = node[_END]
                     names.append(_spot(words, at, last, number, self.forms[number]))
                 last += 1
-                if last == len(keys):
-                    break
-                node = node.get(keys[last])
             spots += reversed(names)
         return spots
 
