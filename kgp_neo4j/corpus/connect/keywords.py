@@ -120,7 +120,8 @@ class _Titles:
         for at, first in enumerate(low):
             if at < until:
                 continue
-            node, last = self._tree, at
+            node: Any = self._tree
+            last = at
             while last < len(low) and (node := node.get(low[last])):
                 last += 1
                 if _END in node and not (node[_END] and cased[at] == first):

@@ -118,7 +118,8 @@ class Names:
         keys = words.keys
         for at in range(len(keys)):
             names: list[Spot] = []
-            node, last = self._tree, at
+            node: Any = self._tree
+            last = at
             while last < len(keys) and (node := node.get(keys[last])):
                 if _END in node and _is_contiguous(words, at, last):
                     number = node[_END]
