@@ -23,7 +23,7 @@ from documents import holds
 from kgp_neo4j import Corpus, KnowledgeGraph
 from kgp_neo4j.evaluate.graph_experiment import OURS, GraphDataset, run_graph_methods
 from kgp_neo4j.evaluate.graph_questions import Holdings, read_graph_questions
-from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.mindmap.aggregate import same
 from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import KgpError

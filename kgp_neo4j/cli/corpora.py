@@ -141,7 +141,7 @@ def export_command(name: str, file: Path, graph: bool, overwrite: bool) -> None:
     The file is there whole or not at all. The corpus stays.
     """
     from kgp_neo4j.corpus.load.export_corpus import export_corpus
-    from kgp_neo4j.mindmap.load.export_graph import export_graph
+    from kgp_neo4j.mindmap.load.graphs import export_graph
 
     write = export_graph if graph else export_corpus
     with opened_database() as database:
@@ -161,7 +161,7 @@ def import_command(file: Path, replace: bool) -> None:
     """
     from kgp_neo4j.corpus.load.export_corpus import import_corpus
     from kgp_neo4j.graphdb.export_files import read_manifest
-    from kgp_neo4j.mindmap.load.export_graph import import_graph
+    from kgp_neo4j.mindmap.load.graphs import import_graph
 
     read = import_corpus if read_manifest(file).kind == "corpus" else import_graph
     with opened_database() as database:

@@ -20,12 +20,10 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from
 from kgp_neo4j.mindmap.answer.compose import path_meant
-from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
-from kgp_neo4j.mindmap.explore.exploration import shortest_paths
-from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.answer.map_prompt import describe, evidence_lines
+from kgp_neo4j.mindmap.explore.mining import mine, shortest_paths
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel

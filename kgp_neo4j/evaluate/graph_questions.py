@@ -9,8 +9,8 @@ from typing import Any, Self
 from kgp_neo4j.evaluate.questions import by_id
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.aggregate import same
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
-from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.mindmap.link.name_forms import content_stems, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import require_graph

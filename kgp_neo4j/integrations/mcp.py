@@ -17,10 +17,9 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
+from kgp_neo4j.mindmap.explore.mining import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
-from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph, graphs, no_graph, open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus

@@ -1,8 +1,9 @@
-"""Aggregation: evidence graphs become one reasoning graph, in routes.
+"""Aggregation: evidence graphs become one reasoning graph, in routes; names are compared.
 
 MindMap (section 3.2) has a model do this; here names do, and step III's model sees the result.
 """
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +14,9 @@ from kgp_neo4j.mindmap.link.name_forms import content_stems, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph
 
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
+#: Separators between words; symbols (C++, β-, 5%) are part of a name.
+_MOST_LISTED = 20
+_OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
 
 
 def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
@@ -46,20 +50,20 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> sign_of -> Flu".
     """
     lines = dict.fromkeys(_walk(each, merged) for each in evidence if each.kind == "path")
-    facts: dict[tuple[str, str, str], None] = {}
-    heads: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    near = (t for each in evidence if each.kind != "path" for t in each.triples)
+    facts = dict.fromkeys(
+        (merged.get(t.head, t.head), t.relation, merged.get(t.tail, t.tail)) for t in near
+    )
+    heads: dict[tuple[str, str], list[str]] = defaultdict(list)
     tails: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for triple in (t for each in evidence if each.kind != "path" for t in each.triples):
-        relation = triple.relation
-        head, tail = (merged.get(name, name) for name in (triple.head, triple.tail))
-        facts[head, relation, tail] = None
-        heads[relation, tail][head] = None
+    for head, relation, tail in facts:
+        heads[relation, tail].append(head)
     for head, relation, tail in facts:
         if len(heads[relation, tail]) == 1:
             tails[head, relation].append(tail)
     for head, relation, tail in facts:
-        sharing = list(heads[relation, tail])
-        both = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
+        sharing = heads[relation, tail]
+        both = (sharing, [tail]) if len(sharing) > 1 else ([head], tails[head, relation])
         start, end = (x[0] if len(x) == 1 else f"({', '.join(x)})" for x in both)
         lines[f"{start} -> {relation} -> {end}"] = None
     return list(lines)
@@ -79,3 +83,29 @@ def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:
 def readable(relation: str) -> str:
     """Return a relation's name as words: `has_symptom` and `hasSymptom` as "has symptom"."""
     return " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split())
+
+
+def same(name: str) -> str:
+    """Return a name without case, punctuation and plural endings, for comparison."""
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(_singular(word) for word in _OTHER.sub(" ", text).split()) or text.strip()
+
+
+def same_relation(relation: str) -> str:
+    """Return a relation's name for comparison: equal for `hasSymptom` and `has symptoms`."""
+    return same(readable(relation))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural else word
+
+
+def listed(names: Sequence[str], count: int = 0) -> str:
+    """Return names in a row, "A, B and C"; of `count` names with how many more there are."""
+    shown = list(names[:_MOST_LISTED])
+    if more := max(count, len(names)) - len(shown):
+        shown.append(f"{more} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import regex
 
 from kgp_neo4j.corpus.answer.traces import chosen, visits
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.mindmap.aggregate import readable, same
 from kgp_neo4j.show.view import STATUS_MARKS
 from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer

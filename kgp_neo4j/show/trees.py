@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kgp_neo4j.corpus.answer.traces import to_answer, visits
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.mindmap.aggregate import readable, same
 from kgp_neo4j.show.view import edge_note
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.mindmap import MapEdge, MindMap

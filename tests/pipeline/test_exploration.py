@@ -14,11 +14,10 @@ from small_kg import ENGLISH, kept, load_triples
 from kgp_neo4j import Database, MiningSettings
 from kgp_neo4j.mindmap.aggregate import merge_names, routes
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.explore.exploration import prune, shortest_paths
-from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.explore.mining import mine, prune, shortest_paths
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
-from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple
 

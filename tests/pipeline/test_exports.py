@@ -20,8 +20,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.mindmap.load.export_graph import import_graph
-from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, import_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, InputError
 
 pytestmark = pytest.mark.newest

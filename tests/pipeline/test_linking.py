@@ -10,8 +10,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph, delete_graph, open_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.settings import LinkSettings

@@ -40,47 +40,6 @@ _MOST_COSINES, _GROUP, _WRITTEN, _READ = 1 << 25, 64, 500, 5000
 _ALL_COSINES, _CELLS, _CELLS_NEAR = 10**10, 1024, 64
 
 
-def _join_nearest(
-    database: Database, corpus: str, space: str, edges: str, neighbours: int, *, every: bool
-) -> None:
-    """Join passages to their `neighbours` nearest, by the cosines of all embeddings of a corpus.
-
-    `space` is the property of the embeddings, `edges` the type of the edges. All are joined anew
-    where `every` is true, else those with too few edges, and those that may be nearest to these.
-    """
-    lonely = set()
-    if not every:
-        values = {"corpus": corpus, "property": space, "type": edges, "least": neighbours}
-        lonely = {row["node"] for row in database.read("connect/unjoined", **values)}
-        if not lonely:
-            return
-    nodes: list[str] = []  # those with an embedding, by id
-    numbers = array("f")
-    for row in database.read_pages(
-        "connect/vectors", "id", corpus=corpus, property=space, limit=_READ
-    ):
-        nodes.append(row["node"])
-        numbers.extend(row["vector"])
-    vectors = np.frombuffer(numbers, np.float32).reshape(max(len(nodes), 1), -1)[: len(nodes)]
-    at = np.arange(len(nodes))
-    depth = min(_DEPTH * neighbours, len(nodes) - 1)
-    if lonely and len(lonely) * depth < len(nodes):
-        new = np.flatnonzero([node in lonely for node in nodes])
-        near = [places for _, places, _ in _nearest(vectors, new, depth)]
-        at = np.union1d(new, np.concatenate(near))
-    search = _nearest if at.size * len(nodes) <= _ALL_COSINES else _nearest_in_cells
-    with bar("similarity edges", len(at), "passages") as progress:
-        for of, places, cosines in ahead(search(vectors, at, min(neighbours, len(nodes) - 1))):
-            scores = (1 + cosines) / 2
-            rows = []
-            for n, near, each in zip(of, places.tolist(), scores.tolist(), strict=True):
-                others = [[nodes[place], score] for place, score in zip(near, each, strict=True)]
-                rows.append({"node": nodes[n], "edges": others})
-            for some in in_batches(rows, _WRITTEN):
-                database.write("connect/join", corpus=corpus, type=edges, rows=some)
-            progress.update(len(rows))
-
-
 def _nearest(
     vectors: NDArray[np.float32], at: Places, most: int, among: Places | None = None
 ) -> Iterator[tuple[Sequence[int], Places, NDArray[np.float32]]]:
@@ -168,14 +127,13 @@ def choose_encoder(
     the corpus was embedded with another encoder and is not embedded anew.
     """
     if not 1 <= settings.neighbours <= 1000:
-        raise ConfigurationError(
-            f"neighbours is {settings.neighbours}", hint="Choose a number from 1 to 1000."
-        )
+        what = f"neighbours is {settings.neighbours}"
+        raise ConfigurationError(what, hint="Choose a number from 1 to 1000.")
+    graph = "mdr" if isinstance(settings, MdrSettings) else "similarity"
+    stored = database.read("inspect/encoder", corpus=corpus, graph=graph)
     if isinstance(settings, MdrSettings):
-        stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
         encoder: Encoder = load_mdr()
     else:
-        stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
         name = settings.encoder or (stored[0]["encoder"] if stored else None)
         if name is None:
             (made,) = database.read("connect/made", corpus=corpus)
@@ -222,16 +180,14 @@ class EmbeddingGraph:
                 encoder = choose_network(encoder, texts)
         # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
         with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
-            writing = None
+            writing = beside.submit(lambda: None)
             for start in range(0, len(ids), _BATCH):
                 with timed(self.seconds, "embed"):
                     batch, texts = self._read(ids[start : start + _BATCH])
                     vectors = encode_kept(encoder, texts, progress.update)
-                if writing:
-                    writing.result()
-                writing = beside.submit(in_context(self._write), batch, vectors)
-            if writing:
                 writing.result()
+                writing = beside.submit(in_context(self._write), batch, vectors)
+            writing.result()
         return len(ids)
 
     def _read(self, ids: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -247,18 +203,56 @@ class EmbeddingGraph:
 
     def join(self, *, anew: bool = False) -> None:
         """Join the embedded passages to their nearest; the graph counts as made after `finish`."""
-        graph, space, edges = _space_of(self.encoder)
-        database, corpus, neighbours = self.database, self.corpus, self.settings.neighbours
+        graph, _, _ = _space_of(self.encoder)
+        database, corpus = self.database, self.corpus
         with timed(self.seconds, "similarity edges"):
             (state,) = database.read("inspect/encoder", corpus=corpus, graph=graph)
             stored = json.loads(state["settings"]) if state["settings"] else {}
-            every = anew or stored.get("neighbours") != neighbours
+            every = anew or stored.get("neighbours") != self.settings.neighbours
             if every:
                 database.write("connect/begin", corpus=corpus, graph=graph)
-            _join_nearest(database, corpus, space, edges, neighbours, every=every)
+            self._join_nearest(every)
             if state["indexed"]:
                 # The first time that of the vectors, which the server makes beside what comes next.
                 make_indexes(database, corpus)
+
+    def _join_nearest(self, every: bool) -> None:
+        """Join passages to their nearest, by the cosines of all embeddings of the corpus.
+
+        It joins `every` one anew, or those with too few edges and what may be nearest to these.
+        """
+        database, corpus, neighbours = self.database, self.corpus, self.settings.neighbours
+        _, space, edges = _space_of(self.encoder)
+        lonely = set()
+        if not every:
+            values = {"corpus": corpus, "property": space, "type": edges, "least": neighbours}
+            lonely = {row["node"] for row in database.read("connect/unjoined", **values)}
+            if not lonely:
+                return
+        nodes: list[str] = []  # those with an embedding, by id
+        numbers = array("f")
+        values = {"corpus": corpus, "property": space, "limit": _READ}
+        for row in database.read_pages("connect/vectors", "id", **values):
+            nodes.append(row["node"])
+            numbers.extend(row["vector"])
+        vectors = np.frombuffer(numbers, np.float32).reshape(max(len(nodes), 1), -1)[: len(nodes)]
+        at = np.arange(len(nodes))
+        depth = min(_DEPTH * neighbours, len(nodes) - 1)
+        if lonely and len(lonely) * depth < len(nodes):
+            new = np.flatnonzero([node in lonely for node in nodes])
+            near = [places for _, places, _ in _nearest(vectors, new, depth)]
+            at = np.union1d(new, np.concatenate(near))
+        search = _nearest if at.size * len(nodes) <= _ALL_COSINES else _nearest_in_cells
+        with bar("similarity edges", len(at), "passages") as progress:
+            for of, places, cosines in ahead(search(vectors, at, min(neighbours, len(nodes) - 1))):
+                scores = (1 + cosines) / 2
+                rows = []
+                for n, near, each in zip(of, places.tolist(), scores.tolist(), strict=True):
+                    edges_of = [[nodes[p], score] for p, score in zip(near, each, strict=True)]
+                    rows.append({"node": nodes[n], "edges": edges_of})
+                for some in in_batches(rows, _WRITTEN):
+                    database.write("connect/join", corpus=corpus, type=edges, rows=some)
+                progress.update(len(rows))
 
     def finish(self) -> None:
         """Wait until the embeddings' index can be asked, and let the graph count as made."""

@@ -15,7 +15,6 @@ from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
 from kgp_neo4j.environment.job import ahead, bar
 from kgp_neo4j.graphdb.database import Row, in_batches
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import EntitySettings
 
 #: The edges between passages, as `connect/shared` takes them.
@@ -48,13 +47,11 @@ def connect_entities(build: _Build, aliases: Mapping[str, Sequence[str]]) -> Non
             _write_edges(build, rows)
 
 
-def _write_mentions(
-    build: _Build, rows: Sequence[Row], aliases: Mapping[str, Sequence[str]]
-) -> None:
+def _write_mentions(build: _Build, rows: Sequence[Row], names: Mapping[str, Sequence[str]]) -> None:
     """Link the passages and write their mentions; their texts leave the rows (`link_all`)."""
     titles = {row["document"]: row["title"] for row in rows}
     documents = {row["document"]: row["documentNode"] for row in rows}
-    linked = link_all(EntityLinker(titles.items(), aliases, build.settings), rows)
+    linked = link_all(EntityLinker(titles.items(), names, build.settings), rows)
     #: By the name of each entity that is stored: its node, and how it was first written.
     entities = {
         row["name"]: (row["node"], row["title"])
@@ -97,22 +94,17 @@ def _write_batch(
     entities: Mapping[str, tuple[str, str]],
 ) -> None:
     """Write the mentions of those passages, with their rows, of which they differ."""
-    complete = [
-        row["linkedBy"] == _LINKER and row["mentions"] == len(one.phrases) + len(one.documents)
-        for row, one in zip(rows, batch, strict=True)
-    ]
+    counts = [len(linked.phrases) + len(linked.documents) for linked in batch]
+    found = [(row["linkedBy"], row["mentions"]) for row in rows]
+    complete = [have == (_LINKER, count) for have, count in zip(found, counts, strict=True)]
     changes = []
     for at, marks in mention_marks(batch, [row["mentionMarks"] for row in rows], complete).items():
-        linked = batch[at]
-        mentions = [
-            {
-                "node": entities[phrase.key][0],
-                "offsets": [] if phrase.start is None else [phrase.start, phrase.end],
-                **parts(phrase, "surface", "start", "end"),
-            }
-            for phrase in linked.phrases
-        ]
-        mentions += ({"node": documents[m.pop("document")], **m} for m in linked.documents)
+        mentions = []
+        for key, surface, start, end in batch[at].phrases:
+            offsets = [] if start is None else [start, end]
+            place = {"surface": surface, "start": start, "end": end, "offsets": offsets}
+            mentions.append({"node": entities[key][0], **place})
+        mentions += ({"node": documents[m.pop("document")], **m} for m in batch[at].documents)
         changes.append({"passage": rows[at]["id"], "marks": marks, "mentions": mentions})
     build.write_rows("connect/mentions", changes, _BATCH, linker=_LINKER)
 

@@ -95,11 +95,7 @@ def connect(
     for edge, graph in embeddings.items():
         report["embedded" if edge == "knn-st" else "mdr_embedded"] = graph.embed()
         graph.join(anew=anew)
-    if made[0]["passages"] > _AT_ONCE:
-        for make in graphs:
-            make()
-    else:
-        _make_at_once(graphs, stopped)
+    _make(graphs, stopped, 1 if made[0]["passages"] > _AT_ONCE else 2)
     for graph in embeddings.values():
         graph.finish()
     (state,) = database.read("inspect/corpus", corpus=corpus)
@@ -122,9 +118,9 @@ def connect_small(
         connect(database, corpus)
 
 
-def _make_at_once(graphs: Sequence[Callable[[], None]], stopped: threading.Event) -> None:
-    """Make graphs in a thread each; none runs a statement after that, since `stopped` is set."""
-    beside, ends = ThreadPoolExecutor(2), True
+def _make(graphs: Sequence[Callable[[], None]], stopped: threading.Event, at_once: int) -> None:
+    """Make graphs in threads; none runs a statement after that, since `stopped` is set."""
+    beside, ends = ThreadPoolExecutor(at_once), True
     try:
         running = {beside.submit(in_context(each)) for each in graphs}
         while running:

@@ -62,13 +62,9 @@ def _write_keywords(
     """Write the keywords of passages that differ from what is stored; remove those of none."""
     # Everything that the link of a passage to a keyword says but its weight.
     said = keywords.hashes[keywords.keyword] ^ (keywords.owned.astype(np.uint64) << np.uint64(63))
-    changed = outdated(
-        keywords.passage,
-        said,
-        keywords.weight,
-        [row["keywordMarks"] for row in rows],
-        np.bincount(keywords.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
-    )
+    before, counts = ([row[each] for row in rows] for each in ("keywordMarks", "keywords"))
+    complete = np.bincount(keywords.passage, minlength=len(rows)) == counts
+    changed = outdated(keywords.passage, said, keywords.weight, before, complete)
     build.write_rows("connect/remove_keyword_links", [rows[at]["node"] for at in changed], 1000)
     stored = build.database.read_pages("connect/stored_keywords", "text", corpus=build.corpus)
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}

@@ -2,20 +2,22 @@
 
 import tempfile
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, ranges
+from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, Numbers, hash_texts, ranges
 from kgp_neo4j.environment.disk import disk_errors, private_folder
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
+#: Places, and numbers of what stands there.
+_Places: TypeAlias = NDArray[np.int32]
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
 _END = ""
@@ -37,7 +39,7 @@ class Keywords:
     """
 
     texts: list[str]
-    frequency: NDArray[np.int64]
+    frequency: NDArray[np.int32]
     named: NDArray[np.bool_]
     hashes: NDArray[np.uint64]
     passage: NDArray[np.int32]
@@ -58,18 +60,15 @@ def extract_keywords(
     Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
     stop word, and all titles. Time and memory are linear in the text: some 20 bytes for each word.
     """
-    text = _Text(passages, titles, done)
+    text = _Text(passages, _Titles(titles), done)
     grams = _Grams(text, settings)
-    parts = [
-        grams.best(low, min(low + _COMPARED, text.passages))
-        for low in range(0, max(text.passages, 1), _COMPARED)
-    ]
+    starts = range(0, max(text.passages, 1), _COMPARED)
+    parts = [grams.best(low, min(low + _COMPARED, text.passages)) for low in starts]
     place, gram, gram_weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     del parts
     # Titles get the numbers after the n-grams.
-    title_weight = _tfidf(
-        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
-    )
+    title_count = np.maximum(text.title_count, 1)
+    title_weight = _tfidf(title_count, text.title_frequency[text.title], text.passages)
     passage = np.concatenate((place, text.title_passage))
     order = np.argsort(passage, kind="stable")
     passage = passage[order]
@@ -82,22 +81,54 @@ def extract_keywords(
     used, number = np.flatnonzero(has), np.cumsum(has, dtype=np.int32) - 1
     named = used >= grams.number
     chosen, titled = used[~named], used[named] - grams.number
-    return Keywords(
-        [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())],
-        np.concatenate((grams.frequency[chosen], text.title_frequency[titled])),
-        named,
-        np.concatenate((grams.hashes[chosen], text.title_hashes[titled])),
-        passage,
-        number[keyword],
-        weight / norm[passage],
-        owned,
-    )
+    texts = [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())]
+    frequency = np.concatenate((grams.frequency[chosen], text.title_frequency[titled]))
+    hashes = np.concatenate((grams.hashes[chosen], text.title_hashes[titled]))
+    weight /= norm[passage]
+    return Keywords(texts, frequency, named, hashes, passage, number[keyword], weight, owned)
 
 
-def _tfidf(
-    count: NDArray[np.integer[Any]], frequency: NDArray[np.integer[Any]], passages: int
-) -> NDArray[np.float64]:
+def _tfidf(count: Numbers, frequency: Numbers, passages: int) -> NDArray[np.float64]:
     return np.asarray((1.0 + np.log(count)) * (np.log((1 + passages) / (1 + frequency)) + 1.0))
+
+
+class _Titles:
+    """Finds the titles of all documents in running text."""
+
+    def __init__(self, titles: Iterable[str]) -> None:
+        #: The keywords that name a document, by its title.
+        self.keywords: dict[str, list[str]] = {}
+        #: All of these in one tree of words; at the end of one stands whether it needs its capital.
+        self._tree: dict[str, Any] = {}
+        for title in dict.fromkeys(title for title in titles if title):
+            keywords = self.keywords[title] = []
+            for form in title_words(title):
+                low = [word.lower() for word in form]
+                is_word = len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS)
+                if len(low) > _LONGEST_TITLE or not is_word:
+                    continue
+                keywords.append(" ".join(low))
+                node = self._tree
+                for word in low:
+                    node = node.setdefault(word, {})
+                # A one-word title that is also a common word ("It") must have its capital.
+                node[_END] = node.get(_END, True) and len(form) == 1 and form[0] != low[0]
+
+    def named_in(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
+        """Return the longest titles in a text and how often each occurs; `low` is in lower case."""
+        counts, until = Counter[str](), 0
+        for at, first in enumerate(low):
+            if at < until:
+                continue
+            node: Any = self._tree
+            last = at
+            while last < len(low) and (node := node.get(low[last])):
+                last += 1
+                if _END in node and not (node[_END] and cased[at] == first):
+                    until = last
+            if until > at:
+                counts[" ".join(low[at:until])] += 1
+        return counts
 
 
 class _Text:
@@ -108,16 +139,11 @@ class _Text:
     """
 
     def __init__(
-        self,
-        passages: Iterable[tuple[str, str]],
-        corpus_titles: Iterable[str],
-        done: Callable[[int], object],
+        self, passages: Iterable[tuple[str, str]], known: _Titles, done: Callable[[int], object]
     ) -> None:
-        known = _Titles(corpus_titles)
         vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
         titles: dict[str, int] = defaultdict(lambda: len(titles))
-        numbers, ends = array("i"), array("q")
-        found = array("i")
+        numbers, found, ends = array("i"), array("i"), array("q")
         for place, (own_title, passage) in enumerate(passages):
             cased = words(passage)
             low = [word.lower() for word in cased]
@@ -140,73 +166,24 @@ class _Text:
         self.title_passage, self.title, self.title_count = columns[:3]
         self.title_owned = columns[3].astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
-        self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
+        hashes = [np.zeros(0, np.uint64)]
+        hashes += [_hash_words(hash_texts(title.split(" "))[:, None]) for title in self.titles]
+        self.title_hashes = np.concatenate(hashes)
 
-    def hashes(self, first: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint64]:
+    def hashes(self, first: Numbers, size: int) -> NDArray[np.uint64]:
         """Return a hash of the `size` words from each of these places on."""
-        total = np.zeros(first.size, np.uint64)
-        for at in range(size):
-            total = total * MULTIPLIER + self.word_hashes[self.numbers[first + at]]
-        return total
+        return _hash_words(self.word_hashes[self.numbers[first + at]] for at in range(size))
 
 
-def _hashed(sequence: Sequence[str]) -> int:
-    total = 0
-    for word in hash_texts(sequence).tolist():
-        total = (total * int(MULTIPLIER) + word) % (1 << 64)
+def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a hash of each sequence, by the hashes of all first words, all second ones, ..."""
+    total = np.zeros(1, np.uint64)
+    for word in words:
+        total = total * MULTIPLIER + word
     return total
 
 
-class _Titles:
-    """Finds the titles of all documents in running text."""
-
-    def __init__(self, titles: Iterable[str]) -> None:
-        #: The keywords that name a document, by its title.
-        self.keywords: dict[str, list[str]] = {}
-        #: All of these in one tree of words; at the end of one stands whether it needs its capital.
-        self._tree: dict[str, Any] = {}
-        for title in dict.fromkeys(title for title in titles if title):
-            forms = _forms(title)
-            self.keywords[title] = list(dict.fromkeys(" ".join(low) for _, low in forms))
-            for form, low in forms:
-                node = self._tree
-                for word in low:
-                    node = node.setdefault(word, {})
-                # A one-word title that is also a common word ("It") must have its capital.
-                node[_END] = node.get(_END, True) and len(form) == 1 and form[0] != low[0]
-
-    def named_in(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
-        """Return the longest titles in a text and how often each occurs; `low` is in lower case."""
-        counts: dict[str, int] = {}
-        until = 0
-        for at, first in enumerate(low):
-            node = self._tree.get(first)
-            if node is None or at < until:
-                continue
-            last = at
-            while node is not None:
-                last += 1
-                if _END in node and not (node[_END] and cased[at] == first):
-                    until = last
-                node = node.get(low[last]) if last < len(low) else None
-            if until > at:
-                text = " ".join(low[at:until])
-                counts[text] = counts.get(text, 0) + 1
-        return counts
-
-
-def _forms(title: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the words that name a title, as written and in lower case."""
-    forms = [(form, tuple(word.lower() for word in form)) for form in title_words(title)]
-    return [
-        (form, low)
-        for form, low in forms
-        if len(low) <= _LONGEST_TITLE
-        and (len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS))
-    ]
-
-
-def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
+def _set_aside(values: _Places) -> _Places:
     """Return the values in a temporary file, which the system reads when needed, if large."""
     if values.nbytes < _LARGE:
         return values
@@ -221,23 +198,18 @@ def _set_aside(values: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 class _Grams:
-    """The n-grams of a text that occur in two passages or more.
-
-    They are numbered from the shortest on, those of one length in the order of the alphabet.
-    """
+    """The n-grams of two passages or more, numbered by length, and in the order of the alphabet."""
 
     def __init__(self, text: _Text, settings: KeywordSettings) -> None:
         self._text = text
         self._keywords = settings.keywords
         #: Of each length: the places of the text where one begins, in order, and which one.
-        self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        self._levels: list[tuple[_Places, _Places]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         hashes = [np.zeros(0, np.uint64)]
         passage = np.repeat(np.arange(text.passages, dtype=np.int32), np.diff(text.ends, prepend=0))
         # No keyword begins or ends with one of these words.
-        stop = [
-            word in STOP_WORDS or (len(word) < 2 and word.isascii()) for word in text.vocabulary
-        ]
+        stop = [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary]
         stopped = np.array(stop, bool)[text.numbers]
         shorter = text.numbers
         self.number = 0
@@ -270,9 +242,7 @@ class _Grams:
         for start, end in zip(first.tolist(), (first + self._size[grams]).tolist(), strict=True):
             yield " ".join([text.vocabulary[n] for n in text.numbers[start:end].tolist()])
 
-    def best(
-        self, low: int, high: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    def best(self, low: int, high: int) -> tuple[_Places, _Places, NDArray[np.float64]]:
         """Return passage, n-gram and weight of the weightiest, without titles, in [low, high)."""
         ends = self._text.ends
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
@@ -294,9 +264,7 @@ class _Grams:
         return place[order].astype(np.int32), gram[order].astype(np.int32), weight[order]
 
 
-def _frequent(
-    shorter: NDArray[np.int32], size: int, passage: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _frequent(shorter: _Places, size: int, passage: _Places) -> tuple[_Places, _Places, _Places]:
     """Number the n-grams of `size` words that two passages or more have.
 
     `shorter` are those of one word less at each place, -1 for none (the words for a size of one),
@@ -332,10 +300,7 @@ def _frequent(
 
 
 def _maximal(
-    at: NDArray[np.int32],
-    frequency: NDArray[np.int32],
-    longer: NDArray[np.int32],
-    longer_frequency: NDArray[np.int32],
+    at: _Places, frequency: _Places, longer: _Places, longer_frequency: _Places
 ) -> NDArray[np.bool_]:
     """Return which n-grams, at their places, are not all in one longer n-gram.
 

@@ -3,8 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +45,8 @@ def outdated(
     decoded = [None if marks is None else base64.b64decode(marks) for marks in stored]
     sizes = [-1 if marks is None else len(marks) // 8 for marks in decoded]
     comparable = complete & (np.array(sizes, np.int64) == size)
-    before = np.frombuffer(
-        b"".join(marks or b"" for marks, same in zip(decoded, comparable, strict=True) if same),
-        np.int64,
-    )
+    kept = [marks or b"" for marks, same in zip(decoded, comparable, strict=True) if same]
+    before = np.frombuffer(b"".join(kept), np.int64)
     rows = comparable[passage]
     after = code[rows]
     moved = np.abs((before & 1023) - (after & 1023)) > _TOLERANCE
@@ -64,34 +61,30 @@ def outdated(
 
 def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a hash of each text, the same in every run."""
-    return np.array(
-        [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts],
-        np.uint64,
-    )
+    digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Pairs of passages, by their places: how many items they share, and the weight of these."""
 
     first: Numbers
     second: Numbers
-    count: Numbers
+    count: Numbers  # type: ignore[assignment]  # no number of equal members, as a tuple's
     weight: NDArray[np.float64]
     #: A row for each pair: the first five items, -1 where there are fewer.
     items: Numbers
 
     def select(self, at: NDArray[Any]) -> Self:
         """Return the pairs at some places, or where a mask is true."""
-        return type(self)(*(getattr(self, each.name)[at] for each in fields(self)))
+        return type(self)(*(column[at] for column in self))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the pairs of all parts."""
         none = np.zeros(0, np.int32)
-        parts = [cls(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]
-        names = [each.name for each in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        empty = none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)
+        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
 
 def strongest_pairs(
@@ -137,14 +130,9 @@ def _unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
 def match_items(places: Numbers, item: Numbers, by_item: Numbers) -> tuple[Numbers, Numbers]:
     """Return each of `places` with each of the places `by_item` that has the same item."""
     size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
-    own, at = spread((np.cumsum(size) - size)[item[places]], size[item[places]])
-    return places[own], by_item[at]
-
-
-def spread(begin: Numbers, size: Numbers) -> tuple[Numbers, Numbers]:
-    """Return all places of runs that begin there and have so many, each behind its run's number."""
-    own = np.repeat(np.arange(size.size), size)
-    return own, np.arange(own.size) + (begin - (np.cumsum(size) - size))[own]
+    begin, size = (np.cumsum(size) - size)[item[places]], size[item[places]]
+    own = np.repeat(np.arange(places.size), size)
+    return places[own], by_item[np.arange(own.size) + (begin - (np.cumsum(size) - size))[own]]
 
 
 def group_pairs(
@@ -160,10 +148,9 @@ def group_pairs(
         return Pairs.concatenate(())
     count = np.diff(begins, append=first.size).astype(np.int32)
     places = np.minimum(begins[:, None] + np.arange(MOST_ITEMS), items.size - 1)
-    return Pairs(
-        first[begins], second[begins], count, np.add.reduceat(weight, begins),
-        np.where(np.arange(MOST_ITEMS) < count[:, None], items[places], -1),
-    )  # fmt: skip
+    items = np.where(np.arange(MOST_ITEMS) < count[:, None], items[places], -1)
+    weight = np.add.reduceat(weight, begins)
+    return Pairs(first[begins], second[begins], count, weight, items)
 
 
 def ranges(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
@@ -201,10 +188,9 @@ def write_pairs(
     for at in range(MOST_ITEMS):
         identity = (identity ^ title_hashes[pairs.items[:, at]]) * MULTIPLIER
     del title_hashes
-    changed = outdated(
-        pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],
-        np.bincount(pairs.first, minlength=len(rows)) == [row["shared"] for row in rows],
-    )  # fmt: skip
+    stored, counts = ([row[each] for row in rows] for each in ("sharedMarks", "shared"))
+    complete = np.bincount(pairs.first, minlength=len(rows)) == counts
+    changed = outdated(pairs.first, identity, pairs.weight, stored, complete)
     order = np.argsort(pairs.first, kind="stable")
     ends = np.searchsorted(pairs.first[order], np.arange(len(rows) + 1))
 

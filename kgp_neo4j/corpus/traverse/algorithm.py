@@ -64,19 +64,15 @@ class NextEvidenceAgent(Agent):
         visited = {step.passage: ReasoningPath((step,)) for step in starts}
         frontier = list(visited.values())
         tell_hop(0, frontier)
+        limits = parts(settings, "branching", "outward", "inward") | {"edges": [*settings.edges]}
         for hop in range(settings.hops):
             # Each hop gets its share of the budget, so that something is left for the later ones.
             room = -(-(budget - len(visited)) // (settings.hops - hop))
             if not frontier or room <= 0:
                 break
-            rows = database.read(
-                "traverse/next_evidence",
-                corpus=corpus,
-                frontier=self._expectations(database, question, frontier),
-                visited=list(visited),
-                edges=list(settings.edges),
-                **parts(settings, "branching", "outward", "inward"),
-            )
+            asked = {"frontier": self._expectations(database, question, frontier), **limits}
+            asked["visited"] = list(visited)
+            rows = database.read("traverse/next_evidence", corpus=corpus, **asked)
             _improve(rows, frontier, visited)
             new = [row for row in rows if row["passage"] not in visited][:room]
             frontier = [frontier[row["path"]].then(_step(row, row["match"])) for row in new]
@@ -106,14 +102,9 @@ class NextEvidenceAgent(Agent):
         hop = 0
         while waiting and len(visited) < settings.budget:
             hop += 1
-            rows = database.read(
-                "traverse/paper_hop",
-                corpus=corpus,
-                edge=edge,
-                frontier=self._expectations(database, question, waiting, paper=True),
-                visited=list(visited),
-                most=settings.branching * len(waiting),
-            )
+            frontier = self._expectations(database, question, waiting, paper=True)
+            asked = {"edge": edge, "visited": [*visited], "most": settings.branching * len(waiting)}
+            rows = database.read("traverse/paper_hop", corpus=corpus, frontier=frontier, **asked)
             before = len(visited)
             for at, path in enumerate(waiting):
                 own = (row for row in rows if row["path"] == at)
@@ -135,16 +126,10 @@ class NextEvidenceAgent(Agent):
         steps = []
         for path, evidence in zip(paths, expected, strict=True):
             vector = [] if paper and self.writes_text else list(evidence.vector or ())
-            steps.append(
-                {
-                    "passage": path.last,
-                    "match": path.steps[-1].match,
-                    "text": "" if paper and vector else evidence.text,
-                    "vector": vector,
-                    "space": evidence.space,
-                    "draw": Random(evidence.draw).randrange(1, 2**31) if evidence.draw else 0,
-                }
-            )
+            text = "" if paper and vector else evidence.text
+            draw = Random(evidence.draw).randrange(1, 2**31) if evidence.draw else 0
+            expects = {"text": text, "vector": vector, "space": evidence.space, "draw": draw}
+            steps.append({"passage": path.last, "match": path.steps[-1].match, **expects})
         return steps
 
 

@@ -17,14 +17,8 @@ def find_seeds(
     Full text, the vector where the agent gives one, and titles named in the question are fused by
     reciprocal rank; `named` is added to the score of a seed with a named title (0 ignores titles).
     """
-    rows = database.read(
-        "traverse/hybrid_seeds",
-        question=begin.text,
-        vector=list(begin.vector or ()),
-        corpus=corpus,
-        limit=limit,
-        named=named,
-    )
+    asked = {"question": begin.text, "vector": list(begin.vector or ()), "named": named}
+    rows = database.read("traverse/hybrid_seeds", corpus=corpus, limit=limit, **asked)
     return seed_steps(rows)
 
 

@@ -18,6 +18,8 @@ _MOST_TITLES = 20
 #: Most words and phrases of a question that are used, for questions as long as a page.
 _MOST_WORDS = 64
 _MOST_PHRASES = 400
+#: Words of the longest phrase.
+_LONGEST = 5
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
 #: The first five of them, as the features name them.
@@ -28,9 +30,8 @@ _NO_RANK = 50.0
 class QuestionSignals:
     """The signals of a question from the search, of rows of `traverse/question_signals`.
 
-    `lexical` and `named` score passages by words, the best by 1, and by titles that the question
-    names; `cosines` are those of the passages found by meaning, best first. `order` ranks passages
-    by reciprocal rank fusion of all three.
+    `lexical` and `named` score passages by words, the best by 1, and by titles that it names;
+    `cosines` are of those found by meaning, best first. `order` fuses all three by reciprocal rank.
     """
 
     def __init__(self, text: str, vector: Sequence[float], rows: Sequence[Row]) -> None:
@@ -73,27 +74,22 @@ def _stem(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def _question_phrases(text: str, longest: int = 5) -> list[str]:
+def _question_phrases(text: str) -> list[str]:
     """Return the n-grams of a question that could be entities, normalised as their names are."""
-    low = cut(text).keys
-    content = {fold(word) for word in content_words(text)}
-    return list(
-        dict.fromkeys(
-            " ".join(low[first:last])
-            for first in range(len(low))
-            for last in range(first + 1, min(len(low), first + longest) + 1)
-            if low[first] in content and low[last - 1] in content
-        )
-    )
+    low, content = cut(text).keys, {fold(word) for word in content_words(text)}
+    ends = [at for at, word in enumerate(low) if word in content]
+    # Of each place those up to four words behind it.
+    near = [(first, last) for n, first in enumerate(ends) for last in ends[n : n + _LONGEST]]
+    phrases = (low[first : last + 1] for first, last in near if last < first + _LONGEST)
+    return list(dict.fromkeys(map(" ".join, phrases)))
 
 
 class Candidates:
     """The passages of one hop and their features, from rows of `traverse/candidate_signals`.
 
-    `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
-    the frontier and the kind of its best link, (-1, -1) where there is none. `before` has the
-    scores of the previous hop by passage, and is None at the first hop. Links are matrices of shape
-    (frontier, passages), one for each kind.
+    `features` has the shape (passages, len(FEATURES)), `origin` for each the index in the frontier
+    and the kind of its best link, (-1, -1) for none. `before` has the scores of the hop before,
+    None at the first. Links are matrices of shape (frontier, passages), one for each kind.
     """
 
     def __init__(
@@ -258,8 +254,7 @@ def _marked(places: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
 
 #: What is known of each kind of link.
 _OF_LINKS = "links rank cosine weight asked gain union before likely_gain".split()
-#: The features of a candidate, in the order of the columns. New ones come last: a scorer trained
-#: before has the others in this order.
+#: The features of a candidate, by column. New ones come last, for the scorers trained before.
 FEATURES = (
     *"cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank".split(),
     *"title_named out_degree in_degree length asked_entity asked_entities coverage".split(),

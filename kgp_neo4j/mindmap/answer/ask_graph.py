@@ -10,19 +10,18 @@ from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.mindmap.answer import compose
-from kgp_neo4j.mindmap.answer.check_map import Checker
+from kgp_neo4j.mindmap.answer.check_map import Checker, grounded_share
 from kgp_neo4j.mindmap.answer.compose import said
-from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import FORM, evidence_lines, five_parts
+from kgp_neo4j.mindmap.answer.map_prompt import FORM, describe, evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
-from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import Write
-from kgp_neo4j.types.mindmap import GroundedShare, MindMap, ModelReply, ReasoningGraph, Triple
+from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 #: Roles whose turns are answers, not questions.
@@ -79,12 +78,11 @@ def ask_graph(
         raise ConfigurationError("the question is empty", hint="Ask something.")
     check_question(question)
     began = time.perf_counter()
-    stored = open_graph(database, graph)
-    by_model = settings is not None and settings.aggregation == "llm"
+    stored, settings = open_graph(database, graph), settings or MiningSettings()
+    by_model = settings.aggregation == "llm"
     if by_model and write is None:
-        raise ConfigurationError(
-            "evidence is described by a language model only", hint="Name one: --llm NAME."
-        )
+        what = "evidence is described by a language model only"
+        raise ConfigurationError(what, hint="Name one: --llm NAME.")
     reasoning = mine(stored, question, settings, write)
     if by_model and write is not None:
         reasoning = describe(reasoning, question, write)
@@ -123,17 +121,9 @@ def answer_from(
             told.setdefault("spelling", []).append(f"{entity.surface} → {entity.name}")
         if entity.status != "present":
             told.setdefault(entity.status, []).append(entity.name)
-    answer = MindMap(
-        question=question,
-        graph=graph,
-        text=text,
-        by="evidence",
-        edges=edges,
-        candidates=candidates,
-        reasoning=reasoning,
-        notices=tuple(said(kind, chinese, "; ".join(names)) for kind, names in told.items()),
-        carried=Checker(reasoning).grounded_share(edges),
-    )
+    notices = tuple(said(kind, chinese, "; ".join(names)) for kind, names in told.items())
+    answer = MindMap(question, graph, text, "evidence", edges, candidates, reasoning)
+    answer = replace(answer, notices=notices, carried=grounded_share(edges))
     if write is not None:
         return _from_model(answer, write(five_parts(question, reasoning), grammar=FORM), between)
     return answer
@@ -150,8 +140,14 @@ def _from_model(
         names = dict.fromkeys(name for edge in reply.edges for name in (edge.head, edge.tail))
         checker = Checker(composed.reasoning, between(list(names)))
     edges = checker.check(reply.edges)
-    share = checker.grounded_share(edges)
-    problem = _problem(reply, share)
+    share = grounded_share(edges)
+    problem = ""
+    if reply.answer and share.contradicted:
+        problem = "contradicting"
+    elif not reply.answer or not share.edges:
+        problem = "malformed"
+    elif not share.grounded:
+        problem = "ungrounded"
     composed = replace(composed, reply=replace(reply, edges=edges, problem=problem))
     if problem:
         chinese = is_han(composed.question)
@@ -162,12 +158,3 @@ def _from_model(
         return replace(composed, notices=(*composed.notices, notice))
     answer = replace(composed, by="model", text=reply.answer, inference=reply.inference)
     return replace(answer, edges=edges, carried=share)
-
-
-def _problem(reply: ModelReply, share: GroundedShare) -> str:
-    """Return why a reply is not the answer; empty where it is."""
-    if reply.answer and share.contradicted:
-        return "contradicting"
-    if not reply.answer or not share.edges:
-        return "malformed"
-    return "" if share.grounded else "ungrounded"

@@ -19,8 +19,7 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.mindmap.aggregate import readable, same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
 _WORDS = tomllib.loads(Path(__file__).with_name("relations.toml").read_text("utf-8"))
@@ -36,17 +35,14 @@ _Verdict = tuple[Status, Sequence[Triple], str]
 class Checker:
     """Compares edges with the evidence, by normalised names.
 
-    `beyond` are further triples of the graph that the model was not shown: they ground an edge too,
-    and its note says so.
+    Triples of the graph `beyond` what the model was shown ground an edge too; its note says so.
     """
 
     def __init__(self, reasoning: ReasoningGraph, beyond: Iterable[Triple] = ()) -> None:
         linked = [entity for entity in reasoning.entities if entity.id]
-        self._merged = {same(e.surface): same(e.name) for e in linked}
         # A name that is an entity of its own is no alias.
-        for triple in reasoning.triples:
-            self._merged.pop(same(triple.head), None)
-            self._merged.pop(same(triple.tail), None)
+        own = {same(name) for t in reasoning.triples for name in (t.head, t.tail)}
+        self._merged = {same(e.surface): same(e.name) for e in linked if same(e.surface) not in own}
         self._merged |= {same(a): same(b) for a, b in reasoning.merged.items()}
         self._question_keys = {self._key(e.name) for e in linked}
         self._shown = {triple.id for triple in reasoning.triples}
@@ -115,11 +111,11 @@ class Checker:
             return "model", (), f"the evidence holds no {' and no '.join(missing)}"
         return "model", (), "the evidence holds both, but does not join them"
 
-    def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
-        """Return how much of a mind map is grounded, without edges that restate the question."""
-        counts = Counter(edge.status for edge in edges)
-        claims = len(edges) - counts["question"]
-        return GroundedShare(claims, counts["grounded"], counts["contradicts"])
+
+def grounded_share(edges: Sequence[MapEdge]) -> GroundedShare:
+    """Return how much of a mind map is grounded, without edges that restate the question."""
+    counts = Counter(edge.status for edge in edges)
+    return GroundedShare(len(edges) - counts["question"], counts["grounded"], counts["contradicts"])
 
 
 def _triples_text(triples: Sequence[Triple]) -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import regex
 
-from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import listed, same
+from kgp_neo4j.mindmap.aggregate import listed, readable, same
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.json_records import parts
@@ -67,7 +66,7 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
         names.setdefault(triple.head_id, (triple.head, triple.head_type))
         names.setdefault(triple.tail_id, (triple.tail, triple.tail_type))
     asked = {e.id: e for e in reasoning.entities if e.id in names and e.status == "present"}
-    denied = {e.id: e for e in reasoning.entities if e.status == "denied"}
+    denied = {e.id: e.name for e in reasoning.entities if e.status == "denied"}
     #: The question's entities that lead to an entity, each with its route.
     ways: dict[str, list[tuple[LinkedEntity, tuple[Triple, ...]]]] = defaultdict(list)
     for id_, entity in asked.items():
@@ -81,29 +80,23 @@ def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
     speaking: dict[str, list[Support]] = defaultdict(list)
     for triple in reasoning.against:
         for id_, key in ((triple.head_id, triple.tail_id), (triple.tail_id, triple.head_id)):
-            if id_ in denied and not any(s.entity == denied[id_].name for s in speaking[key]):
-                name = denied[id_].name
-                speaking[key].append(Support(name, (triple,), _route_text(name, (triple,))))
+            name = denied.get(id_)
+            if name and not any(support.entity == name for support in speaking[key]):
+                speaking[key].append(_support(name, (triple,)))
     least = _SCORE_SHARE * max(scores.values(), default=0.0)
     ranked = [key for key in names if scores.get(key, 0.0) > 0 and scores[key] >= least]
     # What speaks against a candidate is told, and ranks it lower.
     scores = {key: score - _AGAINST * len(speaking[key]) for key, score in scores.items()}
     ranked.sort(key=lambda key: (-scores[key], -len(links[key])))
-    return tuple(
-        Candidate(
-            name=names[key][0],
-            id=key,
-            type=names[key][1],
-            score=round(scores[key], 4),
-            support=tuple(
-                Support(entity.name, route, _route_text(entity.name, route))
-                for entity, route in sorted(ways[key], key=lambda way: len(way[1]))
-            ),
-            facts=_facts(key, links[key], asked),
-            against=tuple(speaking[key]),
-        )
-        for key in ranked[:_MOST_CANDIDATES]
-    )
+    candidates = []
+    for key in ranked[:_MOST_CANDIDATES]:
+        name, type_ = names[key]
+        nearest_first = sorted(ways[key], key=lambda way: len(way[1]))
+        support = tuple(_support(entity.name, route) for entity, route in nearest_first)
+        facts, against = _facts(key, links[key], asked), tuple(speaking[key])
+        score = round(scores[key], 4)
+        candidates.append(Candidate(name, key, type_, score, support, facts, against))
+    return tuple(candidates)
 
 
 def _with_merged_names(reasoning: ReasoningGraph) -> list[Triple]:
@@ -158,6 +151,10 @@ def _possible(
     return cover
 
 
+def _support(entity: str, route: tuple[Triple, ...]) -> Support:
+    return Support(entity, route, _route_text(entity, route))
+
+
 def _route_text(start: str, route: Sequence[Triple]) -> str:
     """Write a route for people: `Fatigue – possible disease → Anemia`."""
     parts, here = [start], same(start)
@@ -172,20 +169,17 @@ def _route_text(start: str, route: Sequence[Triple]) -> str:
 def _facts(key: str, triples: Sequence[Triple], asked: Container[str]) -> tuple[Facts, ...]:
     """Group a candidate's triples by relation; a pair joined both ways is listed outwards only."""
     outward = {t.tail_id for t in triples if t.head_id == key}
-    groups: dict[tuple[str, bool], list[Triple]] = defaultdict(list)
+    #: The names and the ids of the triples, by relation and direction.
+    groups: dict[tuple[str, bool], tuple[dict[str, None], dict[str, None]]]
+    groups = defaultdict(lambda: ({}, {}))
     for triple in triples:
         inward, other = triple.head_id != key, _other(triple, key)
         if other not in asked and not (inward and other in outward):
-            groups[triple.relation, inward].append(triple)
+            names, ids = groups[triple.relation, inward]
+            names[triple.head if inward else triple.tail] = ids[triple.id] = None
     return tuple(
-        Facts(
-            relation=relation,
-            phrase=readable(relation),
-            names=tuple(dict.fromkeys(t.head if inward else t.tail for t in group)),
-            triples=tuple(dict.fromkeys(t.id for t in group)),
-            inward=inward,
-        )
-        for (relation, inward), group in groups.items()
+        Facts(relation, readable(relation), tuple(names), tuple(ids), inward)
+        for (relation, inward), (names, ids) in groups.items()
     )
 
 

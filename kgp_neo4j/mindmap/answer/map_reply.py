@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import regex
 
 from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.mindmap.aggregate import same, same_relation
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 
@@ -159,10 +159,7 @@ class _Reader:
             yield MapEdge(head, names[at + 1] if alternates else "", tail, "model")
 
     def node(self, text: str, place: int) -> _Node | None:
-        """Read a line of a tree: a name, `relation -> name` or `relation: name`.
-
-        A line at the margin that ends with a colon introduces what follows.
-        """
+        """Read a line of a tree: a name, `relation -> name` or `relation: name`."""
         bare = _MARK.sub(" ", text).replace("：", ":").strip()
         node = _Node(_name(bare))
         *before, last = [part for part in _ARROW.split(bare) if part.strip()] or [bare]
@@ -172,7 +169,7 @@ class _Reader:
         elif colon and rest.strip() and same_relation(first) in self._relations:
             node = _Node(_name(rest), _name(first))
         elif place == 0 and bare.endswith(":") and same(node.name) not in self._entities:
-            return None
+            return None  # it introduces what follows
         return node if node.name else None
 
     def tree(self, root: _Node) -> Iterator[MapEdge]:

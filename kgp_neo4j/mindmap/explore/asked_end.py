@@ -38,8 +38,7 @@ _PREPOSITIONS = frozenset("to from in on at for with into under after over of by
 _DOES = regex.compile(r"(?:er|or|ist|ian|ress|ant)s?$")
 _IS_DONE = regex.compile(r"(?:ee)s?$")
 _WORD = regex.compile(r"['’]s\b|(?<=s)['’](?=\s)|[^\W_]+(?:-[^\W_]+)*")
-#: How much likelier a name is a verb than by its meaning, in log odds: with an "s", and where the
-#: question has it as a verb.
+#: Log odds by which a name is rather a verb: with an "s", and where the question has it as one.
 _THIRD_PERSON, _USED = 3.5, 2.0
 #: What each step too many or too few takes of a path's probability.
 _UNFIT = 0.03
@@ -52,9 +51,8 @@ _LEAST = 0.25
 class _Said:
     """What is said of one end: its main word, its voice, all of it, and of which end.
 
-    The voice is 1 for who does something, -1 for whom it is done to, 0 where untold; the text of a
-    verb is always of who does it. `first` is whether it is said of a relation's head, or of the end
-    of a question that is known.
+    The voice is 1 for who does something, -1 for whom it is done to, 0 where untold; a verb's text
+    is of who does it. `first`: it is said of a relation's head, or of a question's known end.
     """
 
     word: str
@@ -198,40 +196,33 @@ def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
     """Return what the word at a place says of the known end, at the place `here`, or the other."""
     word, start = words[at], at
     # "What risk factor does", but not "which company bought".
-    is_whole = words[at + 1 : at + 2] != [] and words[at + 1] in _AUXILIARY
+    is_whole = not _AUXILIARY.isdisjoint(words[at + 1 : at + 2])
     while is_whole and start and _is_content(words[start - 1]):
         start -= 1
     before = words[start - 1] if start else ""
-    after = list(words[at + 1 : at + 4])
+    after = list(words[at + 1 : at + 3])
     between = words[min(here, at) + 1 : max(here, at)]
-    owned = here < at and bool(between) and between[0] in ("'s", "'")
+    owned = here < at and not {"'s", "'"}.isdisjoint(between[:1])
     if before in _ASKING:
         return _noun(word, False)
     noun = (
         owned
         or before in _ARTICLES | {"whose", "as", "'s", "'"}
-        or (bool(after) and after[0] == "of" and not word.endswith("ed"))
-        or (at < here and between[:1] == ["of"] and not word.endswith("ed"))
+        or (after[:1] == ["of"] and not word.endswith("ed"))
     )
     copula = not _BE.isdisjoint(words[max(0, at - 5) : at])
-    by = "by" in after[:2] or ("by" in words[: min(here, at)] and here < at)
+    by = "by" in after or ("by" in words[:here] and here < at)
     if noun:
         # "whose manager is X", "is X the manager of", "the manager X": X is it; "X's manager" and
         # "X has a manager": not.
         holds = here < at and not _HAVE.isdisjoint(between)
-        known = (here < at and not (owned or holds)) or (
-            at < here and (before == "whose" or not between)
-        )
+        known = (before == "whose" or not between) if at < here else not (owned or holds)
         return _noun(word, known)
     # "is X served" is passive as well, "served X" is not.
-    passive = (
-        (by and (copula or "by" in after[:2]))
-        or (
-            here < at and words[here - 1 : here] != [] and words[here - 1] in _BE and _is_past(word)
-        )
-        or (here < at and words[at - 1] in _BE and _is_past(word))
-    )
-    behind = list(takewhile(_PREPOSITIONS.__contains__, after[:2]))
+    beside = [*words[max(here - 1, 0) : here], words[at - 1]]
+    passive = by and (copula or "by" in after)
+    passive |= here < at and _is_past(word) and not _BE.isdisjoint(beside)
+    behind = list(takewhile(_PREPOSITIONS.__contains__, after))
     behind = [w for w in behind if w != "by"] if passive else behind
     text = " ".join((word, *behind))
     return _Said(word, -1 if passive else 1, text, here < at, noun=False)

@@ -97,8 +97,7 @@ def _named(clause: str, within: Place, mention: Place, relations: Sequence[str])
             if places:
                 found += places
                 break
-    if any(each.whole for each in found):
-        found = [each for each in found if each.whole]
+    found = [each for each in found if each.whole] or found
     found.sort(key=lambda each: (each.start - each.end, not each.whole, len(each.relation)))
     apart: list[_Named] = []
     for each in found:

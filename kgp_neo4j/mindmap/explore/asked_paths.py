@@ -18,10 +18,9 @@ import regex
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.asked_end import end_chances, holds_both_ways, length_fits, tokens
 from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
-from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
 from kgp_neo4j.mindmap.link.name_forms import Place, is_han
-from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings
@@ -43,8 +42,7 @@ _LEAST = 0.001
 #: A path this likely, and nearly as likely as the best, is asked for as well.
 _ALSO, _NEARLY = 0.5, 0.85
 
-#: Most of a path that no word of the question comes near, and what is left of one that leads to no
-#: time where that is asked for.
+#: Most of a path that no word comes near, and what is left of one to no time where that is asked.
 _GUESSED, _NO_TIME = 0.45, 0.3
 _WHEN = regex.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month))\b", regex.I)
 _ASKS = regex.compile(r"\b(?:who|whom|whose|which|what|where|when)\b", regex.I)
@@ -98,15 +96,13 @@ def _of_kind(question: str, walked: Sequence[Walked]) -> list[Walked]:
     if not _WHEN.search(question):
         return list(walked)
 
-    def fits(path: RelationPath) -> bool:
-        ends = [path.end_of(route)[1] for route in path.routes]
-        return not ends or any(any(map(str.isdigit, name)) for name in ends)
-
-    left = sum(path.score for path, _ in walked if fits(path))
+    ends_of = [[path.end_of(route)[1] for route in path.routes] for path, _ in walked]
+    fits = [not ends or any(map(str.isdigit, "".join(ends))) for ends in ends_of]
+    left = sum(path.score for (path, _), fit in zip(walked, fits, strict=True) if fit)
     made = []
-    for path, ids in walked:
+    for (path, ids), fit in zip(walked, fits, strict=True):
         guess = min(_GUESSED, path.score / max(left, 1e-9) * _GUESSED)
-        score = max(path.score, guess) if fits(path) else min(path.score, _GUESSED) * _NO_TIME
+        score = max(path.score, guess) if fit else min(path.score, _GUESSED) * _NO_TIME
         made.append((replace(path, score=score), ids))
     return _by_score(made)
 
@@ -126,7 +122,12 @@ class _Search:
 
     def mentions(self) -> Iterator[tuple[LinkedEntity, Place, list[Place]]]:
         """Yield the entities with their places in the question, and the places of the others."""
-        places = [_place_of(entity.surface, self.question) for entity in self.starts]
+        places = []
+        for entity in self.starts:
+            # Where it stands as words of its own, if it does.
+            whole = regex.search(rf"(?<!\w){regex.escape(entity.surface)}(?!\w)", self.question)
+            begin = whole.start() if whole else self.question.index(entity.surface)
+            places.append((begin, begin + len(entity.surface)))
         for entity, place in zip(self.starts, places, strict=True):
             yield entity, place, [other for other in places if other != place]
 
@@ -144,10 +145,8 @@ class _Search:
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
         for entity, mention, others in self.mentions():
             words = read_question(encoder, question, mention, names, others)
-            weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
-            rows = graph.read(
-                "explore/relation_paths", entity=entity.id, weights=weights, hops=hops
-            )
+            near = dict(zip(graph.relations, words.weights().tolist(), strict=True))
+            rows = graph.read("explore/relation_paths", entity=entity.id, weights=near, hops=hops)
             paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
             paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
             if not paths:
@@ -168,36 +167,26 @@ class _Search:
 
     def walk(self, paths: Iterable[RelationPath]) -> list[Walked]:
         """Walk the likeliest relation paths of each entity to their ends."""
-        several = len(self.starts) > 1
-        limit = max(self.settings.size, _JOINED) if several else self.settings.size
+        limit = max(self.settings.size, _JOINED if len(self.starts) > 1 else 0)
+        most = {"limit": limit, "listed": _COMPARED}
         by_entity: dict[str, list[RelationPath]] = {}
         for path in sorted(paths, key=lambda path: -path.score):
             if path.score >= _LEAST or not by_entity:
                 by_entity.setdefault(path.entity_id, []).append(path)
         walked: list[Walked] = []
-        for entity_id, group in by_entity.items():
-            rows = self.graph.read(
-                "explore/relation_path_ends",
-                entity=entity_id,
-                paths=[
-                    {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
-                    for path in group[:_WALKED]
-                ],
-                limit=limit,
-                listed=_COMPARED,
-            )
+        for start, group in by_entity.items():
+            steps = [tuple(zip(*path.steps, strict=True)) for path in group[:_WALKED]]
+            asked = [{"relations": relations, "forward": ways} for relations, ways in steps]
+            rows = self.graph.read("explore/relation_path_ends", entity=start, paths=asked, **most)
             for row in rows:
+                path = group[row["path"]]
                 # Where nothing is at the end of what is asked for, that is the answer.
-                if row["ends"] or group[row["path"]].score >= _ALSO:
+                if row["ends"] or path.score >= _ALSO:
                     ids = frozenset(row["ids"])
-                    reached = [e for e in self.starts if e.id in ids and e.id != entity_id]
-                    path = replace(
-                        group[row["path"]],
-                        ends=row["ends"],
-                        routes=tuple(tuple(Triple(**t) for t in route) for route in row["routes"]),
-                        reaches=tuple(entity.name for entity in reached),
-                    )
-                    walked.append((path, ids))
+                    routes = tuple(tuple(Triple(**t) for t in route) for route in row["routes"])
+                    there = [e.name for e in self.starts if e.id in ids and e.id != start]
+                    ends = {"ends": row["ends"], "routes": routes, "reaches": tuple(there)}
+                    walked.append((replace(path, **ends), ids))
         return walked
 
     def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
@@ -213,13 +202,10 @@ class _Search:
 
     def joined(self, walked: Sequence[Walked]) -> list[Walked]:
         """Return paths with those ends that the graph joins to another entity of the question."""
-        rows = self.graph.read(
-            "explore/between",
-            entities=sorted({end for _, ids in walked for end in ids}),
-            others=[entity.id for entity in self.starts],
-        )
+        ends = sorted({end for _, ids in walked for end in ids})
+        others = [entity.id for entity in self.starts]
         edges: dict[tuple[str, str], Triple] = {}
-        for row in rows:
+        for row in self.graph.read("explore/between", entities=ends, others=others):
             edges.setdefault((row["entity"], row["neighbour"]), Triple(**row["edge"]))
         restricted = []
         for path, ids in walked:
@@ -230,20 +216,11 @@ class _Search:
                     ids = both
                     names.append(other.name)
             if names:
-                path = replace(
-                    path.with_ends(ids),
-                    facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
-                    restricted=f"joined to {' and '.join(names)}",
-                )
+                facts = tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids)
+                joined_to = f"joined to {' and '.join(names)}"
+                path = replace(path.with_ends(ids), facts=facts, restricted=joined_to)
             restricted.append((path, ids))
         return restricted
-
-
-def _place_of(surface: str, question: str) -> Place:
-    """Return where a mention begins and ends: as words of its own where it stands so."""
-    whole = regex.search(rf"(?<!\w){regex.escape(surface)}(?!\w)", question)
-    begin = whole.start() if whole else question.index(surface)
-    return begin, begin + len(surface)
 
 
 def _by_asked_end(
@@ -271,17 +248,15 @@ def _by_asked_end(
         unseen = _UNSEEN if len(relations) == 1 else _UNSEEN_WAY * told
         ways = list(product((True, False), repeat=len(relations)))
         paths = [tuple(zip(relations, way, strict=True)) for way in ways]
-        shares = [
-            prod(
-                0.5 if e else c if w else 1 - c for c, w, e in zip(along, way, either, strict=True)
-            )
-            * (
-                (1.0 if any(either) else (chances[path] / known[relations] + _LEAST_SEEN) ** trust)
-                if path in chances
-                else unseen
-            )
-            for way, path in zip(ways, paths, strict=True)
-        ]
+        shares = []
+        for way, path in zip(ways, paths, strict=True):
+            read_of = zip(along, way, either, strict=True)
+            share = prod(0.5 if both else c if forward else 1 - c for c, forward, both in read_of)
+            if path not in chances:
+                share *= unseen
+            elif not any(either):
+                share *= (chances[path] / known[relations] + _LEAST_SEEN) ** trust
+            shares.append(share)
         # What holds both ways is gone both ways, as one.
         total = sum(shares) / 2 ** sum(either)
         for path, share in zip(paths, shares, strict=True):
@@ -301,11 +276,9 @@ def _united(walked: Sequence[Walked]) -> list[Walked]:
     for path, reached in others:
         alike = path.entity_id == best.entity_id and len(path.steps) == len(best.steps)
         if alike and path.score >= max(_ALSO, _NEARLY * best.score) and reached - ids:
-            routes = [r for r in path.routes if path.end_of(r)[0] not in ids]
-            if not ids:
-                best = replace(best, steps=path.steps)
-            ids |= reached
-            best = replace(best, routes=(*best.routes, *routes), ends=len(ids))
+            routes = [route for route in path.routes if path.end_of(route)[0] not in ids]
+            steps, ids = best.steps if ids else path.steps, ids | reached
+            best = replace(best, steps=steps, routes=(*best.routes, *routes), ends=len(ids))
     return [(best, ids), *others]
 
 
@@ -320,11 +293,15 @@ def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]
     return path, ids
 
 
+def pairs_of(triples: Iterable[Triple]) -> set[frozenset[str]]:
+    """Return the pairs of entities, by id, that triples join."""
+    return {frozenset((triple.head_id, triple.tail_id)) for triple in triples}
+
+
 def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     """Return routes of `size` triples at most: complete ones, those of the best path first.
 
-    After the most probable path comes the one by which a triple is most probably needed: of two
-    paths as likely, the one with few ends.
+    Then comes that by which a triple is most probably needed: of two as likely, that with few ends.
     """
     paths = [path for path in paths if path.routes]
     order = sorted(
@@ -342,8 +319,7 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
                 ends = (name for t in route for name in (t.head, t.tail))
                 nodes = tuple(dict.fromkeys((path.entity, *ends)))  # in walking order
                 chosen.append(EvidenceGraph("path", path.entity, route, nodes, path.score))
-                chosen += [
-                    EvidenceGraph("path", name, (fact,), (fact.head, fact.tail), path.score)
-                    for fact in facts
-                ]
+                for fact in facts:
+                    nodes = fact.head, fact.tail
+                    chosen.append(EvidenceGraph("path", name, (fact,), nodes, path.score))
     return chosen

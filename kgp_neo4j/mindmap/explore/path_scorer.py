@@ -1,9 +1,8 @@
 """Which relation path does a question ask for? A small network that reads its words beside it.
 
 For each relation path it sees, word by word, how near the word comes to each step of the path by
-meaning, what other relation of the graph it may mean, which function words stand around and how far
-the entity is. Names of relations and entities have no other way in, so that what was learned on one
-graph serves another. Runs with numpy alone.
+meaning, what other relation it may mean, which function words stand around and how far the entity
+is. Names have no other way in, so that what was learned on one graph serves another. Needs numpy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +27,8 @@ _GRAMMAR_PLACE = {word: at for at, word in enumerate(_GRAMMAR)}
 _SKIPPED = FUNCTION_WORDS - {"who", "where", "when"}
 _LONGEST_SPAN = 3
 _MOST_WORDS = 40
-#: How near the words of a question are on average to the relations that it asks for, and how much
-#: nearer they must be with each further word; chosen by questions over other graphs and by letters
-#: to doctors, which ask for no path.
+#: How near a question's words are on average to the relations asked for, and how much nearer with
+#: each further word; chosen by questions over other graphs and letters to doctors, which ask none.
 _NEAR = 0.36
 _NEARER = 0.015
 _SHORT = 2
@@ -82,8 +80,7 @@ def read_question(
 ) -> QuestionWords:
     """Compare the words of a question with a graph's relations.
 
-    `mention` is where the entity stands, `others` where others do, which are left out; `names` are
-    the relations in words.
+    `mention` is where the entity stands, `others` is what is left out, `names` are the relations'.
     """
     words: list[str] = []
     runs: list[int] = []
@@ -118,23 +115,19 @@ def read_question(
                     near[kind, better, at] = values[better, column]
         if after == first + 1:
             near[3, :, first] = cosines[:, column]
-    stems = ["" if word in FUNCTION_WORDS else stem_of(word) for word in words]
+    grammar = np.array([_GRAMMAR_PLACE.get(word, 0) for word in words], np.intp)
     here = [at for at, word in enumerate(words) if not word]
     place = [min((at - h for h in here), key=abs, default=at + 1) for at in range(len(words))]
-    return QuestionWords(
-        near=near,
-        grammar=np.array([_GRAMMAR_PLACE.get(word, 0) for word in words], np.intp),
-        place=np.array(place, np.float32),
-        mention=np.array([not word for word in words], np.bool_),
-        same=np.array([[stem in own for stem in stems] for own in map(stems_of, names)], np.bool_),
-    )
+    is_here = np.array([not word for word in words], np.bool_)
+    stems = ["" if word in FUNCTION_WORDS else stem_of(word) for word in words]
+    same = np.array([[stem in own for stem in stems] for own in map(stems_of, names)], np.bool_)
+    return QuestionWords(near, grammar, np.array(place, np.float32), is_here, same)
 
 
 def _path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
     """Return the form of each path, (paths, 10): its length, directions, and how it turns back.
 
-    The last two are steps straight back along the relation before, and steps against a relation
-    that leads on in its own direction too.
+    The last two are steps straight back, and those against a relation that leads forward as well.
     """
     known = {tuple(path) for path in paths}
     rows = np.zeros((len(paths), 2 * HOPS + 2), np.float32)
@@ -186,9 +179,8 @@ def path_scores(
         kernel = w[f"{layer}.weight"]  # (out, in, width)
         reach = kernel.shape[2] // 2
         padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
-        convolved = sum(
-            padded[:, at : at + size] @ kernel[:, :, at].T for at in range(2 * reach + 1)
-        )
+        places = range(kernel.shape[2])
+        convolved = sum(padded[:, at : at + size] @ kernel[:, :, at].T for at in places)
         hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
     here = words.mention.astype(np.float32)
     entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)

@@ -13,19 +13,19 @@ from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips
 from kgp_neo4j.mindmap.link.name_forms import (
+    QUANTITY,
     Phrase,
     agree,
     content_stems,
     content_words,
     is_han,
-    is_quantity,
     name_words,
     phrases,
     spans,
 )
 from kgp_neo4j.mindmap.link.status import read_statuses
 from kgp_neo4j.mindmap.load.graph_names import key_of
-from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.words import MAX_WORD, WORD, stem
@@ -48,8 +48,7 @@ _NARROWER = 0.93
 #: Least similarity of a name that shares some of the phrase's words, or has others as near.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
-#: Least similarity to a relation's name of words that rather mean the relation, and by how much it
-#: exceeds that of other words that name an entity.
+#: Least similarity to a relation of words that mean it, and how much above those of an entity.
 _RELATION, _NEARER = 0.55, 0.2
 #: Least similarity of a name that is listed as an alternative.
 _WORTH_SHOWING = 0.5
@@ -100,9 +99,7 @@ class _Linker:
         matches = [*named, *near]
         if not matches:
             return suggestions
-        matches = self._written_as_names(matches, question)
-        relations = self._relations_meant(matches, question)
-        matches = [match for match in matches if match.phrase.words not in relations]
+        matches = self._without_relations(self._written_as_names(matches, question), question)
         best: dict[str, LinkedEntity] = {}
         for match in sorted(matches, key=lambda match: match.phrase.places[0]):
             entity = _linked(match)
@@ -111,20 +108,21 @@ class _Linker:
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
-    def _relations_meant(self, matches: Sequence[Match], question: str) -> set[tuple[str, ...]]:
-        """Return the words of the phrases that mean a relation, not an entity of that name."""
-        mentions = [
-            match.phrase
-            for match in matches
-            if not is_han(match.phrase.text) and not _is_written_as_name(match.phrase, question)
-        ]
-        texts = [phrase.text.casefold() for phrase in mentions]
+    def _without_relations(self, matches: Sequence[Match], question: str) -> list[Match]:
+        """Return the matches without phrases that mean a relation, not an entity of that name."""
+        written = [m for m in matches if _is_written_as_name(m.phrase, question)]
+        doubtful = [m for m in matches if m not in written and not is_han(m.phrase.text)]
+        texts = [match.phrase.text.casefold() for match in doubtful]
         relations = [readable(name) for name in self.graph.relations]
         near = self.graph.similarity(texts, relations).max(axis=1, initial=0.0).tolist()
         least = max(_RELATION, min(near, default=0.0) + _NEARER)
-        meant = [phrase for phrase, n in zip(mentions, near, strict=True) if n >= least]
         # An encoder does not see the "+" of A+.
-        return {phrase.words for phrase in meant if agree(phrase.text, "")}
+        meant = [
+            m
+            for m, n in zip(doubtful, near, strict=True)
+            if n >= least and agree(m.phrase.text, "")
+        ]
+        return [match for match in matches if match not in meant]
 
     def _written_as_names(self, matches: Sequence[Match], question: str) -> list[Match]:
         """Return the matches without words in small letters for names that are never written so.
@@ -133,16 +131,11 @@ class _Linker:
         That is told by other names in the question with capitals, and by names of its type.
         """
         written = [match for match in matches if _is_written_as_name(match.phrase, question)]
-        named = [m for m in matches if m in written or not _is_asked_for(m.phrase, question)]
-        matches = named or matches
-        doubtful = [
-            match
-            for match in matches
-            if written
-            and match not in written
-            and match.phrase.text.islower()
-            and match.entities[0]["name"][:1].isupper()
-        ]
+        # What stands behind "which" is looked for.
+        asked = [m for m in matches if _WHICH.search(question[: m.phrase.places[0][0]])]
+        matches = [m for m in matches if m in written or m not in asked] or matches
+        small = [m for m in matches if written and m not in written and m.phrase.text.islower()]
+        doubtful = [match for match in small if match.entities[0]["name"][:1].isupper()]
         names = self.graph.read("explore/written_names") if doubtful else []
         titled = {row["type"]: _are_titles(row["names"]) for row in names}
         rest = _are_titles([name for row in names for name in row["names"]])
@@ -223,7 +216,7 @@ class _Linker:
         if is_han(phrase.text):
             # The default encoder was not trained on Chinese.
             known = self.graph.encoder_name not in (None, DEFAULT_ENCODER)
-            return known and 2 <= len(phrase.words) <= 8 and not is_quantity(phrase.text)
+            return known and 2 <= len(phrase.words) <= 8 and not QUANTITY.fullmatch(phrase.text)
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
     def _accepts(self, match: Match, question_stems: set[str]) -> bool:
@@ -253,13 +246,10 @@ class _Linker:
             return {}
         texts = [phrase.text for phrase in mentions]
         vectors = zip(texts, encoder.encode(texts).tolist(), strict=True)
-        rows = self.graph.read(
-            "explore/nearest_entities",
-            phrases=[{"text": text, "vector": vector} for text, vector in vectors],
-            limit=_ALTERNATIVES + 1,
-        )
+        asked = [{"text": text, "vector": vector} for text, vector in vectors]
+        most = _ALTERNATIVES + 1
         near: dict[str, list[Row]] = {}
-        for row in rows:
+        for row in self.graph.read("explore/nearest_entities", phrases=asked, limit=most):
             near.setdefault(row["phrase"], []).append(row)
         for phrase, found in near.items():
             near[phrase] = [row for row in found if agree(phrase, row["name"])] or found
@@ -268,17 +258,11 @@ class _Linker:
 
 def _are_titles(names: Sequence[str]) -> bool:
     """Return whether most names have a capital in each word, as those of people and works."""
-    later = [
-        [word for word in name.split()[1:] if word[:1].isalpha() and content_words([word.lower()])]
-        for name in names
-    ]
-    titles = [all(word[:1].isupper() for word in words) for words in later if words]
+    titles = []
+    for _, *rest in map(str.split, names):
+        words = [word for word in rest if word[:1].isalpha() and content_words([word.lower()])]
+        titles += [all(word[:1].isupper() for word in words)] if words else []
     return 2 * sum(titles) > len(titles)
-
-
-def _is_asked_for(phrase: Phrase, question: str) -> bool:
-    """Return whether a phrase says what is looked for: "which mountains" names none."""
-    return _WHICH.search(question[: phrase.places[0][0]]) is not None
 
 
 def _is_written_as_name(phrase: Phrase, question: str) -> bool:
@@ -303,15 +287,8 @@ def _without_common_words(matches: Sequence[Match], used: set[str]) -> list[Matc
 
 def _linked(match: Match) -> LinkedEntity:
     best, *others = match.entities
-    return LinkedEntity(
-        surface=match.phrase.text,
-        id=best["id"],
-        name=best["name"],
-        type=best["type"],
-        score=min(1.0, round(best["score"], 4)),
-        by=match.by,
-        alternatives=_alternatives(others),
-    )
+    named, score = (best["id"], best["name"], best["type"]), min(1.0, round(best["score"], 4))
+    return LinkedEntity(match.phrase.text, *named, score, match.by, _alternatives(others))
 
 
 def _suggested(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:

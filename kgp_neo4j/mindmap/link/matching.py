@@ -71,23 +71,22 @@ class Names:
 
     def match(self, phrases: Sequence[Phrase]) -> list[Match]:
         """Return the phrases that name an entity, the longest ones where they overlap."""
-        candidates = [match for phrase in phrases if (match := self._match_phrase(phrase))]
-        candidates.sort(
-            key=lambda m: (-m.score if m.score < 0.9 else -1.0, -len(m.phrase.words),
-                           -m.score, m.phrase.words)
-        )  # fmt: skip
+
+        def rank(match: Match) -> tuple[float, int, float, tuple[str, ...]]:
+            score, words = match.score, match.phrase.words
+            return -score if score < 0.9 else -1.0, -len(words), -score, words
+
         matches: list[Match] = []
-        for match in candidates:
+        for match in sorted(filter(None, map(self._match_phrase, phrases)), key=rank):
             if not _is_covered(match.phrase, [other.phrase for other in matches]):
                 matches.append(match)
         return matches
 
     def _match_phrase(self, phrase: Phrase) -> Match | None:
-        stems = content_stems(phrase.words)
-        # Two things, as in "back pain and low back pain", are not one name in another order.
-        if phrase.whole or {"and", "or"} & {*phrase.words}:
-            stems = ()
         words, own = phrase.words, spelling(phrase.text)
+        # Two things, as in "back pain and low back pain", are not one name in another order.
+        is_one = not phrase.whole and not {"and", "or"} & {*words}
+        stems = content_stems(words) if is_one else ()
         rows = self._exact.get(words) or self._stems.get(stems) or self._parts.get(words)
         if not rows:
             return None

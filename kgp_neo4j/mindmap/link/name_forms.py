@@ -24,8 +24,8 @@ _JOINED = regex.compile(
     rf"(?<!{_LETTER}|\p{{M}})((?:{_LETTER}|\p{{M}})++)([-‐‑./&+])((?:{_LETTER}|\p{{M}})++)"
 )
 _HAN = regex.compile(SINGLE)
-#: Numerals and measure words are closed classes of Chinese.
-_QUANTITY = regex.compile(
+#: A Chinese number with a measure word, as in "for three days": both are closed classes.
+QUANTITY = regex.compile(
     r"(?:已经?|有|快)?第?[\d一二三四五六七八九十百千万两半几数]+[多余来]?"
     r"(?:个?(?:半?[天日周年岁]|半?月|星期|礼拜|小时|钟头)|分钟?|[秒次遍回片粒颗支瓶盒克斤米升度]|毫[克升米]|公[斤里]|厘米)"
     r"(?:[了多来前后内]|左右|以[上下])*"
@@ -69,11 +69,6 @@ class Phrase:
         """Whether it begins and ends with words that can be part of a name."""
         ends = {self.words[0], self.words[-1]}
         return content_words(ends) == ends
-
-
-def is_quantity(text: str) -> bool:
-    """Return whether a Chinese text is a number with a measure word, as in "for three days"."""
-    return _QUANTITY.fullmatch(text) is not None
 
 
 def is_han(text: str) -> bool:
@@ -206,11 +201,9 @@ def forms(name: str) -> list[tuple[str, ...]]:
     word_lists = [name_words(text) for text in (name, bare, *last)]
     for words in list(word_lists):
         word_lists += list(_alternatives(words, 3))
-    return [
-        words
-        for at, words in enumerate(dict.fromkeys(word_lists))
-        if words and (at == 0 or not {words[0], words[-1]} & _FUNCTION_WORDS)
-    ]
+    whole, *others = dict.fromkeys(word_lists)
+    others = [words for words in others if words and not {words[0], words[-1]} & _FUNCTION_WORDS]
+    return [whole, *others] if whole else others
 
 
 def name_words(text: str) -> tuple[str, ...]:

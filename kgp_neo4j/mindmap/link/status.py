@@ -72,13 +72,12 @@ def read_statuses(
             if cued and entity.by in ("embedding", "model") and status in ("denied", "past"):
                 status = "present" if nearer(cued, entity.surface, entity.name) else status
             said.setdefault(number, []).append((status, sentence.tells))
-    own = ("present", True) in (each for several in said.values() for each in several)
+    own = any(("present", True) in several for several in said.values())
     result = []
     for number, entity in enumerate(entities):
         statuses = [status for status, _ in said.get(number, [("present", False)])]
-        status = "present" if "present" in statuses else statuses[0]
-        status = "present" if status == "other" and not own else status
-        result.append(replace(entity, status=status))
+        is_there = "present" in statuses or (statuses[0] == "other" and not own)
+        result.append(replace(entity, status="present" if is_there else statuses[0]))
     if not any(e.id and e.status in ("present", "asked") for e in result):
         result = [e if e.status == "denied" else replace(e, status="present") for e in result]
     return result
@@ -107,16 +106,14 @@ def _places(question: str, entities: Sequence[LinkedEntity]) -> Iterator[tuple[i
 class _Sentence:
     """A sentence with its mentions; `carried` where "he" in it may be somebody else.
 
-    `tells` says whether it tells something that is so, `goes_on` whether the next sentence's "he"
-    may be somebody else.
+    `tells`: it tells something that is so; `goes_on`: "he" in the next one may be somebody else.
     """
 
     def __init__(self, text: str, places: Sequence[tuple[int, int, int]], carried: bool) -> None:
-        self.text, self.places, self.cues = text, places, _patterns()
-        masked = list(text)
-        for begin, end, _ in self.places:
-            masked[begin:end] = _MENTION * (end - begin)
-        self.masked = "".join(masked)
+        self.text, self.places, self.cues, self.masked = text, places, _patterns(), text
+        for begin, end, _ in places:
+            hidden = _MENTION * (end - begin)
+            self.masked = self.masked[:begin] + hidden + self.masked[end:]
         is_letter = self._find("forms letter") is not None
         asks = self._find("forms asks") or self.cues["forms subject"].match(self.masked)
         #: Where a question for a set begins; what it denies behind that is asked for.
@@ -124,10 +121,10 @@ class _Sentence:
         self.only_asks = asks_yes_or_no(text) and not is_letter and not asks
         asking = self._find("forms asks") or text.rstrip().endswith(("?", "？"))
         self.tells = not asking and not self._find("forms opinion")
-        other = self._find("other before")
         self.carried = carried and self.cues["forms carried"].match(text) is not None
-        mine = other is not None and other.group().casefold().startswith(("my", "our", "我"))
-        self.goes_on = mine or self.carried
+        other = self._find("other before")
+        mine = other and other.group().casefold().startswith(("my", "our", "我"))
+        self.goes_on = bool(mine) or self.carried
 
     def _find(self, name: str, end: int | None = None) -> regex.Match[str] | None:
         return self.cues[name].search(self.masked, 0, end)
@@ -156,31 +153,25 @@ class _Sentence:
 
     def _speaking(self) -> tuple[list[_Cue], list[_Cue]]:
         """Return the cues that speak of what follows them, and of what is in front of them."""
-        kinds: list[Mentioned] = (
-            ["denied"] if self.asks is not None else ["denied", "past", "other"]
-        )
-        found: dict[str, list[_Cue]] = {"before": [], "after": [], "next": [], "had": []}
-        for name in ("before", "after", "next", "except", "had", "verb"):
-            for status in kinds:
-                if pattern := self.cues.get(f"{status} {name}"):
-                    spans = [match.span() for match in pattern.finditer(self.masked)]
-                    into = "before" if name in ("except", "verb") else name
-                    if name != "verb" or self.asks is not None:
-                        found[into] += [_Cue(status, *span) for span in spans]
-        for cue in found["had"]:
+        all_kinds: tuple[Mentioned, ...] = ("denied", "past", "other")
+        kinds = all_kinds if self.asks is None else all_kinds[:1]
+        nothing = [match.span() for match in self.cues["reach nothing"].finditer(self.masked)]
+
+        def find(*names: str) -> list[_Cue]:
+            patterns = [(kind, self.cues.get(f"{kind} {name}")) for name in names for kind in kinds]
+            cues = [_Cue(s, *m.span()) for s, p in patterns if p for m in p.finditer(self.masked)]
+            return [c for c in cues if not any(a <= c.begin < b for a, b in nothing)]
+
+        before = find("before", "except") + (find("verb") if self.asks is not None else [])
+        for cue in find("had"):
             until = self._end(cue.end)
             if self._find("past times", until) and not self._find("past present", until):
-                found["before"].append(cue)
+                before.append(cue)
         begins = {begin for begin, *_ in self.places}
-        for cue in found["next"]:
+        for cue in find("next"):
             if {cue.end, _AT_ONCE.match(self.masked, cue.end).end()} & begins:
-                found["before"].append(cue)
-        nothing = [match.span() for match in self.cues["reach nothing"].finditer(self.masked)]
-        before, after = (
-            [c for c in found[name] if not any(a <= c.begin < b for a, b in nothing)]
-            for name in ("before", "after")
-        )
-        return before, after
+                before.append(cue)
+        return before, find("after")
 
     def _end(self, begin: int, of_other: bool = False) -> int:
         """Return where the reach of a cue ends that ends at `begin`."""

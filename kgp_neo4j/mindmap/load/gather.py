@@ -123,14 +123,12 @@ class Gathered:
 
     def _is_skipped(self, record: Fact | NamedEntity, *names: str) -> bool:
         """Note a record of which a part is missing, and return whether one is."""
-        lacks = [
-            f"{part} ({text.strip()})" if text.strip() else part
-            for part, text in parts(record, *names).items()
-            if is_missing(text, self.missing)
-        ]
-        if lacks:
-            self.skipped.append(f"{record.where}: no {' and no '.join(lacks)}")
-        return bool(lacks)
+        texts = {part: text.strip() for part, text in parts(record, *names).items()}
+        lacking = [part for part, text in texts.items() if is_missing(text, self.missing)]
+        if lacking:
+            told = [f"{part} ({texts[part]})" if texts[part] else part for part in lacking]
+            self.skipped.append(f"{record.where}: no {' and no '.join(told)}")
+        return bool(lacking)
 
     def _spelling(self, text: str, where: str) -> tuple[str, str]:
         """Return a name's key and the name for display; raises InputError where it is no name."""
@@ -144,10 +142,10 @@ class Gathered:
         return key, name
 
     def _entity(self, key: str, name: str, type_: str) -> _Entity:
-        entity = self.entities.get(key)
-        if entity is None:
-            entity = self.entities[key] = _Entity(entity_id(self.graph, key), name)
-        elif name != entity.name:
+        if key not in self.entities:
+            self.entities[key] = _Entity(entity_id(self.graph, key), name)
+        entity = self.entities[key]
+        if name != entity.name:
             entity.aliases[name] = None  # another spelling of the same key
         if type_:
             entity.types[type_] += 1
@@ -186,14 +184,9 @@ class Gathered:
         for key, entity in self.entities.items():
             # Most frequent first, the first one read where several are as frequent.
             types = [name for name, _ in (entity.types or entity.votes).most_common()]
-            yield {
-                "id": entity.id,
-                "key": key,
-                "name": entity.name,
-                "aliases": list(entity.aliases),
-                "type": types[0] if types else "",
-                "labels": [name for name in types if not is_reserved(name)],
-            }
+            labels = [name for name in types if not is_reserved(name)]
+            kind = {"type": types[0] if types else "", "labels": labels}
+            yield parts(entity, "id", "name") | {"key": key, "aliases": [*entity.aliases]} | kind
 
     def triple_rows(self) -> Iterator[dict[str, str]]:
         """Yield the triples as `load_kg/relationships` takes them."""

@@ -128,12 +128,9 @@ def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
                 yield Value(line.rstrip("\r\n").split("\t"), where)
         return
     csv.field_size_limit(_LONGEST)
-    reader = csv.reader(
-        (line for line, _ in chain([first], lines)),
-        delimiter=max(",;|", key=re.sub(r'"[^"]*"', "", first.value).count),
-        strict=True,
-        skipinitialspace=True,
-    )
+    texts = (line for line, _ in chain([first], lines))
+    mark = max(",;|", key=re.sub(r'"[^"]*"', "", first.value).count)
+    reader = csv.reader(texts, delimiter=mark, strict=True, skipinitialspace=True)
     name, _, above = first.where.rpartition(":")
     while True:
         where = f"{name}:{int(above) + reader.line_num}"
@@ -256,10 +253,9 @@ def _table_records(cells: object, mapping: TableMapping, where: str) -> list[Rec
     if _is_dropped(entity, mapping):
         return [NamedEntity("", where)]
     try:
-        aliases = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
-        records: list[Record] = [
-            NamedEntity(entity, where, mapping.type, tuple(filter(None, aliases)))
-        ]
+        names = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
+        aliases = tuple(filter(None, names))
+        records: list[Record] = [NamedEntity(entity, where, mapping.type, aliases)]
         for column in mapping.columns:
             ends = mapping.type, column.type
             for value in _values(cells, column, mapping):
@@ -325,8 +321,7 @@ def _values_of_list(text: str, column: str) -> list[str]:
                 word = "" if item["word"] in ("nan", "NaN", "None", "null") else item["word"]
                 values.append(ast.literal_eval(item["text"]) if item["text"] else word)
         except (SyntaxError, ValueError) as error:
-            raise ValueError(
-                f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
-            ) from error
+            problem = f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
+            raise ValueError(problem) from error
         at = item.end()
     return values

@@ -15,8 +15,7 @@ _OWN_LABELS = frozenset(
     "Cell Column Corpus Document DocumentFolder DocumentSource Entity Keyword KgpImport "
     "KgpInstallation KnowledgeGraph NamedEntity Page Question Row Section Table".split()
 )
-#: Longest texts: a longer name is a text in the wrong column, and the database keeps each relation
-#: and type for good.
+#: Longest texts; a longer one is of another column, and each relation and type is kept for good.
 _LONGEST = {"name": 1_000, "relation": 200, "type": 200, "graph name": 200}
 _SPACE = re.compile(r"[\s_]+")
 #: Why a text cannot be stored, nor sent to another process.

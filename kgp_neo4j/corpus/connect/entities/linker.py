@@ -47,8 +47,7 @@ class EntityLinker:
     """Finds the `titles` (document id, title) of a corpus in texts (Ferragina and Scaiella 2010).
 
     Documents of the same title are one entity. `aliases` gives more names by title, and
-    `settings.threshold` prunes mentions by their score. All texts go to `read` first, which are
-    counted whatever their order, then to `link`.
+    `settings.threshold` prunes mentions by score. All texts go to `read` in any order, then `link`.
     """
 
     def __init__(
@@ -95,10 +94,7 @@ class EntityLinker:
     def link(
         self, texts: Iterable[str], owners: Sequence[int]
     ) -> Iterator[tuple[str, list[Mention]]]:
-        """Yield each text that was read, given again, with its mentions.
-
-        `owners` has the entity of each text, -1 for none.
-        """
+        """Yield each text read, given again, with its mentions; `owners` are its entity or -1."""
         self._learn(owners)
         each = zip(texts, owners, self._found, self._present, strict=True)
         for text, owner, found, present in each:
@@ -142,8 +138,14 @@ class EntityLinker:
         return ranked[:_CANDIDATES]
 
     def _relate(self, one: int, other: int) -> float:
-        one_in, other_in = self._mentioning[one], self._mentioning[other]
-        return 1.0 if one == other else relatedness(one_in, other_in, len(self._found))
+        """Return how related entities are, by the texts that mention them (Milne, Witten 2008)."""
+        both = self._mentioning[one], self._mentioning[other]
+        common = len(both[0] & both[1])
+        if one == other or not common:
+            return float(one == other)
+        few, many = sorted(map(len, both))
+        apart = math.log(many / common) / (math.log(max(len(self._found), 2) / few) + 1e-9)
+        return max(0.0, 1.0 - apart)
 
     def _mentions(
         self, text: str, likely: Sequence[_Likely], owner: int, present: Set[str]
@@ -159,7 +161,11 @@ class EntityLinker:
             voters = [*own, *(voting[place] for place in around)][:_VOTERS]
             best = (-1.0, 0.0, 0, 0.0)
             for entity, commonness in candidates[at]:
-                coherence = self._vote(entity, voters)
+                # The mean vote (TAGME).
+                votes = (
+                    sum(n * self._related(entity, e) for e, n in of) / len(of) for of in voters
+                )
+                coherence = sum(votes) / max(len(voters), 1)
                 # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
                 if words := self._qualifiers[entity]:
                     coherence += 0.5 * len(words & present) / len(words)
@@ -170,23 +176,3 @@ class EntityLinker:
             score = (probability + coherence) / 2
             if score >= self.settings.threshold:
                 yield Mention(start, end, text[start:end], entity, commonness, coherence, score)
-
-    def _vote(self, entity: int, voters: Sequence[_Candidates]) -> float:
-        """Return the mean vote for a candidate (TAGME)."""
-        total = 0.0
-        for candidates in voters:
-            vote = 0.0
-            for other, share in candidates:
-                vote += share * self._related(entity, other)
-            total += vote / len(candidates)
-        return total / max(len(voters), 1)
-
-
-def relatedness(one: Set[int], other: Set[int], texts: int) -> float:
-    """Return how related entities are that these of the `texts` mention (Milne and Witten 2008)."""
-    common = len(one & other)
-    if not common:
-        return 0.0
-    few, many = sorted((len(one), len(other)))
-    apart = math.log(many / common) / (math.log(max(texts, 2) / few) + 1e-9)
-    return max(0.0, 1.0 - apart)

@@ -32,11 +32,10 @@ class Phrase(NamedTuple):
     @classmethod
     def at(cls, title: str, text: str, start: int, end: int) -> Self:
         """Return the phrase at a place of a text, or of its title where the place is negative."""
-        if start >= 0:
-            return cls(_key(text[start:end]), text[start:end], start, end)
         past = len(title) + 1
-        surface = title[start + past : end + past]
-        return cls(_key(surface), surface, None, None)
+        surface = text[start:end] if start >= 0 else title[start + past : end + past]
+        place = (start, end) if start >= 0 else (None, None)
+        return cls(_key(surface), surface, *place)
 
 
 class Phrases:
@@ -100,21 +99,16 @@ def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
 
     `sure` collects the numbers, and the single words that have a capital inside a sentence.
     """
-    for first, last in _runs(text):
-        edges = [_may_end(text, at) for at in range(first, last)]
-        for at in range(first, last):
-            if not edges[at - first]:
-                continue
-            for until in range(min(last, at + _LONGEST), at, -1):
-                if not edges[until - 1 - first]:
+    for run in _runs(text):
+        ends = [at for at in range(*run) if _may_end(text, at)]
+        for n, at in enumerate(ends):
+            for last in reversed(ends[n : n + _LONGEST]):
+                key = " ".join(text.keys[at : last + 1])
+                if last >= at + _LONGEST or len(key) < 2:
                     continue
-                key = " ".join(text.keys[at:until])
-                if until == at + 1:
-                    if len(key) < 2:
-                        continue
-                    if key not in sure and (key[0].isdigit() or not begins_sentence(text, at)):
-                        sure.add(key)
-                yield key, text.starts[at], text.ends[until - 1]
+                if last == at and (key[0].isdigit() or not begins_sentence(text, at)):
+                    sure.add(key)
+                yield key, text.starts[at], text.ends[last]
 
 
 def _may_end(words: Words, at: int) -> bool:
@@ -124,13 +118,10 @@ def _may_end(words: Words, at: int) -> bool:
 
 def _runs(words: Words) -> Iterator[tuple[int, int]]:
     """Yield the runs of name words, as [first, last)."""
-    named = [
-        at
-        for at, raw in enumerate(words.raw)
-        if raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN
-    ]
     first = last = -1
-    for at in named:
+    for at, raw in enumerate(words.raw):
+        if not (raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN):
+            continue
         if first < 0 or at > last + 1 or not continues_name(words, at):
             if first >= 0:
                 yield first, last + 1
@@ -168,10 +159,9 @@ def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
         shared = phrases.shared(linker.settings.phrase_frequency)
     each = zip(passages, owners, linked, shared, strict=True)
     for passage, owner, (text, mentions), places in each:
-        yield Linked(
-            _documents(linker, [m for m in mentions if m.entity != owner]),
-            [Phrase.at(passage["title"], text, start, end) for start, end in places],
-        )
+        documents = _documents(linker, [m for m in mentions if m.entity != owner])
+        title = passage["title"]
+        yield Linked(documents, [Phrase.at(title, text, start, end) for start, end in places])
 
 
 def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:
@@ -185,13 +175,11 @@ def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[s
             row = rows.get(document)
             places = [*(row["offsets"] if row else ()), mention.start, mention.end]
             if row is None or mention.score > row["score"]:
-                row = rows[document] = {
-                    "document": document,
-                    **parts(mention, "surface", "start", "end", "coherence"),
-                    "commonness": mention.commonness / len(documents),
-                    "score": mention.score / len(documents) ** 0.5,
-                }
-            row["offsets"] = places
+                row = {"document": document}
+                row |= parts(mention, "surface", "start", "end", "coherence")
+                row["commonness"] = mention.commonness / len(documents)
+                row["score"] = mention.score / len(documents) ** 0.5
+            rows[document] = row | {"offsets": places}
     return list(rows.values())
 
 
@@ -208,10 +196,8 @@ def mention_marks(
     phrases = hash_texts(repr(linked.phrases) for linked in batch)
     places = np.arange(len(batch))
     each = np.arange(3, dtype=np.uint64) * MULTIPLIER
-    return outdated(
-        np.concatenate((places, np.repeat(places, [3 * len(one.documents) for one in batch]))),
-        np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel())),
-        np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel())),
-        stored,
-        np.array(complete),
-    )
+    counts = [3 * len(one.documents) for one in batch]
+    passage = np.concatenate((places, np.repeat(places, counts)))
+    said = np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel()))
+    weight = np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel()))
+    return outdated(passage, said, weight, stored, np.array(complete))

@@ -115,18 +115,16 @@ class Names:
     def find(self, words: Words) -> list[Spot]:
         """Return every name in a text, by start, the longest first."""
         spots: list[Spot] = []
-        keys, tree = words.keys, self._tree
-        for at in [at for at, key in enumerate(keys) if key in tree]:
+        keys = words.keys
+        for at in range(len(keys)):
             names: list[Spot] = []
-            node, last = tree[keys[at]], at
-            while node is not None:
+            node: Any = self._tree
+            last = at
+            while last < len(keys) and (node := node.get(keys[last])):
                 if _END in node and _is_contiguous(words, at, last):
                     number = node[_END]
                     names.append(_spot(words, at, last, number, self.forms[number]))
                 last += 1
-                if last == len(keys):
-                    break
-                node = node.get(keys[last])
             spots += reversed(names)
         return spots
 
@@ -151,7 +149,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
 def _is_part_of_name(words: Words, at: int, last: int, first: bool) -> bool:
     """Return whether a capitalised word before or behind the words [at, last] is of their name."""
     # Where these are the first of a sentence, none before them is.
-    if not first and at > 0 and continues_name(words, at) and _is_name_word(words, at - 1):
+    if not first and continues_name(words, at) and _is_name_word(words, at - 1):
         return True
     after = last + 1
     return after < len(words.raw) and continues_name(words, after) and _is_name_word(words, after)
@@ -167,9 +165,9 @@ def _is_name_word(words: Words, at: int) -> bool:
 
 def _is_named(raw: tuple[str, ...], form: Form) -> bool:
     """Return whether the words have capitals where the title has them."""
+    # All spellings of a form have as many words.
     return raw in form.written or any(
-        len(title) == len(raw)
-        and all(_fits(word, title[at], at, len(raw) > 2) for at, word in enumerate(raw))
+        all(_fits(word, title[at], at, len(raw) > 2) for at, word in enumerate(raw))
         for title in form.written
     )
 
@@ -210,14 +208,8 @@ def _is_contiguous(words: Words, at: int, last: int) -> bool:
 
 def begins_sentence(words: Words, at: int) -> bool:
     """Return whether a word is the first of a sentence, where every word has a capital."""
-    if at == 0:
-        return True
-    gap = words.text[words.ends[at - 1] : words.starts[at]]
-    if "\n" in gap:
-        return True
+    gap = words.text[words.ends[at - 1] : words.starts[at]] if at else "\n"
     stop = gap.strip(" ([{" + _QUOTES)
-    return (
-        bool(stop)
-        and stop[-1] in ".!?。！？"
-        and not (stop == "." and (len(words.raw[at - 1]) == 1 or not gap[-1].isspace()))
-    )
+    # The stop of an initial, or within a word, ends none.
+    inner = stop == "." and (len(words.raw[at - 1]) == 1 or not gap[-1].isspace())
+    return "\n" in gap or (stop.endswith(tuple(".!?。！？")) and not inner)

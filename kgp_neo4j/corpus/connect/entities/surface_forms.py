@@ -35,8 +35,7 @@ def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
     for pattern in (_COMMA, _REGNAL):
         if parted := pattern.match(bare):
             given.append((parted[1], 0.3))
-    if (short := _SUFFIX.sub("", bare)) != bare:
-        given.append((short, 0.4))
+    given.append((_SUFFIX.sub("", bare), 0.4))
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
         for form in _spellings(text):
@@ -98,7 +97,6 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
         if parts[1] in titles:
             aliases[parts[1]].append(parts[0])
     if not aliases:
-        raise InputError(
-            "none of its titles is a document of the corpus", where=str(path), hint=hint
-        )
+        what = "none of its titles is a document of the corpus"
+        raise InputError(what, where=str(path), hint=hint)
     return dict(aliases)

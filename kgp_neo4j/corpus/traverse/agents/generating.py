@@ -1,7 +1,6 @@
 """Agents that generate the next evidence, to rank neighbours by it (KGP, Eq. 1).
 
-Their prompts, the same in training and in use, have the question and the evidence so far, without
-its oldest sentences where it is too long.
+Their prompts, in training and in use, have the question and the latest evidence that fits.
 """
 
 import logging
@@ -34,10 +33,7 @@ _TASK = (
 
 
 class GeneratingAgent(TfidfAgent):
-    """Generates the next evidence for all paths of the beam in one batch.
-
-    The text is only compared with passages: without an encoder, by its words.
-    """
+    """Generates the next evidence of all paths in one batch; without an encoder its words count."""
 
     reads_passages = True
     writes_text = True
@@ -116,10 +112,8 @@ class ChatAgent(GeneratingAgent):
         super().__init__(encoder)
         model = open_language_model(language_settings(**asdict(settings)))
         if model is None:
-            raise ConfigurationError(
-                "the agent chat needs the name of a model",
-                hint="Give --model, as the chat server calls it.",
-            )
+            hint = "Give --model, as the chat server calls it."
+            raise ConfigurationError("the agent chat needs the name of a model", hint=hint)
         self._model = model
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
@@ -145,8 +139,7 @@ def titled_line(title: str, text: str) -> str:
 def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
     """Return the prompt of the paper's LLaMA in Alpaca's format: instruction, input, response.
 
-    No line of the question or the evidence can be mistaken for a heading, as each begins with a
-    label or a number.
+    No line of question or evidence passes for a heading: each begins with a label or a number.
     """
     asked = chat_prompt(question, evidence)
     return f"### Instruction:\n{_TASK}\n\n### Input:\n{asked}\n\n### Response:\n"
@@ -161,10 +154,7 @@ def chat_prompt(question: str, evidence: Sequence[str]) -> str:
 def fitted(
     prompt: Prompt, question: str, evidence: Sequence[str], length: Callable[[str], int], limit: int
 ) -> str:
-    """Return the prompt with the latest evidence, by sentences, that fits in `limit`.
-
-    Raises ModelError where the question alone is too long.
-    """
+    """Return the prompt with the latest sentences of evidence that fit; ModelError if none does."""
     text = prompt(question, evidence)
     if length(text) <= limit:
         return text
@@ -178,7 +168,5 @@ def fitted(
         text = prompt(question, [" ".join(sentence for _, sentence in own) for _, own in groups])
         if length(text) <= limit:
             return text
-    raise ModelError(
-        f"the question has {length(text)} tokens with its instruction; the model reads {limit}",
-        hint="Ask a shorter question.",
-    )
+    what = f"the question has {length(text)} tokens with its instruction; the model reads {limit}"
+    raise ModelError(what, hint="Ask a shorter question.")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
 from kgp_neo4j.corpus.traverse.signals import NAMED_BY, NAMES, Candidates, QuestionSignals
 from kgp_neo4j.environment.job import in_context
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.trees import load_scorer
 from kgp_neo4j.types.corpus import ReasoningPath, Step
@@ -57,10 +58,9 @@ class LearnedAgent(KnnAgent):
         Raises ConfigurationError for the paper's algorithm.
         """
         if settings.algorithm == "paper":
-            raise ConfigurationError(
-                "the agent learned does not walk by the paper's algorithm",
-                hint="Choose another agent, or leave --algorithm out.",
-            )
+            what = "the agent learned does not walk by the paper's algorithm"
+            hint = "Choose another agent, or leave --algorithm out."
+            raise ConfigurationError(what, hint=hint)
         signals = search(database, corpus, question, lambda: self.begin(question).vector or ())
         frontier = seeds_of(signals, settings.seeds)
         paths = {p: ReasoningPath((_seed(signals, p),)) for p in signals.order}
@@ -117,16 +117,11 @@ def search(
     database: Database, corpus: str, question: str, encode: Callable[[], Sequence[float]]
 ) -> QuestionSignals:
     """Return the signals of a question; it is sought by words while `encode` makes its vector."""
-
-    def rows(question: str, vector: Sequence[float]) -> list[Row]:
-        return database.read_packed(
-            "traverse/question_signals", question=question, vector=list(vector), corpus=corpus
-        )
-
+    read = partial(database.read_packed, "traverse/question_signals", corpus=corpus)
     with ThreadPoolExecutor(1) as executor:
-        by_words = executor.submit(in_context(rows), question, ())
+        by_words = executor.submit(in_context(read), question=question, vector=[])
         vector = encode()
-        by_meaning = rows("", vector) if vector else []
+        by_meaning = read(question="", vector=list(vector)) if vector else []
         return QuestionSignals(question, vector, [*by_words.result(), *by_meaning])
 
 
@@ -145,16 +140,12 @@ def candidates_of(
     before: Mapping[str, float] | None,
 ) -> Candidates:
     """Return the candidates of one hop with their features: one call of the database."""
+    asked = parts(signals, "vector", "words", "phrases")
+    asked |= {"named": list(signals.named), "hits": signals.lexical}
+    asked |= {"others": signals.order[:_SEARCHED], "edges": list(settings.edges)}
+    asked["judged"] = max(_JUDGED, _JUDGED_EACH * max(settings.budget, settings.seeds))
     rows = database.read_packed(
-        "traverse/candidate_signals",
-        frontier=list(frontier),
-        others=list(signals.order[:_SEARCHED]),
-        corpus=corpus,
-        **parts(signals, "vector", "words", "phrases"),
-        named=list(signals.named),
-        hits=dict(signals.lexical),
-        edges=list(settings.edges),
-        judged=max(_JUDGED, _JUDGED_EACH * max(settings.budget, settings.seeds)),
+        "traverse/candidate_signals", frontier=list(frontier), corpus=corpus, **asked
     )
     return Candidates(signals, frontier, rows, before)
 
@@ -182,11 +173,9 @@ def _path(
     Otherwise its path of the previous hop, or itself as a seed.
     """
     place, kind = origin
-    parent = frontier[place] if place >= 0 else None
+    parent = frontier[place] if place >= 0 else ""
     known = paths.get(step.passage)
-    before = judged.get(parent) if parent else None
-    if before is None and known is None and parent:
-        before = paths.get(parent)
+    before = judged.get(parent) or (None if known else paths.get(parent))
     if before and all(s.passage != step.passage for s in before.steps):
         share = {NAMES: settings.outward, NAMED_BY: settings.inward}.get(kind, 0.0)
         inherited = share * max(before.steps[-1].match, 0.0)

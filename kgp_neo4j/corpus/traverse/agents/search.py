@@ -45,8 +45,7 @@ class KnnAgent(TfidfAgent):
 class RandomAgent(TfidfAgent):
     """Ranks neighbours at random: the paper's baseline.
 
-    Its seeds are those of the other agents. The order depends on the seed, the question and the
-    passage alone, so that runs are reproducible.
+    Its seeds are the others'. The order depends on seed, question and passage alone: runs repeat.
     """
 
     name = "random"
