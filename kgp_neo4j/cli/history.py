@@ -112,7 +112,7 @@ def explain_command(trace: str | None, corpus: str | None, show: int) -> None:
 
 def _print_replay(made: Replay, show: int) -> None:
     """Print a replay, hop by hop."""
-    from kgp_neo4j.corpus.answer.shown_queries import show_trace
+    from kgp_neo4j.corpus.answer.traces import show_trace
     from kgp_neo4j.show.terminal import print_said
 
     answer = made.answer

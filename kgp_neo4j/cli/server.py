@@ -174,7 +174,7 @@ def install_command(jar: Path | None) -> None:
     The embedded server has them. A server of your own needs the plugin kgp-procedures.jar: without
     it everything works but the procedures.
     """
-    from kgp_neo4j.graphdb.install import copy_plugin, install
+    from kgp_neo4j.graphdb.open import copy_plugin, install
     from kgp_neo4j.types.corpus import InstallReport
 
     if jar is not None:
@@ -192,7 +192,7 @@ def doctor_command() -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb.install import missing
+    from kgp_neo4j.graphdb.open import missing
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.startup import machine_memory
