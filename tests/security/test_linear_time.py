@@ -253,7 +253,9 @@ def test_the_headers_of_a_mail_are_read_at_once(header: str, tmp_path: Path) -> 
         path = tmp_path / "a.eml"
         long = run * (200_000 // len(run))
         path.write_text(f"Message-ID: <a@b>\n{header}: {long}\n\nThe mill.", encoding="utf-8")
-        assert seconds(lambda path=path: [*read(path, bar("", None))]) < 5 * _LONG  # type: ignore[misc]
+        # Threads of other tests count, too, so that the quicker of two readings is taken.
+        took = seconds(lambda path=path: [*read(path, bar("", None))], 2)  # type: ignore[misc]
+        assert took < 5 * _LONG
 
 
 _READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
