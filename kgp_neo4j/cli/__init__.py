@@ -28,7 +28,9 @@ _MODULES = {
     **dict.fromkeys(("connect", "load-kg"), "load"),
     **dict.fromkeys(("delete", "export", "import"), "corpora"),
     **dict.fromkeys(("install", "doctor", "config", "browser-queries"), "server"),
-    **{"explain": "history", "mcp": "serve", "retrieve": "evaluate"},
+    "explain": "history",
+    "mcp": "serve",
+    "retrieve": "evaluate",
 }
 
 #: The commands whose options take their default from the section `ask` of a file of settings.

@@ -155,6 +155,7 @@ def _evaluate(
     from kgp_neo4j.evaluate.scores import measure
 
     run: Callable[..., Result]
+    measured: Callable[..., dict[str, float]]
     if graph:
         file = expanded(dataset)
         questions = draw(read_graph_questions(file), sample, seed)
@@ -173,6 +174,7 @@ def _evaluate(
         result = experiment.describe_questions(data, walk, (), None)
         known, within = experiment.METHODS, experiment.TABLES[table or "1"]
         run = partial(experiment.run_methods, traversal=walk, agent_models=weights)
+        measured = partial(measure, budget=walk.budget)
     if names is not None:
         has_model, is_judged = model is not None, judge is not None
         names = experiment.check_methods(
@@ -183,10 +185,8 @@ def _evaluate(
     with opened_database() if graph or names is not None else nullcontext() as database:
         if names is not None:
             result = run(database, data, names, out, model=model, echo=say)
-        if graph and database is not None:
-            measured: Any = partial(measure_answer, holdings=Holdings.of(database, graph))
-        else:
-            measured = partial(measure, budget=walk.budget)
+        if graph and other and database is not None:
+            measured = partial(measure_answer, holdings=Holdings.of(database, graph))
         for each in other:
             result.runs[each.stem] = read_run(each, data.questions, measured)
     if judge is not None:

@@ -271,10 +271,11 @@ def _try(encoder: Encoder, sample: Passages) -> tuple[float, Vectors]:
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     """Return the vectors of short texts, (texts, dimension); those seen before are remembered."""
-    if len(_cache) + len(texts) > _CACHE_SIZE:
-        _cache.clear()
     new = [text for text in dict.fromkeys(texts) if (encoder.name, text) not in _cache]
-    for text, vector in zip(new, encoder.encode(new), strict=True):
+    if len(_cache) + len(new) > _CACHE_SIZE:
+        _cache.clear()
+        new = list(dict.fromkeys(texts))
+    for text, vector in zip(new, encoder.encode(new) if new else (), strict=True):
         _cache[encoder.name, text] = vector
     vectors = [_cache[encoder.name, text] for text in texts]
     return np.array(vectors, np.float32).reshape(-1, encoder.dimension)

@@ -3,7 +3,8 @@
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,26 +66,28 @@ def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pairs:
     """Pairs of passages, by their places: how many items they share, and the weight of these."""
 
     first: Numbers
     second: Numbers
-    count: Numbers  # type: ignore[assignment]  # no number of equal members, as a tuple's
+    count: Numbers
     weight: NDArray[np.float64]
     #: A row for each pair: the first five items, -1 where there are fewer.
     items: Numbers
 
     def select(self, at: NDArray[Any]) -> Self:
         """Return the pairs at some places, or where a mask is true."""
-        return type(self)(*(column[at] for column in self))
+        return type(self)(*(getattr(self, each.name)[at] for each in fields(self)))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the pairs of all parts."""
         none = np.zeros(0, np.int32)
-        empty = none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)
-        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
+        parts = [cls(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def strongest_pairs(

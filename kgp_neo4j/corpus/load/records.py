@@ -58,7 +58,7 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
     In a file without documents the objects are the rows of a table, and one object that holds lists
     of objects is a table for each.
     """
-    titles: Counter[int] = Counter()
+    titles: Counter[str] = Counter()
     records: list[tuple[dict[str, Any], str]] = []
     where, cells, is_told = "", 0, False
     for value, where in values:
@@ -127,11 +127,12 @@ def _contexts(question: dict[str, Any], where: str) -> Iterator[SourceDocument]:
             yield SourceDocument(title, text, data_set, key, whole=True)
 
 
-def _record(value: Any, name: str, where: str, source: str, titles: Counter[int]) -> SourceDocument:
+def _record(value: Any, name: str, where: str, source: str, titles: Counter[str]) -> SourceDocument:
     title, text = value["title"], value[name]
     _check(title, "title", where)
     _check(text, name, where)
-    digest = hash(title)  # which takes less memory than titles, of which there may be millions
+    # Titles are counted by a digest, so that a long file does not fill the memory.
+    digest = text_hash(title)[:32]
     titles[digest] += 1
     # A passage with questions of its own (IIRC's form): the questions are no document.
     asked = value.get("questions")

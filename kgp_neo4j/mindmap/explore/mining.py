@@ -106,7 +106,9 @@ def _around(
         # Without paths each on its own, in turn; twice as many as are kept, to have a choice.
         groups = [entities] if settings.paths else [[entity] for entity in entities]
         limits = settings.exploration, 2 * settings.size
-        around = [explore_neighbours(graph, group, *limits, vector, weights) for group in groups]
+        around = [
+            explore_neighbours(graph, group, *limits, vector, weights) for group in groups if group
+        ]
         paths = joining.result()
     neighbours = [each for each in chain.from_iterable(zip_longest(*around)) if each]
     if not settings.neighbours:
