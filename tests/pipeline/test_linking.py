@@ -116,6 +116,21 @@ def test_slips_of_spelling_are_linked_and_told(database: Database, english: str)
     assert not any(by == "spelling" for _, _, by in _linked(database, english, "Fu, feve and foot"))
 
 
+@pytest.fixture(scope="module")
+def tickets(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    triples = [(f"Ticket {at}", "follows", f"Ticket {at - 1}") for at in range(1, 100)]
+    triples += [("Ticket 7", "opened_by", "Anna Keller"), ("Home", "written_by", "Tomas Berg")]
+    yield from kept(database, tmp_path_factory, load_triples, triples)
+
+
+def test_small_letters_name_nothing_that_has_capitals(database: Database, tickets: str) -> None:
+    # Names whose later words are numbers alone do not tell how names are written.
+    asked = "Which tickets did Anna Keller open at home?"
+    assert _linked(database, tickets, asked) == [("Anna Keller", "Anna Keller", "name")]
+    ((_, name, _),) = _linked(database, tickets, "who wrote home?")
+    assert name == "Home"
+
+
 def test_nothing_is_forced(graph: StoredGraph, database: Database) -> None:
     for question in ("What is the weather in Paris?", "", "?!"):
         assert link(graph, question) == []
