@@ -3,9 +3,9 @@
 // mode: READ
 MATCH (e:Entity {graph: $graph})
 WHERE e.key IS NOT NULL
-// In the order of an index, and then by id, which is a hash: the same names in every database.
+// In the order of an index, and then of the last letters: the same mixture in every database.
 WITH e ORDER BY e.graph, e.key LIMIT $sample
 WHERE e.name =~ '(?s).*\\s\\p{L}.*'
-WITH e ORDER BY e.id
+WITH e ORDER BY reverse(e.key)
 WITH coalesce(e.type, '') AS type, collect(e.name)[..$limit] AS names
 RETURN type, names

@@ -216,6 +216,21 @@ def test_methods(database: Database, demo_corpus: str, method: str) -> None:
     assert retriever.retrieve(Question("q", "  ")).passages == ()
 
 
+def test_what_is_found_depends_on_no_name(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    # All score alike but for the passage's own words: the same ones must be among the first six.
+    rooms = [(f"Room {at}", f"Room {at} is used by club {20 - at}.") for at in range(20)]
+    found = []
+    for name in (corpus, other_corpus):
+        load_records(database, name, tmp_path / name, *rooms)
+        retriever = PassageRetriever(
+            database, name, method="bm25", settings=TraversalSettings(budget=6)
+        )
+        found.append([p.title for p in retriever.retrieve(Question("", "which room?")).passages])
+    assert found[0] == found[1]
+
+
 def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Path) -> None:
     load_records(database, corpus, tmp_path, *_BRIDGE)
     with pytest.raises(ConfigurationError, match="there is no method 'magic'"):
