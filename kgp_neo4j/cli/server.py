@@ -24,7 +24,7 @@ from kgp_neo4j.cli._output import (
 )
 from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.graphdb.server.jars import LINES
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 from kgp_neo4j.types.json_records import parts

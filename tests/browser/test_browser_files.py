@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from kgp_neo4j.graphdb.server import browser
-from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.lines import LINES, Artifact, Lock, load_lock
+from kgp_neo4j.graphdb.server.jars import LINES, Artifact, Installation, Lock, load_lock
 
 
 @dataclass

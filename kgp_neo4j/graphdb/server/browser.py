@@ -15,8 +15,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
 from kgp_neo4j.environment.disk import private_folder, replacing
-from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.lines import LINES, load_lock
+from kgp_neo4j.graphdb.server.jars import LINES, Installation, load_lock
 
 #: Folders in the jar: Browser's and ours.
 _ROOT, _FOLDER = "browser/", "browser/kgp/"

@@ -17,10 +17,16 @@ from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, requ
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import process, startup
-from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
 from kgp_neo4j.graphdb.server.browser import prepare_browser
-from kgp_neo4j.graphdb.server.jars import install
-from kgp_neo4j.graphdb.server.lines import LINES, VARIABLE, Line, has_data, line_of, load_lock
+from kgp_neo4j.graphdb.server.jars import (
+    LINES,
+    VARIABLE,
+    Line,
+    has_data,
+    install,
+    line_of,
+    load_lock,
+)
 from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
@@ -140,7 +146,7 @@ def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _
         )
     browser = prepare_browser(folders.cache, installed)
     ports = process.choose_ports(home)
-    options = archive_options(folders.cache, home, installed, java, browser)
+    options = startup.archive_options(folders.cache, home, installed, java, browser)
     arguments = startup.configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
     )
@@ -158,7 +164,7 @@ def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _
         process.end(home, state, 10.0)
         raise
     echo(f"Neo4j answers after {time.time() - began:.1f} s: {process.HOST}:{state.bolt}")
-    make_archive(folders.cache, home, installed, java)
+    startup.make_archive(folders.cache, home, installed, java)
     return state.connection(password)
 
 
