@@ -40,7 +40,7 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(supervise, "install", lambda *_, **__: few)
+        patch.setattr(supervise.jars, "install", lambda *_, **__: few)
         patch.setattr(supervise.startup, "make_archive", lambda *_: None)
         try:
             yield dataclasses.replace(supervise.start(own, memory="1g"), embedded=False)
