@@ -35,9 +35,8 @@ _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 CHAT_TOKENS = 16
 #: The end of a text that may become a special token.
 _PARTIAL_MARK = re.compile(r"<\|?\w*\|?\Z")
-_WORD = re.compile(r"[A-Za-z]+")
-_SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]|[ \t]{2,}")
-_OTHER = re.compile(r"[^\x00-\x7f]")
+#: Four letters of a word, a sign or a digit, some blanks, or a character that is not ASCII.
+_TOKEN = re.compile(r"[A-Za-z]{1,4}|[!-/:-@\[-`{-~0-9\n]|[ \t]{2,}|[^\x00-\x7f]")
 #: From here on (Chinese, Japanese, Korean, rare signs) a character mostly takes one or two tokens.
 _WIDE = "\u2e80"
 
@@ -63,11 +62,9 @@ def without_reasoning(text: str, *, done: bool = True) -> str:
 
 def estimate_tokens(text: str) -> int:
     """Return a high estimate of a text's tokens: more than byte-pair tokenizers make of prose."""
-    words = sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
-    others = "".join(_OTHER.findall(text))
-    wide = sum(character >= _WIDE for character in others)
-    rare = sum(character > "\uffff" for character in others)
-    return words + len(_SIGN.findall(text)) + len(others) + wide + 2 * rare
+    tokens: list[str] = _TOKEN.findall(text)
+    wide, rare = (sum(token >= least for token in tokens) for least in (_WIDE, "\U00010000"))
+    return len(tokens) + wide + 2 * rare
 
 
 def settled(raw: str) -> str:
