@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgp_neo4j.environment.job import working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.mcp import make_server
-from kgp_neo4j.serve import connections, documents, questions, uploads
+from kgp_neo4j.serve import connections, documents, questions
 from kgp_neo4j.serve.bodies import FAILURES, LARGEST_BODY, Problem, ProblemError, busy, respond
 from kgp_neo4j.serve.service import Administers, Metrics, Service, require_right
 from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
@@ -247,7 +247,7 @@ def make_app(service: Service) -> ASGIApp:
     )
     app.state.service, app.state.docs = service, ""
     app.state.health_asked, app.state.healthy = float("-inf"), False
-    for each in (router, questions.router, questions.openai, documents.router, uploads.router):
+    for each in (router, questions.router, questions.openai, documents.router):
         app.include_router(each)
     shared = ("kgp_neo4j.show", "templates")  # the style of trees
     app.mount("/static", StaticFiles(packages=[("kgp_neo4j.serve", "page"), shared]))
