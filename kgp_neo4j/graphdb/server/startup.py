@@ -226,8 +226,6 @@ def archive_options(
     if archive.is_file():
         # The JVM checks the archive against its class path and ignores it when it is stale.
         return [*options, f"-XX:SharedArchiveFile={archive}"]
-    # A tenth of such a start would go into verifying classes; their jars' SHA-256 is verified.
-    options += ["-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
     return [*options, f"-XX:DumpLoadedClassList={home / _CLASSES}"]
 
 
