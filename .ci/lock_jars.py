@@ -15,8 +15,7 @@ from typing import Any
 
 import click
 
-from kgp_neo4j.graphdb.server.jars import repository
-from kgp_neo4j.graphdb.server.lines import sha256_of
+from kgp_neo4j.graphdb.server.jars import repository, sha256_of
 
 _HERE = Path(__file__).parents[1] / "kgp_neo4j" / "graphdb" / "server"
 _HEADER = """\

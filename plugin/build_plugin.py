@@ -18,8 +18,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
-from kgp_neo4j.graphdb.server.jars import fetch
-from kgp_neo4j.graphdb.server.lines import DEFAULT, LINES, Artifact, load_lock, sha256_of
+from kgp_neo4j.graphdb.server.jars import DEFAULT, LINES, Artifact, fetch, load_lock, sha256_of
 from kgp_neo4j.graphdb.server.startup import find_java
 from kgp_neo4j.graphdb.statements import LANGUAGE, Parameter, Statement, fingerprint, folder
 from kgp_neo4j.types.errors import ServerError

@@ -24,13 +24,12 @@ _COMMANDS = (
 ).split()
 #: The modules of commands that are not in one of their own name.
 _MODULES = {
-    **dict.fromkeys(("chat", "mindmap"), "ask"),
-    **dict.fromkeys(("connect", "load-kg"), "load"),
+    **dict.fromkeys(("chat", "mindmap", "history", "explain"), "ask"),
+    **dict.fromkeys(("connect", "load-kg", "demo"), "load"),
     **dict.fromkeys(("delete", "export", "import"), "corpora"),
     **dict.fromkeys(("install", "doctor", "config", "browser-queries"), "server"),
-    "explain": "history",
+    **dict.fromkeys(("retrieve", "train"), "evaluate"),
     "mcp": "serve",
-    "retrieve": "evaluate",
 }
 
 #: The commands whose options take their default from the section `ask` of a file of settings.

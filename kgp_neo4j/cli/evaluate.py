@@ -1,4 +1,4 @@
-"""`kgp-neo4j evaluate` and `retrieve`: a method over many questions, measured or as a run."""
+"""`kgp-neo4j evaluate`, `retrieve` and `train`: many questions, to measure or to learn from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgp_neo4j.cli import _options
-from kgp_neo4j.cli._output import opened_database, print_result, result_command, say, write_file
+from kgp_neo4j.cli import _options, _output
 from kgp_neo4j.types import settings
 from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.json_records import parts
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 
 
-@result_command("evaluate")
+@_output.result_command("evaluate")
 @click.argument("dataset", required=False)
 @click.option("--list", "listed", is_flag=True, help="Print the methods and tables there are.")
 @click.option(
@@ -181,10 +180,10 @@ def _evaluate(
             names, within=within, model=has_model, agent_models=weights, known=known
         )
         planned = experiment.plan(names, len(data.questions), model=has_model, judge=is_judged)
-        say(f"{planned}; runs are kept in {out}")
-    with opened_database() if graph or names is not None else nullcontext() as database:
+        _output.say(f"{planned}; runs are kept in {out}")
+    with _output.opened_database() if graph or names is not None else nullcontext() as database:
         if names is not None:
-            result = run(database, data, names, out, model=model, echo=say)
+            result = run(database, data, names, out, model=model, echo=_output.say)
         if graph and other and database is not None:
             measured = partial(measure_answer, holdings=Holdings.of(database, graph))
         for each in other:
@@ -205,9 +204,9 @@ def _show(result: Result, out: Path | None) -> None:
     scores = {"asked": result.asked, "methods": means, "missing": missing}
     text = report(result)
     if out is not None:
-        write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
-        write_file(out / "report.md", text)
-    print_result(scores, text.removesuffix("\n"))
+        _output.write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
+        _output.write_file(out / "report.md", text)
+    _output.print_result(scores, text.removesuffix("\n"))
 
 
 def _print_methods() -> None:
@@ -223,7 +222,7 @@ def _print_methods() -> None:
             lines.append(f"  {name:22}  {method.text}{needs.get(method.needs, '')}")
     for number, names in (TABLES | GRAPH_TABLES).items():
         lines.append(f"--table {number}: {', '.join(names)}")
-    print_result(records, "\n".join(lines))
+    _output.print_result(records, "\n".join(lines))
 
 
 def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
@@ -233,7 +232,7 @@ def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
     return name, settings.AgentSettings(model=folder)
 
 
-@result_command("retrieve")
+@_output.result_command("retrieve")
 @click.argument("questions", type=click.Path(path_type=Path))
 @_options.corpus_option()
 @click.option(
@@ -258,10 +257,128 @@ def retrieve_command(
     by_model = retriever["rerank"] == "llm"
     model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None
     asked = read_questions(questions)
-    with opened_database() as database:
+    with _output.opened_database() as database:
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
         seconds = sorted(retrieve_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     record = {"questions": len(asked), "out": out, "p50": p50, "p95": p95}
     counts = f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s"
-    print_result(record, f"{counts}, written to {out}")
+    _output.print_result(record, f"{counts}, written to {out}")
+
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group("train", cls=_output.ResultGroup)
+def train_command() -> None:
+    """Fine-tune a model on questions and their supporting facts."""
+
+
+_FILES = click.argument("files", nargs=-1, required=True, type=_PATH)
+_OUT = click.option("--out", required=True, type=_PATH, help="The folder of what comes out.")
+_SEED = _options.default_option("--seed", 0, "Makes runs repeat.")
+_OVERWRITE = click.option(
+    "--overwrite", is_flag=True, help="Train anew where --out holds another training."
+)
+
+
+@train_command.command("llama")
+@_FILES
+@_OUT
+@_options.default_option(
+    "--model", "huggyllama/llama-7b", "The checkpoint to begin with: a folder or a hub name."
+)
+@_options.default_option("--epochs", 3, "Passes over FILES.")
+@_options.default_option("--batch", 4, "Pairs a step.")
+@_options.default_option("--rate", 3e-4, "Learning rate at most.")
+@_SEED
+@_OVERWRITE
+def llama(files: tuple[Path, ...], out: Path, overwrite: bool, **given: Any) -> None:
+    """Train LoRA adapters on LLaMA or any other causal checkpoint for --agent llama.
+
+    The defaults are the paper's. The adapters name the model they belong to. It runs on a GPU when
+    one is there.
+    """
+    from kgp_neo4j.train.llama import LlamaSettings, train_llama
+
+    report = train_llama(files, out, LlamaSettings(**given), overwrite=overwrite)
+    text = (
+        f"{report.pairs} pairs of {report.questions} questions, {report.steps} steps on "
+        f"{report.device}, loss {report.loss:.4f}, {report.seconds:.0f} s\n"
+        f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent llama --model {out}'
+    )
+    _output.print_result(report, text)
+
+
+@train_command.command("scorer")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    required=True,
+    metavar="CORPUS=FILE",
+    help="A connected corpus and its training questions.",
+)
+@_OUT
+@_SEED
+@_OVERWRITE
+def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool) -> None:
+    """Train the trees by which the learned agent judges passages."""
+    from kgp_neo4j.train.scorer import train_scorer
+
+    files = {}
+    for each in sets:
+        corpus, _, file = each.partition("=")
+        if not (corpus and file):
+            raise click.BadParameter(f"{each!r} is not CORPUS=FILE", param_hint="--set")
+        files[corpus] = Path(file)
+    with _output.opened_database() as database:
+        report = train_scorer(database, files, out, seed=seed, overwrite=overwrite)
+    lines = []
+    for corpus, number in report.questions.items():
+        left = report.left_out[corpus]
+        lines.append(
+            f"{corpus}: {number:,} questions, R@5 {100 * report.reached[corpus]:.1f} in "
+            "cross-validation" + (f" ({left} without their facts in the corpus)" if left else "")
+        )
+    lines.append(f"Ask with it: kgp-neo4j ask QUESTION --agent learned --model {out}")
+    _output.print_result(report, "\n".join(lines))
+
+
+@train_command.command("reader")
+@_FILES
+@_OUT
+@_options.default_option("--epochs", 5, "Passes over the questions of several passages.")
+@_options.default_option("--batch", 4096, "Word pieces a step.")
+@click.option(
+    "--further",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOLDER]",
+    help="Begin with a reader instead of the encoder (without FOLDER: the bundled one).",
+)
+@click.option("--rate", type=float, help="Learning rate (default: 2.5e-4, with --further 1e-4).")
+@_SEED
+@_OVERWRITE
+def reader(
+    files: tuple[Path, ...], out: Path, further: str | None, overwrite: bool, **given: Any
+) -> None:
+    """Train the reader that answers without a language model."""
+    from kgp_neo4j.corpus.read.reader import SHIPPED
+    from kgp_neo4j.environment.files import expanded
+    from kgp_neo4j.train.reader import ReaderSettings, train_reader
+
+    # What is not given has the default of the settings.
+    options = {name: value for name, value in given.items() if value is not None}
+    if further is not None:
+        options["further"] = expanded(further) if further else SHIPPED
+        options.setdefault("rate", 1e-4)
+    report = train_reader(files, out, ReaderSettings(**options), overwrite=overwrite)
+    lines = [
+        f"{report.examples} examples, {report.steps} steps on {report.device}, "
+        f"loss {report.loss:.4f}, {report.seconds:.0f} s"
+    ]
+    if report.figures:
+        lines.append(f"Held out: {report.figures}")
+    lines.append(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --reader {out}')
+    _output.print_result(report, "\n".join(lines))

@@ -1,14 +1,16 @@
-"""`kgp-neo4j load`, `load-kg` and `connect`: files to corpora and knowledge graphs."""
+"""`kgp-neo4j load`, `load-kg`, `connect`, `demo`: files to corpora and knowledge graphs."""
 
+import shlex
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
 import click
 from click.exceptions import Exit
 
+from kgp_neo4j.cli import _output
 from kgp_neo4j.cli._options import corpus_option, default_option, graph_option, settings_options
-from kgp_neo4j.cli._output import list_faults, opened_database, print_result, result_command, say
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types import settings
 from kgp_neo4j.types.corpus import ConnectReport, GraphName, LoadReport
@@ -28,7 +30,7 @@ characters  {0.characters_in:,} in, {0.characters_out:,} out, {lost:,} lost
 time        {0.seconds:.1f} s"""
 
 
-@result_command("load")
+@_output.result_command("load")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @corpus_option()
 @click.option(
@@ -65,9 +67,9 @@ def load_command(
         return click.confirm(question, err=True)
 
     start_reading()
-    with opened_database() as database:
+    with _output.opened_database() as database:
         account = load(database, paths, corpus, prune=removes, **options)
-    print_result(account, _print_load)
+    _output.print_result(account, _print_load)
     if account.errors:
         raise Exit(1)
 
@@ -77,7 +79,7 @@ def _print_load(account: LoadReport) -> None:
     click.echo(_LOADED.format(account, lost=lost))
     if account.copies:
         click.echo(f"copies      {account.copies:,} (files with the contents of others)")
-    list_faults(account)
+    _output.list_faults(account)
     if account.gone:
         click.echo("            (still in the corpus; loading again with --prune removes them)")
 
@@ -92,7 +94,7 @@ relationships  {0.relationships:,}{relations}
 time           {0.seconds:.1f} s"""
 
 
-@result_command("load-kg")
+@_output.result_command("load-kg")
 @click.argument("paths", nargs=-1, metavar="FILE...")
 @graph_option()
 @click.option("--mapping", metavar="TOML|NAME", help="How a table becomes triples.")
@@ -149,16 +151,16 @@ def load_kg_command(
     options |= {"types": dict(map(parse_type, types)), "embed": not no_embed}
     if paths:
         start_reading()
-    with opened_database() as database:
+    with _output.opened_database() as database:
         if labels:
             account = adopt_graph(
                 database, graph, labels=labels, name_property=name_property, **options
             )
         else:
             account = load_graph(database, paths, graph, mapping=mapping, **options)
-    print_result(account, _print_graph_load)
+    _output.print_result(account, _print_graph_load)
     if not no_embed and account.embedded < account.entities:
-        say(
+        _output.say(
             f"Note: {account.entities - account.embedded:,} names have characters that the encoder "
             "does not know and got no embedding; full-text search finds them, and --encoder takes "
             "a model of their language."
@@ -173,7 +175,7 @@ def _print_graph_load(account: GraphLoadReport) -> None:
         for name in ("types", "relations")
     }
     click.echo(_GRAPH_LOADED.format(account, **counts))
-    list_faults(account, width=14)
+    _output.list_faults(account, width=14)
 
 
 #: The lines of a report: the graph of each, what is counted, and the field of the count.
@@ -190,7 +192,7 @@ _COUNTS = (
 )
 
 
-@result_command("connect")
+@_output.result_command("connect")
 @corpus_option()
 @click.option(
     "--edges",
@@ -209,9 +211,9 @@ def connect_command(corpus: str, edges: tuple[GraphName, ...], **chosen: Any) ->
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
     from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 
-    with opened_database() as database:
+    with _output.opened_database() as database:
         report = connect(database, corpus, edges=edges or EDGES, **chosen)
-    print_result(report, lambda report: _print_connection(report, corpus, edges or EDGES))
+    _output.print_result(report, lambda report: _print_connection(report, corpus, edges or EDGES))
 
 
 def _print_connection(report: ConnectReport, corpus: str, edges: tuple[GraphName, ...]) -> None:
@@ -221,3 +223,50 @@ def _print_connection(report: ConnectReport, corpus: str, edges: tuple[GraphName
             click.echo(f"  {name:20}  {getattr(report, field):>10,}")
     steps = ", ".join(f"{s} {took:.1f}" for s, took in report.seconds.items() if s != "all")
     click.echo(click.wrap_text(f"seconds: {steps}", 100, "  ", "    "))
+
+
+@_output.result_command("demo")
+@default_option("--corpus", "demo", "Where it is loaded.", metavar="NAME")
+@click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
+def demo_command(corpus: str, question: str | None) -> None:
+    """Load twenty-one short documents, connect them, and ask a question that needs two of them.
+
+    Starts the database where none runs; the first time, it is fetched (170 MB).
+    """
+    from kgp_neo4j import demo
+    from kgp_neo4j.corpus.pipeline import make_pipeline
+    from kgp_neo4j.corpus.read.reader import load_reader
+    from kgp_neo4j.models.encoder import load_encoder
+    from kgp_neo4j.show.terminal import print_answer
+
+    asked = demo.QUESTION if question is None else question
+    pool = ThreadPoolExecutor(1)
+    models = [pool.submit(load) for load in (load_encoder, load_reader)]
+    with _output.opened_database() as database:
+        for each in models:
+            each.result()
+        loaded, connected = demo.prepare(database, corpus)
+        demo.prepare_graph(database, corpus)
+        answer = make_pipeline(database, corpus, settings=demo.SETTINGS).ask(asked)
+        embedded = database.connection.embedded
+    name, limits = shlex.quote(corpus), demo.SUGGESTED
+    further = [
+        f'kgp-neo4j ask "{each}" --corpus {name} --seeds {limits.seeds} --budget {limits.budget}'
+        for each in (*demo.QUESTIONS, demo.TABLE_QUESTION)
+        if each != asked
+    ]
+    further.append(f'kgp-neo4j mindmap "{demo.SYMPTOMS}" --graph {name}')
+    made = {"load": loaded, "connect": connected, "answer": answer, "next": further}
+    if _output.gave_json(made):
+        return
+    done = "were connected already" if connected is None else "loaded and connected"
+    click.echo(f"{loaded.documents} documents {done} in the corpus {corpus!r}.")
+    click.echo(f"\n{click.style('Question', fg='cyan', bold=True)}\n  {asked}")
+    print_answer(answer, show=3)
+    click.echo("\n" + click.style("What to try next", fg="cyan", bold=True))
+    for line in further:
+        click.echo(f"  {line}")
+    if embedded:
+        click.echo("  kgp-neo4j server open --show-password   # Neo4j Browser; in it, run:")
+        click.echo("                                          #   CALL custom.kgp.help()")
+    click.echo("  kgp-neo4j load PATH... --corpus mine    # then: connect, ask")

@@ -12,19 +12,11 @@ from zipfile import ZipFile, ZipInfo
 
 import click
 
+from kgp_neo4j.cli import _output
 from kgp_neo4j.cli._options import FILE, corpus_option, default_option, graph_option
-from kgp_neo4j.cli._output import (
-    ResultGroup,
-    gave_json,
-    opened_database,
-    print_fields,
-    print_result,
-    result_command,
-    say,
-)
 from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.server.lines import LINES
+from kgp_neo4j.graphdb.server.jars import LINES
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 from kgp_neo4j.types.json_records import parts
@@ -48,7 +40,7 @@ _STOPPED = {
 }
 
 
-@click.group("server", cls=ResultGroup)
+@click.group("server", cls=_output.ResultGroup)
 def server_command() -> None:
     """Start, stop and look at the embedded Neo4j database.
 
@@ -70,7 +62,7 @@ def _show(status: ServerStatus) -> None:
         since = datetime.fromisoformat(status.since).astimezone()
         fields.append(("since", f"{since:%Y-%m-%d %H:%M:%S}"))
     fields += [("home", str(status.home)), ("data", str(status.data))]
-    print_fields(*fields, ("password", f"in {status.password_file}"))
+    _output.print_fields(*fields, ("password", f"in {status.password_file}"))
 
 
 @server_command.command("start")
@@ -81,8 +73,8 @@ def start_command(folders: Folders, memory: str | None, verify: bool) -> None:
     """Start the database, fetching it on first use (170 MB)."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    server.start(folders, memory=memory, verify=verify, echo=say)
-    print_result(server.status(folders), _show)
+    server.start(folders, memory=memory, verify=verify, echo=_output.say)
+    _output.print_result(server.status(folders), _show)
 
 
 @server_command.command("stop")
@@ -91,8 +83,8 @@ def stop_command(folders: Folders) -> None:
     """Stop the database; the data stays."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    result = server.stop(folders, echo=say)
-    print_result({"result": result, "home": str(folders.home)}, _STOPPED[result])
+    result = server.stop(folders, echo=_output.say)
+    _output.print_result({"result": result, "home": str(folders.home)}, _STOPPED[result])
 
 
 @server_command.command("use")
@@ -107,11 +99,11 @@ def use_command(line: str, folders: Folders) -> None:
     """
     from kgp_neo4j.graphdb.server.supervise import use
 
-    used = use(folders, line, echo=say)
+    used = use(folders, line, echo=_output.say)
     text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
     if used.backup:
         text += f"\nThey are as before the upgrade in {used.backup}: delete it once you are sure."
-    print_result(used, text)
+    _output.print_result(used, text)
 
 
 @server_command.command("status")
@@ -120,7 +112,7 @@ def status_command(folders: Folders) -> None:
     """Show whether the database runs, where, and with how much memory."""
     from kgp_neo4j.graphdb.server import supervise as server
 
-    print_result(server.status(folders), _show)
+    _output.print_result(server.status(folders), _show)
 
 
 @server_command.command("logs", cls=click.Command)
@@ -148,20 +140,22 @@ def open_command(folders: Folders, show_password: bool) -> None:
     from kgp_neo4j.graphdb.server import supervise as server
     from kgp_neo4j.graphdb.server.startup import password_file
 
-    connection = server.ensure(folders, echo=say)
+    connection = server.ensure(folders, echo=_output.say)
     where = password_file(folders.home)
     address = connection.browser_address or ""
     secret = parts(connection, "password") if show_password else {}
     record = {"browser": address, **parts(connection, "uri", "username")}
-    if gave_json(record | {"password_file": str(where)} | secret):
+    if _output.gave_json(record | {"password_file": str(where)} | secret):
         return
     password = connection.password if show_password else f"in {where}"
-    print_fields(("browser", address), ("user", connection.username), ("password", password))
+    _output.print_fields(
+        ("browser", address), ("user", connection.username), ("password", password)
+    )
     if not webbrowser.open(address):
-        say("No web browser was found here: open the address above in yours.")
+        _output.say("No web browser was found here: open the address above in yours.")
 
 
-@result_command("install")
+@_output.result_command("install")
 @click.option(
     "--jar",
     metavar="FOLDER",
@@ -179,32 +173,31 @@ def install_command(jar: Path | None) -> None:
 
     if jar is not None:
         done = InstallReport((), f"Copied to {copy_plugin(jar)}. Restart the server.")
-        print_result(done, done.note)
+        _output.print_result(done, done.note)
         return
-    with opened_database() as database:
+    with _output.opened_database() as database:
         done = install(database)
     count = f"{len(done.procedures)} procedures. Try: CALL custom.kgp.help()"
-    print_result(done, done.note or count)
+    _output.print_result(done, done.note or count)
 
 
-@result_command("doctor")
+@_output.result_command("doctor")
 def doctor_command() -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb.open import missing
-    from kgp_neo4j.graphdb.room import measure_room
+    from kgp_neo4j.graphdb.open import missing, needs
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.startup import machine_memory
     from kgp_neo4j.llm.call import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
-    with opened_database() as database:
+    with _output.opened_database() as database:
         capabilities = database.capabilities()
         connection = database.connection
         server = supervise.status(Folders.from_environment()) if connection.embedded else None
-        room = measure_room(database, server, machine_memory())
-    lacks = [*missing(capabilities), *room.short]
+        needed = needs(database, server, machine_memory())
+    lacks = [*missing(capabilities), *needed["short"]]
     engine, extras = describe_engine(), installed_extras()
     there: list[str] = []
     try:
@@ -212,22 +205,23 @@ def doctor_command() -> None:
             there.append(plain(f"{each.model} at {each.url}" if each.url else f"{each.model}"))
     except ConfigurationError as error:
         lacks.append(str(error))
-    found = {"server": capabilities, "missing": lacks, "needs": room}
+    found = {"server": capabilities, "missing": lacks, "needs": needed}
     found |= {"models": engine, "language_models": there, "extras": extras}
-    if gave_json(parts(connection, "uri", "database", "embedded") | found):
+    if _output.gave_json(parts(connection, "uri", "database", "embedded") | found):
         return
+    encoders = needed["encoders"]
     kind = "embedded" if connection.embedded else "from NEO4J_URI"
     version = f"{capabilities.version} {capabilities.edition}"
-    more = {e: f" and {len(names) - 5} more" for e, names in room.encoders.items() if names[5:]}
-    sizes = [("vectors", room.vectors), ("graph", room.store)]
-    print_fields(
+    more = {e: f" and {len(names) - 5} more" for e, names in encoders.items() if names[5:]}
+    sizes = [("vectors", needed["vectors"]), ("graph", needed["store"])]
+    _output.print_fields(
         ("server", f"Neo4j {version} at {connection.uri} ({kind})"),
         ("GDS", "yes" if capabilities.gds else "missing"),
         ("procedures", f"{len(capabilities.procedures)} custom.kgp.*"),
         ("models", f"{engine['engine']}, {engine['precision']}, {engine['threads']} threads"),
         *(
             ("encoder", f"{each}: {', '.join(names[:5])}{more.get(each, '')}")
-            for each, names in room.encoders.items()
+            for each, names in encoders.items()
         ),
         ("language", ", ".join(there) or f"none. {HOW_TO_GET_ONE}"),
         ("extras", ", ".join(extras) or "none"),
@@ -237,7 +231,7 @@ def doctor_command() -> None:
         click.echo(click.style("! ", fg="yellow") + sentence)
 
 
-@result_command("config")
+@_output.result_command("config")
 @click.option("--clear-cache", is_flag=True, help="Delete the replies of language models kept.")
 def config_command(clear_cache: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
@@ -249,11 +243,11 @@ def config_command(clear_cache: bool) -> None:
         cache = reply_cache(settings.cache or configuration.replies_folder())
         count = cache.clear()
         record = {"deleted": count, "file": cache.path}
-        print_result(record, f"{count:,} replies deleted ({cache.path})")
+        _output.print_result(record, f"{count:,} replies deleted ({cache.path})")
         return
     rows, file = configuration.setting_lines(), configuration.settings_file()
     is_there = file is not None and file.is_file()
-    if gave_json({"file": str(file) if is_there else "", "settings": rows}):
+    if _output.gave_json({"file": str(file) if is_there else "", "settings": rows}):
         return
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))
@@ -272,7 +266,7 @@ def _text(value: Any) -> str:
 _FOLDER = "kgp-neo4j/"
 
 
-@result_command("browser-queries")
+@_output.result_command("browser-queries")
 @default_option("--out", Path("kgp-neo4j.zip"), "The file to write.", type=FILE)
 @corpus_option(required=False, help="The corpus that the queries ask; demo when none is named")
 @graph_option(required=False, help="The knowledge graph that they ask; demo when none is named")
@@ -306,4 +300,4 @@ def browser_queries_command(out: Path, corpus: str | None, graph: str | None) ->
             # All are dated 1980, so that the same queries are the same file.
             archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), saved)
     told = f"Written: {out}, {len(queries)} queries and their parameters"
-    print_result({"file": str(out), "queries": list(queries)}, lambda _: say(told))
+    _output.print_result({"file": str(out), "queries": list(queries)}, lambda _: _output.say(told))

@@ -26,19 +26,15 @@ from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
 from kgp_neo4j.environment.job import Progress, bar, check_job, whole_number
 from kgp_neo4j.environment.kinds import PICTURES, extension
-from kgp_neo4j.types.errors import (
-    ConfigurationError,
-    CorpusError,
-    InputError,
-    KgpError,
-    StoppedError,
-    first_line,
-)
+from kgp_neo4j.types import errors
 
 _T = TypeVar("_T")
 _Frame: TypeAlias = protocol.Item | protocol.Step | protocol.Failure | protocol.End
 _FRAMES = msgspec.msgpack.Decoder(_Frame)
-_KINDS = {kind.__name__: kind for kind in (ConfigurationError, CorpusError, InputError)}
+_KINDS = {
+    kind.__name__: kind
+    for kind in (errors.ConfigurationError, errors.CorpusError, errors.InputError)
+}
 #: Seconds between two looks at a worker, and frames that it may be ahead.
 _LOOK, _AHEAD = 0.1, 8
 #: Bytes that a worker may have taken and be called again.
@@ -183,13 +179,13 @@ class Workers:
     def result(self, kind: type[_T], limits: Limits, name: str, *arguments: Any) -> _T:
         """Return what a function gives; raises its error, and those of `items`."""
         [given] = self.items(kind, limits, Progress(), name, *arguments)
-        if isinstance(given, InputError):
+        if isinstance(given, errors.InputError):
             raise given
         return given
 
     def items(
         self, kind: type[_T], limits: Limits, progress: Progress, name: str, *arguments: Any
-    ) -> Iterator[_T | InputError]:
+    ) -> Iterator[_T | errors.InputError]:
         """Yield what the function of a name gives, each of a `kind` or a fault, as it comes.
 
         `progress` counts bytes; further bars are shown as the function has them. Raises what ends
@@ -211,11 +207,11 @@ class Workers:
                     line.update(frame.done - done)
                     bars[frame.step] = line, frame.done
                 elif isinstance(frame, protocol.Failure):
-                    yield InputError(frame.what, where=frame.where, hint=frame.hint)
+                    yield errors.InputError(frame.what, where=frame.where, hint=frame.hint)
 
     def read(
         self, kind: type[_T], paths: Sequence[Path], progress: Progress, name: str, *arguments: Any
-    ) -> Iterator[_T | InputError]:
+    ) -> Iterator[_T | errors.InputError]:
         """Yield what a function gives of files, and a fault where it cannot go on with them.
 
         Raises StoppedError where nobody waits.
@@ -223,12 +219,12 @@ class Workers:
         where = shown(paths[0])
         try:
             yield from self.items(kind, file_limits(*paths), progress, name, *arguments)
-        except StoppedError:
+        except errors.StoppedError:
             raise
-        except KgpError as error:  # a setting, the disk, or a limit
-            yield InputError(error.what, where=error.where or where, hint=error.hint)
+        except errors.KgpError as error:  # a setting, the disk, or a limit
+            yield errors.InputError(error.what, where=error.where or where, hint=error.hint)
         except Exception as error:
-            yield InputError(f"cannot be read ({first_line(error)})", where=where)
+            yield errors.InputError(f"cannot be read ({errors.first_line(error)})", where=where)
 
     @contextmanager
     def _lent(self) -> Iterator[_Worker]:
@@ -286,7 +282,8 @@ def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_
                 raise _too_long(limits.in_all, "in all")
             if memory - had > limits.memory:
                 what = f"it takes more than {limits.memory >> 20:,} MB of memory"
-                raise InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_MEMORY.")
+                hint = "Split it, or allow more with KGP_NEO4J_FILE_MEMORY."
+                raise errors.InputError(what, hint=hint)
         if isinstance(frame, protocol.End):
             worker.is_busy = False
             if frame.failure:
@@ -297,12 +294,12 @@ def _watched(worker: _Worker, call: protocol.Call, limits: Limits) -> Iterator[_
             yield frame
 
 
-def _too_long(seconds: float, of_what: str) -> InputError:
+def _too_long(seconds: float, of_what: str) -> errors.InputError:
     what = f"it takes more than {seconds:,.3g} s of processor time {of_what}"
-    return InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_SECONDS.")
+    return errors.InputError(what, hint="Split it, or allow more with KGP_NEO4J_FILE_SECONDS.")
 
 
-def _ended(code: int, limits: Limits) -> InputError:
+def _ended(code: int, limits: Limits) -> errors.InputError:
     """Return the error for a worker that ended by itself, with its exit code."""
     name = f"code {code}"
     if code < 0:
@@ -311,11 +308,11 @@ def _ended(code: int, limits: Limits) -> InputError:
     if name == "SIGXCPU":
         return _too_long(limits.seconds, "for a part of it")
     hint = "Other files are read all the same; KGP_NEO4J_FILE_MEMORY allows more memory."
-    return InputError(f"the process that read it ended ({name})", hint=hint)
+    return errors.InputError(f"the process that read it ended ({name})", hint=hint)
 
 
 def _error(failure: protocol.Failure) -> Exception:
     if not failure.kind:
         return RuntimeError(failure.what)
-    kind = _KINDS.get(failure.kind, KgpError)
+    kind = _KINDS.get(failure.kind, errors.KgpError)
     return kind(failure.what, where=failure.where, hint=failure.hint)

@@ -81,11 +81,6 @@ def connection_from_environment() -> Connection | None:
 
 
 _BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-#: What may stand before the host of an address, right or wrong, each scheme by itself.
-_SCHEME = re.compile(
-    r"([a-z][a-z0-9+.-]*)?(?::/+|//+)|(jdbc):|((?:bolt|neo4j)(?:\+s(?:sc)?)?):(?!\d+$)(?=[^@]+$)",
-    re.IGNORECASE,
-)
 #: Ports of Neo4j's HTTP and HTTPS, at which Browser is.
 _HTTP_PORTS = (7474, 7473)
 
@@ -93,44 +88,36 @@ _HTTP_PORTS = (7474, 7473)
 def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
     """Return the address of a Neo4j server, without blanks and quotes round it.
 
-    Raises ConfigurationError for one that cannot be used; its hint has the one probably meant. No
-    user or password that stands in it is shown.
+    Raises ConfigurationError for one that cannot be used. No user or password that stands in it is
+    shown.
     """
-    text, schemes, at = address.strip("\"'“”‘’ \t\r\n"), list[str](), 0
-    while found := _SCHEME.match(text, at):
-        schemes.append((found[1] or found[2] or found[3] or "").lower())
-        at = found.end()
-    _, sign, rest = text[at:].rpartition("@")
-    place, _, query = rest.partition("?")
-    place, _, path = place.partition("/")
-    host, port = re.fullmatch(r"(?s)(.*?)(?:(?<!:):([^:\]]*))?", place.split(",")[0]).groups()  # type: ignore[union-attr]
-    number = int(port) if re.fullmatch(r"[0-9]{1,5}", port or "") else 0
-    is_port = 0 < number < 65_536
-    known = [scheme for scheme in schemes if scheme in _BOLT_SCHEMES]
-    scheme = known[-1] if known else "neo4j+s" if "https" in schemes else "neo4j"
-    browser = {"http", "https"} & {*schemes} or number in _HTTP_PORTS
-    one = re.fullmatch(r"(?i)[\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\]", host) and "," not in place
+    text = address.strip("\"'“”‘’ \t\r\n/")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit("neo4j://"), None
+    scheme, path = parts.scheme, parts.path or parts.fragment
+    is_one = re.fullmatch(r"(?i)([\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\])(:\d+)?", parts.netloc)
     problems = {
-        "holds a user or a password": sign,
-        "is the address of Neo4j Browser (HTTP), not of Bolt": browser,
-        "has two schemes": len(schemes) > 1,
-        "does not begin with neo4j://, bolt://, or one of these with +s or +ssc": not known,
-        "does not name one host": not one,
-        "has a port that is no number from 1 to 65535": port is not None and not is_port,
-        "has a path; the name of a database goes into NEO4J_DATABASE": path or "#" in text,
-        "has a query, which only neo4j:// takes": query and not scheme.startswith("neo4j"),
+        "holds a user or a password": "@" in text,
+        "is the address of Neo4j Browser (HTTP), not of Bolt": (
+            scheme in ("http", "https") or port in _HTTP_PORTS
+        ),
+        "does not begin with neo4j://, bolt://, or one of these with +s or +ssc": (
+            scheme not in _BOLT_SCHEMES
+        ),
+        "does not name one host, with a port from 1 to 65535 if any": not is_one or port == 0,
+        "has a path; the name of a database goes into NEO4J_DATABASE": path,
+        "has a query, which only neo4j:// takes": parts.query and not scheme.startswith("neo4j"),
     }
     wrong = next((problem for problem, there in problems.items() if there), None)
     if wrong is None:
-        return f"{scheme}://{place}{'?' if query else ''}{query}"
-    if host.count(":") > 1 and host[:1] != "[":
-        host = f"[{host}]"
-    elif host[:1] != "[":
-        host = next(iter(re.findall(r"[\w.-]+", host)), "localhost")
-    better = f"{scheme}://{host}:{number if is_port and number not in _HTTP_PORTS else 7687}"
-    shown = "" if sign or not text.isprintable() else f" ({text.partition('?')[0][:200]})"
-    beside = ", with NEO4J_USERNAME and NEO4J_PASSWORD beside it" if sign else ""
-    raise ConfigurationError(f"{where}{shown} {wrong}", hint=f"Set {where}={better}{beside}.")
+        return f"{scheme}://{parts.netloc}{'?' if parts.query else ''}{parts.query}"
+    shown = f" ({text.partition('?')[0][:200]})" if "@" not in text and text.isprintable() else ""
+    hint = f"Set {where} to one like neo4j://localhost:7687, or neo4j+s://HOST for TLS; user and "
+    hint += "password go into NEO4J_USERNAME and NEO4J_PASSWORD."
+    raise ConfigurationError(f"{where}{shown} {wrong}", hint=hint)
 
 
 def checked_url(url: str, where: str | None = None) -> str:

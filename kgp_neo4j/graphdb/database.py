@@ -3,13 +3,11 @@
 import logging
 import random
 import re
-import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import urlsplit
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, Query, Record
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
@@ -38,12 +36,6 @@ _REASONS = {
         "Run it again once no load, connect or install is running.",
     ),
     _ENDED: ("the statement took too long and was ended", "Ask about less at once."),
-}
-#: What may follow a scheme, and what a server has that answers by it alone.
-_TLS = {
-    "s": "wants TLS",
-    "ssc": "has a certificate that is not trusted (+ssc takes any)",
-    "": "has no TLS (without it passwords go in the clear)",
 }
 # What the driver logs should not reach the user's terminal: its errors are raised too, and what
 # the server says of a statement is for `--debug`.
@@ -90,42 +82,12 @@ class Database(AbstractContextManager["Database"]):
         try:
             with _translated_errors(path):
                 self.driver.verify_connectivity()
-        except KgpError as error:
-            if isinstance(error.__cause__, DriverError) and (reason := self._reason()):
-                raise DatabaseError(reason[0], hint=f"Set NEO4J_URI={reason[1]}.") from error
+        except KgpError:
             raise
         except Exception as error:  # no common class: what the driver cannot read raises anything
             what = f"the driver does not understand the server ({error})"
             hint = "Check that NEO4J_URI names a Neo4j server."
             raise DatabaseError(what, where=path, hint=hint) from error
-
-    def _reason(self) -> tuple[str, str] | None:
-        """Return why a server that is there does not answer, and the address by which it does.
-
-        It is tried without a login, so that no password goes out without TLS.
-        """
-        uri = urlsplit(self.connection.uri)
-        kind, _, tls = uri.scheme.partition("+")
-        there = f"the server at {uri.netloc}"
-        with suppress(OSError):
-            socket.create_connection((uri.hostname, uri.port or 7687), timeout=3).close()
-            for other in (tls, *(each for each in _TLS if each != tls)):
-                way = f"+{other}://{uri.netloc}" if other else f"://{uri.netloc}"
-                try:
-                    with GraphDatabase.driver(f"bolt{way}", connection_timeout=3) as driver:
-                        driver.verify_connectivity()
-                except DriverError as error:
-                    if "HTTP" in str(error):
-                        bolt = self.connection.uri.replace(f":{uri.port}", ":7687")
-                        return f"{there} is one of HTTP, as Neo4j Browser's, not of Bolt", bolt
-                    continue
-                except Neo4jError:
-                    pass  # it wants a login
-                if other != tls:
-                    return f"{there} {_TLS[other if tls else 's']}", f"{kind}{way}"
-                routed = "routes to addresses that cannot be reached from here"
-                return (f"{there} {routed}", f"bolt{way}") if kind == "neo4j" else None
-        return None
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run `cypher/<path>.cypher` to read; raises DatabaseError where its check says so."""
@@ -277,7 +239,10 @@ def _translated_errors(where: str) -> Iterator[None]:
 
 def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
     if isinstance(error, ServiceUnavailable):
-        hint = "Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one."
+        hint = (
+            "Check NEO4J_URI (+s or +ssc behind its scheme is for TLS, and only that; the port is "
+            "Bolt's, mostly 7687), or `kgp-neo4j server status` for the embedded one."
+        )
         what = f"the server does not answer ({' '.join(str(error).split())})"
         return DatabaseError(what, hint=hint)
     if isinstance(error, DriverError):

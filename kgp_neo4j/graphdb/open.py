@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from kgp_neo4j.environment.disk import disk_errors
@@ -15,6 +15,9 @@ from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.statements import fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities, InstallReport
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, KgpError
+
+if TYPE_CHECKING:
+    from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.
@@ -143,6 +146,50 @@ def _advice(capabilities: Capabilities) -> str:
         f"{what}. Copy {plugin_jar()} into the server's folder `plugins` (`kgp-neo4j install "
         "--jar FOLDER` does it), and restart the server."
     )
+
+
+#: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
+#: (1.25 * 4 a number and 8 * M a vector), with its default M of 16.
+_NUMBER_BYTES, _VECTOR_BYTES = 5.5, 140.8
+_GIB = 2**30
+#: Bytes that Python with its encoder takes beside the server.
+_CLIENT = 2 * _GIB
+
+
+def needs(
+    database: Database, server: "ServerStatus | None" = None, machine: int = 0
+) -> dict[str, Any]:
+    """Return what a graph needs, in bytes, and an embedded `server` lacks, of `machine` bytes.
+
+    `vectors` are the vector indexes, `store` the files that the page cache holds, None where no
+    server is given. `short` says what is lacking, `encoders` has the corpora and graphs of each.
+    """
+    rows = database.read("inspect/embedded")
+    sizes = (r["embeddings"] * (r["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for r in rows)
+    vectors = int(sum(sizes))
+    encoders: dict[str, list[str]] = {}
+    for row in rows:
+        name = row["name"] if row["corpus"] else f"graph {row['name']}"
+        encoders.setdefault(row["encoder"], []).append(name)
+    needed = {"vectors": vectors, "store": None, "short": (), "encoders": encoders}
+    if server is None:
+        return needed
+    short, store = list[str](), server.store or 0
+    heap, page_cache = ((size or 0) * 2**20 for size in (server.heap, server.page_cache))
+    left = max(machine - heap - page_cache - _CLIENT, 0)
+    if store > page_cache:
+        short.append(
+            f"The graph has {store / _GIB:,.1f} GiB on disk and the page cache holds "
+            f"{page_cache / _GIB:,.1f} GiB of it: questions wait for the disk."
+        )
+    if vectors > left:
+        short.append(
+            f"The vector indexes want {vectors / _GIB:,.1f} GiB of memory, and {left / _GIB:,.1f} "
+            "GiB are left beside the server and Python: search by meaning waits for the disk."
+        )
+    if short:
+        short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
+    return needed | {"store": store, "short": short}
 
 
 def browser_link(connection: Connection, nodes: Iterable[str]) -> str | None:

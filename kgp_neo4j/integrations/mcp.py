@@ -25,7 +25,7 @@ from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphSummary, LinkedEntity
-from kgp_neo4j.types.settings import ExplorationSettings, wrong_fields
+from kgp_neo4j.types.settings import ExplorationSettings
 
 __all__ = ["make_server"]
 
@@ -34,7 +34,7 @@ with needs("mcp", "the MCP server"):
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations
-    from pydantic import Field, ValidationError
+    from pydantic import Field
 
 
 _INSTRUCTIONS = """\
@@ -90,21 +90,14 @@ def make_server(
 
 
 class _Server(MCPServer[Any]):
-    """Says which argument of a call is wrong, and what it should be."""
+    """Refuses what a tool does not take, which the protocol's library passes over."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         tools = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
-        if name not in tools:
-            raise ToolError(f"there is no tool {name!a}; there are {', '.join(tools)}")
-        takes = tools[name]
+        takes = tools.get(name) or {}  # nothing of a tool that there is not
         if unknown := [each for each in arguments if takes and each not in takes]:
             raise ToolError(f"`{name}` has no argument {unknown[0]!a}; it has {', '.join(takes)}")
-        try:
-            return await super().call_tool(name, arguments, *rest, **more)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            raise ToolError(wrong_fields(error.__cause__.errors())) from None
+        return await super().call_tool(name, arguments, *rest, **more)
 
 
 @contextmanager

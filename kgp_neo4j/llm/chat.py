@@ -388,8 +388,7 @@ def _started(file: Path, context: int, key: str) -> Any:
     with needs("local", "a GGUF file", ModelError, where=str(file)):
         import xllamacpp
     try:
-        with file.open("rb") as opened:
-            begins = opened.read(4)
+        file.open("rb").close()
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error})"
         hint = "Give the path of a model's file: local:MODEL.gguf."
@@ -398,10 +397,9 @@ def _started(file: Path, context: int, key: str) -> Any:
     settings.model.path, settings.api_keys = str(file), [key]
     settings.n_ctx, settings.cpuparams.n_threads = context, thread_count()
     settings.verbosity, settings.ui, settings.sse_ping_interval = -1, False, _SIGN_OF_LIFE
-    wrong = "it is no GGUF file"
-    if begins == b"GGUF":
-        wrong = "it is damaged, of a kind that llama.cpp does not know, or larger than the memory"
-        with suppress(RuntimeError):  # llama.cpp gives no reason
-            return xllamacpp.Server(settings)
+    with suppress(RuntimeError):  # llama.cpp gives no reason
+        return xllamacpp.Server(settings)
+    what = "the model cannot be loaded: it is no GGUF file, damaged, of a kind that llama.cpp does "
+    what += "not know, or larger than the memory"
     hint = "Fetch the file again, or set llm.context to less."
-    raise ModelError(f"the model cannot be loaded: {wrong}", where=str(file), hint=hint)
+    raise ModelError(what, where=str(file), hint=hint)

@@ -107,6 +107,8 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
                 raise ValueError(f"no causal checkpoint but one of the type {config.model_type}")
             model = kind.from_pretrained(source, dtype=dtype, use_safetensors=True, **options)
             tokenizer = AutoTokenizer.from_pretrained(model.name_or_path, **options)
+            if tokenizer.eos_token_id is None:
+                raise ValueError("its tokenizer has no token that ends a text, no eos_token")
     except Exception as error:  # damaged files raise what their libraries like
         raise ModelError(
             f"the checkpoint {name!r} could not be loaded ({first_line(error)})",
@@ -115,8 +117,4 @@ def load_checkpoint(name: str, *, to_train: bool = False) -> tuple[Any, Any, str
         ) from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    if tokenizer.eos_token_id is None or tokenizer.pad_token_id is None:
-        problem = "the checkpoint's tokenizer has no token that ends a text"
-        hint = "Give a checkpoint whose tokenizer has an eos_token."
-        raise ModelError(problem, where=name, hint=hint)
     return model.to(device), tokenizer, device

@@ -14,8 +14,7 @@ from safetensors.numpy import load
 
 from kgp_neo4j.environment.disk import disk_errors, locked, private_folder
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.server.jars import fetch
-from kgp_neo4j.graphdb.server.lines import Artifact, sha256_of
+from kgp_neo4j.graphdb.server.jars import Artifact, fetch, sha256_of
 from kgp_neo4j.models.engine import Pooling, import_openvino
 from kgp_neo4j.types.errors import EncoderError
 

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.graphdb.server.lines import sha256_of
+from kgp_neo4j.graphdb.server.jars import sha256_of
 from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError, first_line

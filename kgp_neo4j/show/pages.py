@@ -37,8 +37,12 @@ _TEMPLATES.filters |= {"cut": cut, "readable": readable}
 
 
 def page_of(answer: Answer | MindMap) -> str:
-    """Return an answer of either kind as one HTML page."""
-    return mind_map_page(answer) if isinstance(answer, MindMap) else answer_page(answer)
+    """Return an answer of either kind as one HTML page, with its picture and evidence in words."""
+    if isinstance(answer, Answer):
+        return answer_page(answer)
+    rejected = answer.reply.edges if answer.reply and answer.reply.problem else ()
+    shown = {"answer": answer, "drawn": map_tree(answer), "rejected": rejected}
+    return _TEMPLATES.get_template("mindmap.html").render(title=answer.question, **shown)
 
 
 def answer_page(answer: Answer) -> str:
@@ -72,13 +76,6 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
         lines = "\n".join(browser_lines(query)).strip()
         shown.append({"name": query.name, "description": " ".join(words), "lines": lines})
     return shown
-
-
-def mind_map_page(answer: MindMap) -> str:
-    """Return an answer as one HTML page: question, answer, picture, and the evidence in words."""
-    rejected = answer.reply.edges if answer.reply and answer.reply.problem else ()
-    shown = {"answer": answer, "drawn": map_tree(answer), "rejected": rejected}
-    return _TEMPLATES.get_template("mindmap.html").render(title=answer.question, **shown)
 
 
 _SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")

@@ -28,7 +28,7 @@ from importlib import resources
 import kgp_neo4j
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
-from kgp_neo4j.graphdb.server.lines import load_lock
+from kgp_neo4j.graphdb.server.jars import load_lock
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
 from kgp_neo4j.models.trees import load_scorer

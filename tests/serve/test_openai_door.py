@@ -11,7 +11,7 @@ from serving import Serving, serving
 
 from kgp_neo4j.corpus.answer.conversation import Said
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.serve.completions import past_turns
+from kgp_neo4j.serve.questions import past_turns
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
 from kgp_neo4j.types.settings import ServeSettings

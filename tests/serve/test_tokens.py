@@ -8,8 +8,8 @@ from commands import prints, refuses
 
 from kgp_neo4j.serve.app import check_address, listen
 from kgp_neo4j.serve.bodies import ProblemError
+from kgp_neo4j.serve.documents import file_name
 from kgp_neo4j.serve.tokens import Tokens, add_token
-from kgp_neo4j.serve.uploads import file_name
 from kgp_neo4j.types.errors import ConfigurationError
 
 

@@ -25,9 +25,8 @@ from small_graphs import keep_one
 from kgp_neo4j import Database, install, open_database
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.corpus.load import own_indexes
-from kgp_neo4j.graphdb.open import LAYOUT, missing
+from kgp_neo4j.graphdb.open import LAYOUT, missing, needs
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
-from kgp_neo4j.graphdb.room import measure_room
 from kgp_neo4j.graphdb.server.supervise import ServerStatus
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
@@ -268,20 +267,20 @@ def _status(**given: int) -> ServerStatus:
 
 def test_what_fits_is_not_told(database: Database) -> None:
     server = _status(store=_GIBI, page_cache=2048, heap=4096)
-    room = measure_room(database, server, 24 * _GIBI)
-    assert room.short == ()
+    room = needs(database, server, 24 * _GIBI)
+    assert not room["short"]
     counted = sum(row["embeddings"] for row in database.read("inspect/embedded"))
-    assert room.vectors >= counted * 4
+    assert room["vectors"] >= counted * 4
 
 
 def test_what_does_not_fit_is_told(database: Database) -> None:
     with _Counting(database.connection) as large:
         server = _status(store=9 * _GIBI, page_cache=4096, heap=4096)
-        room = measure_room(large, server, 8 * _GIBI)
-        assert 2 * _GIBI < room.vectors < 3 * _GIBI
-        disk, vectors, hint = room.short
+        room = needs(large, server, 8 * _GIBI)
+        assert 2 * _GIBI < room["vectors"] < 3 * _GIBI
+        disk, vectors, hint = room["short"]
         assert "9.0 GiB on disk and the page cache holds 4.0 GiB" in disk
         assert "0.0 GiB are left" in vectors
         assert "--memory" in hint
         # A server of the user's own: its machine is not known.
-        assert measure_room(large).short == ()
+        assert not needs(large)["short"]

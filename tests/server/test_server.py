@@ -30,9 +30,9 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import archive, jars, process, startup
+from kgp_neo4j.graphdb.server import jars, process, startup
 from kgp_neo4j.graphdb.server import supervise as server
-from kgp_neo4j.graphdb.server.lines import LINES, Artifact, Lock, load_lock, sha256_of
+from kgp_neo4j.graphdb.server.jars import LINES, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
@@ -254,9 +254,9 @@ def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.Monkey
     for version in ("1.8.0_412", "11.0.2", "25"):
         found = chosen(java_home(tmp_path / version, version))
         assert found.version.startswith("21.")
-        assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
-    assert "no bin/java" in str(chosen(tmp_path).note)
-    assert "Neo4j 2026 needs 21" in str(chosen(tmp_path / "17.0.15", "2026").note)
+        assert "is no Java 17 or 21, which Neo4j 5.26 needs" in found.note
+    assert "is no Java 17 or 21" in str(chosen(tmp_path).note)
+    assert "no Java 21, which Neo4j 2026 needs" in str(chosen(tmp_path / "17.0.15", "2026").note)
 
 
 def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,24 +284,24 @@ def test_the_archive_is_made_once_nothing_runs_and_used_once_it_is_there(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        archive, "launch", lambda words, *_: archive._make(words[3], *map(Path, words[4:]))
+        startup, "launch", lambda words, *_: startup._make(words[3], *map(Path, words[4:]))
     )
     installed, found = jars.install(folders.cache), startup.find_java(LINES["5.26"])
-    made = archive._archive(tmp_path, installed, found)
+    made = startup._archive(tmp_path, installed, found)
     made.parent.mkdir()
     # The last line is being written.
     write_file(tmp_path / "run" / "classes.txt", "java/lang/Object id: 0\njava/lang/Str")
-    archive.make_archive(tmp_path, tmp_path, installed, found)
+    startup.make_archive(tmp_path, tmp_path, installed, found)
     suffixes = {each.suffix for each in made.parent.iterdir()}
     assert suffixes == {made.suffix, ".args", ".lock", ".txt"}
     browser = tmp_path / "browser.jar"
-    *class_path, archived = archive.archive_options(tmp_path, tmp_path, installed, found, browser)
+    *class_path, archived = startup.archive_options(tmp_path, tmp_path, installed, found, browser)
     assert archived == f"-XX:SharedArchiveFile={made}"
     assert class_path[1].endswith(f"{os.pathsep}{browser}")
     # Without it a start lists its classes, over the same class path.
     made.unlink()
-    first = archive.archive_options(tmp_path, tmp_path, installed, found, browser)
-    assert (first[:-3], first[-2]) == (class_path, "-XX:-BytecodeVerificationRemote")
+    first = startup.archive_options(tmp_path, tmp_path, installed, found, browser)
+    assert first[:-1] == class_path
     assert first[-1].startswith("-XX:DumpLoadedClassList=")
 
 

@@ -15,7 +15,7 @@ from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.open import make_schema
 from kgp_neo4j.graphdb.server import jars, supervise
-from kgp_neo4j.graphdb.server.lines import line_of
+from kgp_neo4j.graphdb.server.jars import line_of
 
 _NEAREST = """
 MATCH (p:Passage {corpus: $c})-[s:SIMILAR_ST]->(q)
@@ -40,8 +40,8 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(supervise, "install", lambda *_, **__: few)
-        patch.setattr(supervise, "make_archive", lambda *_: None)
+        patch.setattr(supervise.jars, "install", lambda *_, **__: few)
+        patch.setattr(supervise.startup, "make_archive", lambda *_: None)
         try:
             yield dataclasses.replace(supervise.start(own, memory="1g"), embedded=False)
         finally:

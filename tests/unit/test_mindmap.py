@@ -13,7 +13,7 @@ from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.map_prompt import describe, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
 from kgp_neo4j.show.mermaid import mind_map_mermaid
-from kgp_neo4j.show.pages import mind_map_page
+from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.show.terminal import tree_lines
 from kgp_neo4j.show.trees import map_tree
 from kgp_neo4j.types.errors import InputError
@@ -350,7 +350,7 @@ def _hostile() -> MindMap:
 
 def test_pictures_hold_no_markup_of_others() -> None:
     answer = _hostile()
-    html = mind_map_page(answer)
+    html = page_of(answer)
     assert '<span class="title" dir="auto">B &amp; C</span>' in html
     assert "<script" not in html
     assert "default-src 'none'" in html

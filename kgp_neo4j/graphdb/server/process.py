@@ -134,16 +134,11 @@ def choose_ports(home: Path) -> tuple[int, int]:
 
 
 def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        if os.name != "nt":  # as Neo4j does: a port in TIME_WAIT is free
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-            # A listener on all addresses does not stop the bind everywhere.
-            probe.listen(1)
-        except OSError:
-            return False
-    with socket.socket() as caller:
+    try:
+        socket.create_server((HOST, port)).close()  # as for Neo4j, a port in TIME_WAIT is free
+    except OSError:
+        return False
+    with socket.socket() as caller:  # a listener on all addresses does not stop that everywhere
         caller.settimeout(0.2)
         return caller.connect_ex((HOST, port)) != 0
 
@@ -187,11 +182,6 @@ def tail(path: Path, lines: int) -> list[str]:
     except OSError:
         return []
     return text.splitlines()[-lines:] if lines > 0 else []
-
-
-def disk_is_full(home: Path, since: float) -> bool:
-    """Return whether the logs of this start report a full disk: the server may hang then."""
-    return any(re.search(_REASONS[0]["pattern"], line) for line in _lines_since(home, since))
 
 
 def failure(home: Path, since: float, message: str) -> ServerError:

