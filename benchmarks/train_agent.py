@@ -21,8 +21,6 @@ from typing import Any
 
 import _common as common
 
-from kgp_neo4j.train.scorer import scorer_json
-
 SETS = ("hotpotqa", "2wiki", "musique")
 LONG = ("guide", "guide-plain", "policies", "articles")
 SEEDS = (0, 1, 2)
@@ -66,7 +64,7 @@ def main() -> None:
             common.say(common.kgp("train", "scorer", *arguments, *more)[0])
             scorers.append(json.loads((out / "scorer.json").read_text()))
     given.out.mkdir(parents=True)
-    (given.out / "scorer.json").write_text(scorer_json(mean_of(scorers)))
+    (given.out / "scorer.json").write_text(json.dumps(mean_of(scorers)))
 
 
 if __name__ == "__main__":

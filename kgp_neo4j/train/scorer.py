@@ -101,10 +101,10 @@ def train_scorer(
     scorer = {"description": about, "features": FEATURES, "first": hops[0], "later": hops[1]}
     report = ScorerReport(counts, left_out, reached)
     with folder.saving():
-        (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
+        (out / "scorer.json").write_text(json.dumps(scorer), encoding="utf-8")
         facts = [
             "Boosted regression trees (LambdaMART) that judge the passages of each hop of a "
-            "traversal by signals of the graph; `scorer.json` is text, one tree a line",
+            "traversal by signals of the graph; `scorer.json` is text",
             f"Encoder of the passages: {', '.join(sorted(encoders))}",
         ]
         facts += [
@@ -115,18 +115,6 @@ def train_scorer(
         ]
         folder.finish(asdict(report), "Scorer of the learned agent", facts)
     return report
-
-
-def scorer_json(scorer: Mapping[str, Any]) -> str:
-    """Return the text of `scorer.json`: one tree a line, so that it and its diffs are readable."""
-    parts = []
-    for key, value in scorer.items():
-        if key in ("first", "later"):
-            lines = ",\n  ".join(json.dumps(tree, separators=(",", ":")) for tree in value)
-            parts.append(f'"{key}": [\n  {lines}\n ]')
-        else:
-            parts.append(f'"{key}": {json.dumps(value, ensure_ascii=False)}')
-    return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
 def _read(database: Database, corpus: str, file: Path) -> tuple[str, list[_Asked], int]:
