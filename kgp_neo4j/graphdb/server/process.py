@@ -184,6 +184,11 @@ def tail(path: Path, lines: int) -> list[str]:
     return text.splitlines()[-lines:] if lines > 0 else []
 
 
+def disk_is_full(home: Path, since: float) -> bool:
+    """Return whether the logs of this start report a full disk: the server may hang then."""
+    return any(re.search(_REASONS[0]["pattern"], line) for line in _lines_since(home, since))
+
+
 def failure(home: Path, since: float, message: str) -> ServerError:
     """Return the error of a failed start, with the reason found in its logs."""
     lines = _lines_since(home, since)

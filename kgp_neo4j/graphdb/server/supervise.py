@@ -167,6 +167,8 @@ def _wait(home: Path, state: process.State) -> None:
     while not (process.answers(state) and process.listens(state)):
         if not process.is_ours(home, state):
             raise process.failure(home, state.started, "The server ended while it was starting")
+        if process.disk_is_full(home, state.started):
+            raise process.failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
             message = f"The server has not answered for {_START_SECONDS:.0f} s"
             raise process.failure(home, state.started, message)

@@ -9,7 +9,7 @@ from kgp_neo4j.corpus.tables.outline import Library, TableOutline, TableRow, cit
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
 from kgp_neo4j.corpus.tables.questions.figures import read_figure
-from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, denotation, in_words
+from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, columns_of, denotation, in_words
 from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Cell, Grid
 from kgp_neo4j.text.words import stem
@@ -48,7 +48,7 @@ def answer_from_table(
         return answer
     if figure and (figure.near or not figure.why):
         plan = figure.plan
-        answer = run(library, table, rows, plan)
+        answer = _own_total(table, plan, grid, rows) or run(library, table, rows, plan)
         sure = not (figure.why or (answer.values and _denies(links, grid, plan, answer.values)))
         answer = replace(answer, confidence=_SURE if sure else _NEAR, computes=True)
         if sure and answer.values:
@@ -86,6 +86,22 @@ def _denies(links: Links, grid: Grid, plan: Plan, values: Sequence[str]) -> bool
     best, confidence = learned
     told = len(best.plan.rows.conditions) >= len(plan.rows.conditions)
     return told and {*best.result.values} != {*values} and confidence >= _OTHERWISE
+
+
+def _own_total(
+    table: TableOutline, plan: Plan, grid: Grid, rows: Sequence[TableRow]
+) -> StructuralAnswer | None:
+    """Return the figure of a whole column that the table's own row of totals gives, if it does."""
+    if plan.group or plan.rows != Rows() or not plan.column:
+        return None
+    column = grid.columns[plan.column - 1]
+    for at, kind in reversed([*grid.totals.items()]):
+        cell = grid.rows[at][plan.column - 1]
+        if kind == plan.kind and cell.value is not None:
+            place = cite_cell(table, rows[at], column, cell.text)
+            reading = f"{in_words(plan, grid)}, as row {rows[at].number} gives it"
+            return StructuralAnswer(cell.text, (cell.text,), citations=(place,), reading=reading)
+    return None
 
 
 def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] = ()) -> Grid:
