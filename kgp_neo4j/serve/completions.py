@@ -13,7 +13,7 @@ import regex
 from fastapi import APIRouter, Response
 
 from kgp_neo4j.corpus.answer.conversation import Conversation, Said, by_rules
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.mindmap.load.graphs import graphs

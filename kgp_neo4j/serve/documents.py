@@ -7,9 +7,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Response
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
-from kgp_neo4j.corpus.load.kept_files import file_content
-from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages, list_tables
+from kgp_neo4j.corpus.load.stored import (
+    corpora,
+    delete_corpus,
+    delete_document,
+    file_content,
+    list_documents,
+    list_passages,
+    list_tables,
+)
 from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs

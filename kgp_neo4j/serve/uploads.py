@@ -13,8 +13,8 @@ from fastapi import APIRouter, Request, Response
 
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
-from kgp_neo4j.corpus.load.kept_files import forget_files, keep_file
 from kgp_neo4j.corpus.load.loading import Followed, load
+from kgp_neo4j.corpus.load.stored import forget_files, keep_file
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.environment.kinds import EXTENSIONS, extension
 from kgp_neo4j.serve.bodies import ProblemError, UploadedFolder, busy

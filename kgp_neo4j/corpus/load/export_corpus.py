@@ -3,11 +3,16 @@
 from functools import partial
 from pathlib import Path
 
-from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
-from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.loading import language_of
-from kgp_neo4j.corpus.load.own_indexes import cjk_shelf, make_indexes, passage_label
+from kgp_neo4j.corpus.load.stored import (
+    cjk_shelf,
+    delete_corpus,
+    discard_import,
+    make_indexes,
+    passage_label,
+    require_corpus,
+)
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.text.language import languages

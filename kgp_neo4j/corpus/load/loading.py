@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kgp_neo4j.corpus.load.delete import discard_import, remove_documents
 from kgp_neo4j.corpus.load.ids import checked_corpus
-from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unusual_columns
+from kgp_neo4j.corpus.load.stored import discard_import, make_text_index, remove_documents
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, is_gone, shown, size_on_disk, stem

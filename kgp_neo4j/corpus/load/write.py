@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, id_of
-from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
+from kgp_neo4j.corpus.load.stored import make_own_indexes
 from kgp_neo4j.environment.files import is_gone, stem
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.corpus import SourceDocument

@@ -1,27 +1,164 @@
-"""Delete documents and corpora with everything in them, and corpora that one run needs."""
+"""What is stored of corpora: their listing, indexes and kept files, and their deletion."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
 from filelock import FileLock, Timeout
 
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.corpus.load.kept_files import forget_files
-from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.load.own_indexes import drop_indexes
 from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.files import absolute, expanded
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
-from kgp_neo4j.types.corpus import Document
+from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.text.language import OTHER
+from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError, InputError, KgpError
+from kgp_neo4j.types.tables import TableSummary
 
+#: Passages from which a corpus has an index of its vectors, too. Those of a smaller one are
+#: compared one by one, which takes 20 ms for so many; it keeps its language's label beside its own.
+LARGE = 500
 #: Ids that an error message lists at most.
 _LISTED = 10
+
+
+def corpora(database: Database) -> list[CorpusSummary]:
+    """Return all corpora by name, with their counts and the passages not connected yet."""
+    return [CorpusSummary(**row) for row in database.read("inspect/corpora")]
+
+
+def list_documents(database: Database, corpus: str) -> list[Document]:
+    """Return the documents of a corpus by title; raises CorpusError where it does not exist."""
+    require_corpus(database, corpus)
+    return msgspec.convert(database.read("inspect/documents", corpus=corpus), list[Document])
+
+
+def list_passages(
+    database: Database, corpus: str, document: str | None = None, limit: int = 1000
+) -> list[Passage]:
+    """Return at most `limit` passages of a corpus, or of one of its documents, in order."""
+    require_corpus(database, corpus)
+    within = {"corpus": corpus, "document": document, "limit": limit}
+    return msgspec.convert(database.read("inspect/corpus_passages", **within), list[Passage])
+
+
+def list_tables(database: Database, corpus: str, document: str | None = None) -> list[TableSummary]:
+    """Return the tables of a corpus, or of one of its documents, in order."""
+    require_corpus(database, corpus)
+    rows = database.read("inspect/corpus_tables", corpus=corpus, document=document)
+    return msgspec.convert(rows, list[TableSummary])
+
+
+def require_corpus(database: Database, corpus: str) -> None:
+    """Raise CorpusError, with the names of all corpora, where there is none of that name."""
+    names = [row["name"] for row in database.read("inspect/names")]
+    if corpus not in names:
+        hint = f"Corpora: {', '.join(names) or 'none yet'}. `kgp-neo4j load` makes one."
+        raise CorpusError(f"there is no corpus named {corpus!r}", hint=hint)
+
+
+def make_own_indexes(database: Database, corpus: str) -> None:
+    """Give the corpus the indexes that it should have; what was cut short before is finished."""
+    state = next(iter(database.read("load/own_indexes_state", corpus=corpus, large=LARGE)), None)
+    if state is None:
+        return
+    chosen = {"corpus": corpus, "own": True, "small": not state["large"]}
+    grown = state["small"] and state["large"]
+    if state["own"] and not (state["moving"] or grown or state["cjk"]):
+        return
+    if not state["own"] or grown or state["cjk"]:
+        database.write_in_batches("load/label_passages", corpus=corpus)
+        make_indexes(database, corpus, vectors=state["large"])
+        database.read("install/await_indexes")
+        database.write("load/choose_indexes", **chosen, moving=True)
+    # Again, for what others loaded before the choice.
+    database.write_in_batches("load/label_passages", corpus=corpus)
+    database.write("load/choose_indexes", **chosen)
+
+
+def make_indexes(database: Database, corpus: str, *, vectors: bool = True) -> None:
+    """Make the corpus's own indexes of text and `vectors`, if any; they are online a bit later."""
+    for state in database.read("load/index_state", corpus=corpus):
+        scope = state["scope"]
+        make_text_index(database, scope, state["language"])
+        if state["cjk"]:
+            make_text_index(database, cjk_shelf(scope), "cjk")
+        if vectors and state["indexed"]:
+            index, name = statement("load/vector_index"), f"kgp_vectors_{scope}"
+            database.define(index, name=name, label=passage_label(scope))
+
+
+def make_text_index(database: Database, shelf: str, language: str) -> None:
+    """Make the full-text index of a shelf's passages, by their language's analyzer, if any."""
+    database.define(
+        statement("load/text_index"),
+        name=f"kgp_passage_{shelf}",
+        label=passage_label(shelf),
+        analyzer="standard-no-stop-words" if language == OTHER else language,
+    )
+
+
+def drop_indexes(database: Database, corpus: str) -> None:
+    """Drop the indexes of the corpus's own, also those of an import that was cut off."""
+    for state in database.read("load/index_state", corpus=corpus):
+        scope = state["scope"]
+        for index in (f"passage_{scope}", f"passage_{cjk_shelf(scope)}", f"vectors_{scope}"):
+            database.define(statement("load/drop_index"), name=f"kgp_{index}")
+
+
+def cjk_shelf(scope: str) -> str:
+    """Return the shelf of a corpus's passages in Chinese, Japanese or Korean."""
+    return f"{scope}Cjk"
+
+
+def passage_label(shelf: str) -> str:
+    """Return the label of the passages that an index is of: of a corpus's own, or a language's."""
+    return f"{shelf[:1].upper()}{shelf[1:]}Passage"
+
+
+def _kept(database: Database, corpus: str) -> tuple[Path, set[str]]:
+    """Return the folder of a corpus's kept files, of this database alone, and its files' hashes."""
+    (row,) = database.read("load/kept_files", corpus=corpus)
+    name = text_hash(f"{row['database']} {corpus}")[:32]
+    return Folders.from_environment().home / "kept" / name, set(row["hashes"])
+
+
+def keep_file(database: Database, corpus: str, path: Path) -> None:
+    """Move an uploaded file to the kept ones, if a document of the corpus was read from it."""
+    folder, hashes = _kept(database, corpus)
+    if (own := sha256(path.read_bytes()).hexdigest()) in hashes:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        shutil.move(path, folder / own)
+
+
+def forget_files(database: Database, corpus: str) -> None:
+    """Delete the kept files that no document of a corpus has any longer."""
+    folder, hashes = _kept(database, corpus)
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if path.name not in hashes:
+                path.unlink(missing_ok=True)
+        if not hashes:
+            folder.rmdir()
+
+
+def file_content(database: Database, corpus: str, own: str, sources: Sequence[str]) -> bytes | None:
+    """Return the file of a hash, kept or at one of a document's sources; None where it is gone."""
+    folder, _ = _kept(database, corpus)
+    for path in (folder / own, *map(Path, sources)):
+        with suppress(OSError):
+            if path.is_file() and sha256(content := path.read_bytes()).hexdigest() == own:
+                return content
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +252,6 @@ def _find(database: Database, corpus: str, document: str) -> list[Row]:
         what = f"{len(named)} documents have the title {document!r}"
         raise CorpusError(what, where=corpus, hint=f"Name one of them by its id: {ids}{more}.")
     return named
-
-
-# --- A corpus for as long as one run needs it ---
 
 
 @contextmanager
