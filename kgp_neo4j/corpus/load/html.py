@@ -85,8 +85,8 @@ class _Lines:
         self._mark = ""
         #: How many tags with text as it stands are open.
         self._pre = 0
-        #: The lists that are open: the number of their next item, its step, and its format.
-        self._lists: list[tuple[int, int, str]] = []
+        #: The lists that are open: the number of their next item, and its format.
+        self._lists: list[tuple[int, str]] = []
 
     def read(self, node: Tag | NavigableString, opens: bool) -> None:
         """Add a text, or the break, tab or number that a tag makes where it begins or ends."""
@@ -108,18 +108,16 @@ class _Lines:
         """Begin or end a list, or an item of one."""
         self._mark = ""
         if tag.name == "li":
-            if opens and self._lists and self._lists[-1][2]:
-                number, step, format_ = self._lists.pop()
+            if opens and self._lists and self._lists[-1][1]:
+                number, format_ = self._lists.pop()
                 number = counted(tag, "value") if tag.has_attr("value") else number
                 self._mark = f"{in_format(number, format_)}. "
-                self._lists.append((number + step, step, format_))
+                self._lists.append((number + 1, format_))
         elif opens:
             is_shown = tag.name == "ol" and "none" not in str(tag.get("style", ""))
+            is_shown = is_shown and not tag.has_attr("reversed")  # counts down, to a start not told
             format_ = PAGE_FORMATS.get(str(tag.get("type")), "decimal") if is_shown else ""
-            is_down = tag.has_attr("reversed")
-            usual = _items(tag) if is_down else 1
-            first = counted(tag, "start") if tag.has_attr("start") else usual
-            self._lists.append((first, -1 if is_down else 1, format_))
+            self._lists.append((counted(tag, "start"), format_))
         elif self._lists:
             self._lists.pop()
 
@@ -156,16 +154,6 @@ class _Lines:
     def one_line(self, first: int = 0) -> str:
         """Return the text from a part on as one line."""
         return " ".join(self.text(first).split())
-
-
-def _items(listed: Tag) -> int:
-    """Return how many items a list has, without those of the lists in it."""
-    count, waiting = 0, [listed]
-    while waiting:
-        inner = [each for each in waiting.pop().contents if isinstance(each, Tag)]
-        count += sum(each.name == "li" for each in inner)
-        waiting += [each for each in inner if each.name not in ("ol", "ul")]
-    return count
 
 
 def _ends_in_word(tag: Tag) -> bool:

@@ -353,12 +353,8 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
             kinds += _kinds(table, values, at, others)
         if at == data[0] and said:
             kinds += _kinds(table, values, at, data[1:])
-        # "Subtotal | January" sums up those of January, wherever they stand.
         pairs = zip(map(grid.normal, table.rows[at]), values[at], strict=True)
         texts = {text for text, value in pairs if value is None} - {"", label}
-        if said and texts:
-            alike = [row for row in others if texts <= {*map(grid.normal, table.rows[row])}]
-            kinds += _kinds(table, values, at, alike)
         if kinds and (said or (not texts and len(others) >= _ENOUGH)):
             found[at] = kinds[0]
         elif not texts and is_end and said == "whole" and others:

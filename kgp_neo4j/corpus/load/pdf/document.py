@@ -56,7 +56,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out, lexicon)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
         page = parts.objects
         is_read = is_read or (page.height > 0 and not page.is_damaged)
         if parts.number == 1:
@@ -206,7 +206,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -218,7 +218,6 @@ def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iter
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
     with bar(f"read {where[-40:]}", len(pages), "pages") as progress, drawing.open_shown(pdf):
-        lexicon |= drawing.words_written(pdf)
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
-from itertools import islice, pairwise
+from itertools import pairwise
 from statistics import median
 from threading import Lock
 from typing import Any
@@ -28,11 +28,10 @@ from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult
 from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
-from kgp_neo4j.text.words import stem
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
-_BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000
+_BYTES, _LETTERS, _SHAPES = 64 << 20, 200_000, 20_000
 _STEP = 512
 #: The flags of annotations that are hidden, or not for the screen.
 _UNSEEN = 0b100010
@@ -174,28 +173,6 @@ def open_shown(pdf: Any) -> Iterator[None]:
                 pdf.shown.close()
 
 
-#: Pages whose words are gathered at most.
-_FIRST_PAGES = 2_000
-#: A word of a text, hyphens and what PDFium writes for one at a line's end included.
-_WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
-
-
-def words_written(pdf: Any) -> set[str]:
-    """Return the words of a file's first pages, hyphens in them, and stems with "*" behind them."""
-    words = set[str]()
-    with DRAWING, suppress(Exception):  # PDFium cannot read it
-        for side in islice(pdf.shown, _FIRST_PAGES):
-            layer = side.get_textpage()
-            is_broken = False
-            for word in _WRITTEN.finditer(layer.get_text_bounded().casefold()):
-                if not is_broken and not word["broken"]:
-                    words.add(word[0])
-                is_broken = word["broken"] is not None
-            layer.close()
-            side.close()
-    return words.union(f"{stem(word)}*" for word in words if "-" not in word)
-
-
 def picture_of(page: Any, scale: float) -> Any:
     """Return a page as rows of dots in three colours, `scale` a point, fewer for large pages."""
     with DRAWING:
@@ -293,9 +270,8 @@ class _Device(PDFLayoutAnalyzer):
 
     def __init__(self, manager: Any) -> None:
         super().__init__(manager)
-        self._letters = self._forms = self._shapes = 0
-        #: The space set after each letter of a string, and the letter before in it.
-        self._spacing = 0.0
+        self._letters = self._shapes = 0
+        #: The letter before in a string.
         self._before: Word | None = None
         self._is_inkless = False
         #: The texts for the letters of the open tags: "" for none, None for one that is taken.
@@ -332,9 +308,6 @@ class _Device(PDFLayoutAnalyzer):
             self._tags.pop()
 
     def begin_figure(self, name: str, bbox: Any, matrix: Any) -> None:
-        self._forms += 1
-        if self._forms > _FORMS:
-            raise TooMuchError
         self._figure = mult_matrix(matrix, self.ctm)
 
     def render_image(self, name: str, stream: Any) -> None:
@@ -342,8 +315,6 @@ class _Device(PDFLayoutAnalyzer):
         self.objects.pictures.append(self._box(x0, y0, x1, y1))
 
     def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
-        spacing = textstate.charspace
-        self._spacing = spacing if 0 < spacing <= 2 * abs(textstate.fontsize) else 0.0
         self._before, self._is_inkless = None, textstate.render == 3
         super().render_string(textstate, seq, ncs, graphicstate)
 
@@ -383,8 +354,6 @@ class _Device(PDFLayoutAnalyzer):
                     before.turn = SLANTED if whole.width > _STAMP else 0
                     return float(advance)
                 turn, size = 0, 0.7 * size  # as the names of columns
-            if self._before is not None:
-                self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
             self._before = Word(text, *box, size, bold, mono, turn)
             self._before.inkless = self._is_inkless
             # PDFium has no letters of its own but Latin ones.
