@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
+from kgp_neo4j.corpus.load.contents import markdown
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.rows import outline, placed_passages
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.job import bar

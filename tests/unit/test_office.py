@@ -25,8 +25,8 @@ from pptx.util import Inches
 from reading_files import read_one, told_without
 from zips import pack, unpack
 
+from kgp_neo4j.corpus.load.contents import column_names, markdown
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.grid import column_names, markdown
 from kgp_neo4j.corpus.load.sheets import shown_value
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.errors import InputError

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from reading_files import read_one
 
-from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
+from kgp_neo4j.corpus.load.contents import Blocks, column_names, markdown, section_rows
 from kgp_neo4j.corpus.load.rows import total_rows
 from kgp_neo4j.corpus.load.sheets import Layout, add_sheet
 from kgp_neo4j.text.values import Value, column_type, notations, typed

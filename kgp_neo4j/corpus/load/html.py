@@ -4,15 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice, takewhile
+from itertools import compress, takewhile
 from typing import TypeAlias
 
 from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
-from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
+from kgp_neo4j.corpus.load.contents import (
+    captioned,
+    counted,
+    hidden_parts,
+    markdown,
+    named,
+    table_of,
+)
 from kgp_neo4j.corpus.load.notation import PAGE_FORMATS, POWER, in_format
 from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
 from kgp_neo4j.text.safe import seen
@@ -26,8 +32,6 @@ _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
 _DEEPEST = 4
 #: Characters of a cell at most in a table that has others in its cells, unless it has headers.
 _LONGEST_CELL = 300
-#: Tags and texts in a raised number, fewer than these.
-_PARTS = 16
 _LISTS = frozenset("li menu ol ul".split())
 #: Fields without a value that a reader sees, or with one that is no part of what is said.
 _NO_FIELDS = frozenset("button hidden image file password reset submit".split())
@@ -50,9 +54,7 @@ def read_page(markup: str, where: str) -> SourceDocument:
         tables: dict[int, list[SourceTable]] = {}
         left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
-            parts = list(islice(tag.descendants, _PARTS))
-            power = "".join(each for each in parts if type(each) is NavigableString)
-            if len(parts) < _PARTS and POWER.fullmatch(power) and _ends_in_word(tag):
+            if POWER.fullmatch(tag.get_text()) and _ends_in_word(tag):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)

@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import column_names, header_rows, number
+from kgp_neo4j.corpus.load.contents import Blocks, column_names, header_rows, number
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown, stem
 from kgp_neo4j.text.language import is_prose

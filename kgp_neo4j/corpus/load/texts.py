@@ -9,8 +9,7 @@ from contextlib import suppress
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.corpus.load.contents import named
-from kgp_neo4j.corpus.load.grid import captioned
+from kgp_neo4j.corpus.load.contents import captioned, named
 from kgp_neo4j.text.safe import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError

@@ -6,13 +6,12 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
 from itertools import pairwise
 from statistics import median
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from pdfminer.pdfinterp import PDFPageInterpreter
 from pdfminer.pdftypes import dict_value, list_value, resolve1, stream_value
 from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
-from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
 
@@ -55,8 +53,6 @@ class PageObjects:
     pictures: list[Box] = field(default_factory=list)
     #: A part of it could not be read.
     is_damaged: bool = False
-    #: How many fields of forms could not be read.
-    unread: int = 0
 
     @property
     def has_picture(self) -> bool:
@@ -70,15 +66,15 @@ def objects_of(page: Any) -> PageObjects:
     device, faults = _Device(page.pdf.rsrcmgr), _Unpacking.faults
     interpreter = PDFPageInterpreter(page.pdf.rsrcmgr, device)
     interpreter.process_page(page)
-    own = len(device.objects.letters)
+    own, is_lost = len(device.objects.letters), False
     for note in list_value(page.annots or []):
         try:
             _draw_note(dict_value(note), interpreter, device)
-        except Exception:  # it is damaged
-            device.objects.unread += isinstance(note := resolve1(note), dict) and "FT" in note
+        except Exception:  # it is damaged; what is lost with a link or so is no text
+            is_lost |= isinstance(note := resolve1(note), dict) and "FT" in note
     for letter in device.objects.letters[own:]:
         letter.unjudged = True  # PDFium shows not all of them
-    is_lost = "Contents" in page.attrs and not any(map(resolve1, page.contents))
+    is_lost |= "Contents" in page.attrs and not any(map(resolve1, page.contents))
     device.objects.is_damaged = is_lost or _Unpacking.faults > faults
     return device.objects
 
@@ -155,35 +151,14 @@ def _choice(note: Any, letters: list[Word], box: Box, is_radio: bool) -> str:
 
 #: The least difference in a colour's light (of 255) that is seen, and the most dots of a picture.
 _SEEN, _DOTS = 8, 8e6
-#: PDFium does one thing at a time.
-DRAWING = Lock()
-
-
-@contextmanager
-def open_shown(pdf: Any) -> Iterator[None]:
-    """Open a file in PDFium, as `pdf.shown`, and close it; None where PDFium cannot read it."""
-    pdf.shown = None
-    with DRAWING, suppress(Exception):
-        pdf.shown = PdfDocument(pdf.stream.getvalue(), pdf.password or None)
-    try:
-        yield
-    finally:
-        with DRAWING:
-            if pdf.shown is not None:
-                pdf.shown.close()
 
 
 def picture_of(page: Any, scale: float) -> Any:
     """Return a page as rows of dots in three colours, `scale` a point, fewer for large pages."""
-    with DRAWING:
-        side = page.pdf.shown[page.number - 1]
-        width, height = side.get_size()
-        scale = min(scale, (_DOTS / max(width * height, 1)) ** 0.5)
-        picture = side.render(scale=scale, rev_byteorder=True)
-        dots = picture.to_numpy()[:, :, :3].copy()
-        picture.close()
-        side.close()
-        return dots
+    side = page.pdf.shown[page.number - 1]
+    width, height = side.get_size()
+    scale = min(scale, (_DOTS / max(width * height, 1)) ** 0.5)
+    return side.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3].copy()
 
 
 def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]:

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 import regex
 
-from kgp_neo4j.corpus.load.grid import CAPTION, number
+from kgp_neo4j.corpus.load.contents import CAPTION, number
 from kgp_neo4j.corpus.load.pdf import drawing, letters
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
