@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from graphs import broken_documents, rows, stored_texts, write_file, write_jsonl
 
-from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import (
     delete_corpus,
     delete_document,
+    export_corpus,
     find_documents,
+    import_corpus,
     list_documents,
     list_passages,
 )

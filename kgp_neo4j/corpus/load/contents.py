@@ -134,15 +134,13 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
 def _names_groups(rows: Rows) -> bool:
     """Return whether a first row with gaps names groups of the columns that the second names."""
     groups, names, *below = (list(map(str.strip, row)) for row in rows[: _SAMPLE + 2])
-    under = [at for at, group in enumerate(groups) if not group]
-    if not any(groups) or len(below) < 2 or not all(map(any, zip(groups, names, strict=True))):
-        return False
+    under = [at for at, group in enumerate(groups) if at and not group]
     words = [name for name in names if name]
     return (
-        any(group and names[at] for at, group in enumerate(groups) if at + 1 in under)
+        bool(under)
         and len(set(words)) == len(words)
-        and all(any(map(str.isalpha, word)) and not is_value(word) for word in words)
-        and all(column_type(row[at] for row in below) != "text" for at in under if at)
+        and not any(map(is_value, words))
+        and all(names[at] and column_type(row[at] for row in below) != "text" for at in under)
     )
 
 
