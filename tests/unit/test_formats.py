@@ -15,7 +15,6 @@ from kgp_neo4j.corpus.load.contents import markdown
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.rows import outline, placed_passages
 from kgp_neo4j.environment.files import find
-from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import extension, unread_reason
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -27,14 +26,14 @@ _EXPLAINED = 'Expected are {"title", "text"} records'
 def _read(path: Path) -> list[SourceDocument]:
     """Return the documents of a file that has no fault."""
     made = []
-    for reading in read(path, bar("", None)):
+    for reading in read(path):
         assert isinstance(reading, SourceDocument), reading
         made.append(reading)
     return made
 
 
 def _errors(path: Path) -> list[str]:
-    return [str(r) for r in read(path, bar("", None)) if isinstance(r, InputError)]
+    return [str(r) for r in read(path) if isinstance(r, InputError)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -335,7 +334,7 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     broken = text[: len(text) // 2]
     path = write_file(tmp_path / "y.json", broken)
     assert len(_errors(path)) == 1
-    assert sum(isinstance(r, SourceDocument) for r in read(path, bar("", None))) > 4_000
+    assert sum(isinstance(r, SourceDocument) for r in read(path)) > 4_000
 
 
 @pytest.mark.parametrize(
@@ -386,7 +385,7 @@ def test_a_damaged_archive_is_an_error_after_what_could_be_read(tmp_path: Path) 
     packed = gzip.compress("".join(f"{json.dumps(record)}\n" for record in made).encode())
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(packed[: len(packed) // 2])
-    readings = list(read(path, bar("", None)))
+    readings = list(read(path))
     assert sum(isinstance(r, SourceDocument) for r in readings) > 1_000
     assert "cut.jsonl.gz: the compressed file is damaged" in str(readings[-1])
     other = tmp_path / "not.txt.gz"

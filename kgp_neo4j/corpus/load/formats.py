@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.load import texts
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.corpus.load.records import Reading, documents_of_records, read_values, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
-from kgp_neo4j.environment.job import Progress, bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.text.safe import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -36,23 +36,18 @@ _USUAL = 150
 _FIRST_LINE = re.compile(r"\s*(\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S")
 
 
-def read(path: Path, progress: Progress) -> Iterator[Reading]:
+def read(path: str | Path) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
     kinds are one document, and mails have the files attached to them.
     """
+    path = Path(path)
     try:
-        with opened(path, progress) as file:
+        with bar("", None) as progress, opened(path, progress) as file:
             yield from _documents(file, path)
     except InputError as error:
         yield error
-
-
-def read_apart(path: str) -> Iterator[Reading]:
-    """Yield what `read` does, in a worker."""
-    with bar("", None) as progress:
-        yield from read(Path(path), progress)
 
 
 def _documents(file: IO[bytes], path: Path) -> Iterator[Reading]:

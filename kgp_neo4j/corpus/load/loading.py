@@ -142,7 +142,7 @@ def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
 def _readings(path: Path, progress: Progress) -> Iterator[SourceDocument | InputError]:
     """Yield what a file holds, as that of the file which a link leads to, and its errors."""
     real = Path(os.path.realpath(path))
-    for reading in _READERS.read(SourceDocument, [path], progress, "read_apart", str(path)):
+    for reading in _READERS.read(SourceDocument, [path], progress, "read", str(path)):
         if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
             title = stem(real) if reading.title == stem(path) else reading.title
             reading = replace(reading, source=real.as_posix(), title=title)
