@@ -28,7 +28,7 @@ from _tables import read_questions, unpack
 from reading import given_passages, linked
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from kgp_neo4j.corpus.load.grid import markdown, normal
+from kgp_neo4j.corpus.load.contents import markdown, normal
 from kgp_neo4j.corpus.load.records import read_values
 from kgp_neo4j.corpus.read.choosing import Choice, choose, span_choice
 from kgp_neo4j.corpus.read.plain_rows import rows_of

@@ -14,7 +14,7 @@ from chromium import find_chromium
 from small_kg import kept, load_chinese, load_english
 
 from kgp_neo4j import Corpus, Database, install
-from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment

@@ -97,8 +97,8 @@ def ask_command(
         from kgp_neo4j.corpus.connect.graphs import connect, connect_small
 
         if paths:
-            from kgp_neo4j.corpus.load.delete import temporary_corpus
             from kgp_neo4j.corpus.load.loading import load
+            from kgp_neo4j.corpus.load.stored import temporary_corpus
 
             corpus = stack.enter_context(temporary_corpus(database, echo=_output.say))
             account = load(database, paths, corpus)
@@ -152,7 +152,7 @@ def chat_command(corpus: str, llm: str | None, history: bool, **options: Any) ->
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
     from kgp_neo4j.corpus.connect.graphs import connect_small
-    from kgp_neo4j.corpus.load.listing import require_corpus
+    from kgp_neo4j.corpus.load.stored import require_corpus
     from kgp_neo4j.corpus.pipeline import make_pipeline
 
     with _output.opened_database() as database:

@@ -21,7 +21,7 @@ def corpora_command(documents: str | None, only_graphs: bool) -> None:
 
     Knowledge graphs are listed below them; as JSON, with --graphs instead.
     """
-    from kgp_neo4j.corpus.load.listing import corpora, list_documents
+    from kgp_neo4j.corpus.load.stored import corpora, list_documents
     from kgp_neo4j.mindmap.load.graphs import graphs
 
     if documents is not None and only_graphs:
@@ -99,7 +99,7 @@ def delete_command(
         raise click.UsageError("give --corpus or --graph")
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to delete")
-    from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
+    from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document, find_documents
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph
 
     def ask(what: str) -> None:
@@ -140,7 +140,7 @@ def export_command(name: str, file: Path, graph: bool, overwrite: bool) -> None:
 
     The file is there whole or not at all. The corpus stays.
     """
-    from kgp_neo4j.corpus.load.export_corpus import export_corpus
+    from kgp_neo4j.corpus.load.stored import export_corpus
     from kgp_neo4j.mindmap.load.graphs import export_graph
 
     write = export_graph if graph else export_corpus
@@ -159,7 +159,7 @@ def import_command(file: Path, replace: bool) -> None:
     The file is checked before anything is written, and what is imported is visible once it is
     whole. If it is interrupted, import again.
     """
-    from kgp_neo4j.corpus.load.export_corpus import import_corpus
+    from kgp_neo4j.corpus.load.stored import import_corpus
     from kgp_neo4j.graphdb.export_files import read_manifest
     from kgp_neo4j.mindmap.load.graphs import import_graph
 

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.answer.traces import traces
 from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect, connect_small
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
-from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import Prune, load
+from kgp_neo4j.corpus.load.stored import (
+    delete_corpus,
+    export_corpus,
+    import_corpus,
+    list_documents,
+    list_passages,
+    list_tables,
+)
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.open import Store

@@ -16,7 +16,7 @@ from typing import Protocol, TypedDict, Unpack, get_args
 from kgp_neo4j.corpus.answer.conversation import Said, by_rules
 from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.traces import cited_parts, queries_of, shown_passages
-from kgp_neo4j.corpus.load.listing import require_corpus
+from kgp_neo4j.corpus.load.stored import require_corpus
 from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of

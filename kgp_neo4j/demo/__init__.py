@@ -9,9 +9,8 @@ from importlib import resources
 from pathlib import Path
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_document
-from kgp_neo4j.corpus.load.listing import list_documents
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_document, list_documents
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.corpus.load.loading import language_of, load
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
+from kgp_neo4j.corpus.load.stored import language_of
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import DOCUMENTS, SETTINGS, prepare
 from kgp_neo4j.environment.files import expanded

@@ -11,7 +11,7 @@ import msgspec
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.corpus.load.listing import list_documents, list_passages
+from kgp_neo4j.corpus.load.stored import list_documents, list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Annotated, Any
 
 from kgp_neo4j.corpus.corpus import Corpus
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
 from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.environment.extras import needs

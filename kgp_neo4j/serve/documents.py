@@ -6,6 +6,7 @@ import os
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
 from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
-from kgp_neo4j.corpus.load.kept_files import file_content, forget_files, keep_file
-from kgp_neo4j.corpus.load.listing import corpora, list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import Followed, load
 from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.environment.job import Job, tell
@@ -54,8 +53,9 @@ router = APIRouter(tags=["documents"])
 def list_corpora(caller: Reads) -> Any:
     """List the corpora and knowledge graphs that the token sees, and what it may do."""
     service, access = caller.service, caller.access
+    all_corpora = stored.corpora(service.database)
     return {
-        "corpora": [each for each in corpora(service.database) if access.sees("corpus", each.name)],
+        "corpora": [each for each in all_corpora if access.sees("corpus", each.name)],
         "graphs": [each for each in graphs(service.database) if access.sees("graph", each.name)],
         "rights": [right for right in RIGHTS if right in access.rights],
         "models": [model.name for model in service.models],
@@ -66,15 +66,15 @@ def list_corpora(caller: Reads) -> Any:
 @router.delete("/corpora/{name}")
 async def drop_corpus(name: str, caller: Administers) -> Response:
     """Delete a corpus with everything in it."""
-    database = caller.service.database
-    return await caller.change(caller.seeing("corpus", name, lambda: delete_corpus(database, name)))
+    delete = partial(stored.delete_corpus, caller.service.database, name)
+    return await caller.change(caller.seeing("corpus", name, delete))
 
 
 @router.get("/documents")
 @handles
 def show_documents(corpus: CorpusName, caller: Reads) -> Any:
     """List the documents of a corpus by title."""
-    documents = list_documents(caller.service.database, corpus)
+    documents = stored.list_documents(caller.service.database, corpus)
     apart = ends_apart((each.title, each.source) for each in documents)
     shown = documents[:10_000]
     records = [document_record(each, apart.get((each.title, each.source), "")) for each in shown]
@@ -86,7 +86,7 @@ def show_documents(corpus: CorpusName, caller: Reads) -> Any:
 def show_document(id: str, corpus: CorpusName, caller: Reads) -> Any:
     """Return a document with its passages and tables, and whether its pages can be `pictured`."""
     database = caller.service.database
-    passages = list_passages(database, corpus, id, 5000)
+    passages = stored.list_passages(database, corpus, id, 5000)
     if not passages:
         raise missing("document", id[:64])
     first = {"corpus": corpus, "document": id, "number": passages[0].page or 1}
@@ -95,7 +95,7 @@ def show_document(id: str, corpus: CorpusName, caller: Reads) -> Any:
         "title": passages[0].name,
         "pictured": any(row["hash"] for row in database.read("inspect/page", **first)),
         "passages": [passage_record(each) for each in passages],
-        "tables": list_tables(database, corpus, id),
+        "tables": stored.list_tables(database, corpus, id),
     }
 
 
@@ -140,7 +140,7 @@ def _page(database: Database, corpus: str, id: str, number: int) -> Iterator[tup
     if not rows:
         raise ProblemError(404, f"there is no document of this id with a page {number}")
     page = rows[0]
-    content = page["hash"] and file_content(database, corpus, page["hash"], page["sources"])
+    content = page["hash"] and stored.file_content(database, corpus, page["hash"], page["sources"])
     if not content:
         what = "the document's file is no PDF, or is not there any more as it was loaded"
         raise ProblemError(404, what, "Load the PDF file again to see its pages.")
@@ -159,9 +159,9 @@ def _limits(content: bytes) -> Limits:
 @handles
 def drop_document(id: str, corpus: CorpusName, caller: Loads) -> Any:
     """Delete a document with its passages, pages and tables."""
-    if id not in {each.id for each in list_documents(caller.service.database, corpus)}:
+    if id not in {each.id for each in stored.list_documents(caller.service.database, corpus)}:
         raise missing("document", id[:64])
-    return delete_document(caller.service.database, corpus, id)
+    return stored.delete_document(caller.service.database, corpus, id)
 
 
 @router.get("/traces")
@@ -239,8 +239,8 @@ async def upload(
             # Where the file lay is nothing to the client.
             loaded = json.loads(report.replace(f"{own}{os.sep}", ""))
             if not service.settings.forget_uploads:
-                keep_file(service.database, corpus, place)
-            forget_files(service.database, corpus)
+                stored.keep_file(service.database, corpus, place)
+            stored.forget_files(service.database, corpus)
             tell("loaded", lambda: loaded)
             seconds = make_graphs(service.database, corpus).seconds["all"] if connect else None
         finally:
@@ -274,7 +274,7 @@ async def follow(body: UploadedFolder, caller: Loads) -> Response:
     def settle() -> dict[str, Any]:
         followed = Followed(service.database, body.corpus, {str(folder): files})
         followed.settle(body.prune)
-        forget_files(service.database, body.corpus)
+        stored.forget_files(service.database, body.corpus)
         both = {"gone": followed.gone, "pruned": followed.pruned}
         prefix = f"{own}{os.sep}"
         return {key: [each.removeprefix(prefix) for each in some] for key, some in both.items()}

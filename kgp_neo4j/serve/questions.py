@@ -16,7 +16,7 @@ from fastapi import APIRouter, Response
 
 from kgp_neo4j.corpus.answer.conversation import Conversation, Said, by_rules
 from kgp_neo4j.corpus.answer.traces import with_trace
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.integrations.records import structural_record

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from kgp_neo4j.corpus.answer.conversation import Said, understood
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.disk import private_folder
 from kgp_neo4j.environment.folders import Folders

@@ -15,7 +15,6 @@ import regex
 from pypdfium2 import PdfDocument, PdfiumError
 
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
-from kgp_neo4j.corpus.load.pdf.drawing import DRAWING
 from kgp_neo4j.corpus.load.pdf.letters import Box, Word, lines_of
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.types.errors import CorpusError
@@ -37,13 +36,12 @@ _TABLE = regex.compile(r"(?:^\|.*\n?)+", regex.MULTILINE)
 @contextmanager
 def _opened(data: bytes, number: int) -> Iterator[Any]:
     """Open a page of a file, from 1 on, in PDFium; raises CorpusError where it cannot show it."""
-    with DRAWING:
-        try:
-            with PdfDocument(data, environ.get(PASSWORD_VARIABLE) or None) as file:
-                file.init_forms()
-                yield file[number - 1]
-        except (PdfiumError, IndexError) as error:
-            raise CorpusError(f"page {number} cannot be shown as a picture ({error})") from error
+    try:
+        with PdfDocument(data, environ.get(PASSWORD_VARIABLE) or None) as file:
+            file.init_forms()
+            yield file[number - 1]
+    except (PdfiumError, IndexError) as error:
+        raise CorpusError(f"page {number} cannot be shown as a picture ({error})") from error
 
 
 def draw_page(data: bytes, number: int, scale: float) -> bytes:

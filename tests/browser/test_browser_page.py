@@ -17,9 +17,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 from serving import Serving, serving
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import corpora, delete_corpus
 from kgp_neo4j.demo import DOCUMENTS, QUESTION, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.service import Service

@@ -24,8 +24,7 @@ from small_graphs import keep_one
 from kgp_neo4j import Corpus, Database, install
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.answer.traces import remove, store
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load.stored import corpora, delete_corpus
 from kgp_neo4j.demo import QUESTION, SETTINGS, prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import supervise as server

@@ -14,7 +14,7 @@ from questions import hotpot, in_columns
 from scripted_model import Scripted
 
 from kgp_neo4j import Database, Question
-from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.datasets import open_dataset

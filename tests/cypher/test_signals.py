@@ -10,7 +10,7 @@ import pytest
 from graphs import rows
 from small_graphs import PASSAGES, key, lighthouse, short
 
-from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
+from kgp_neo4j.corpus.load.stored import make_own_indexes
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import LANGUAGE, statement
 

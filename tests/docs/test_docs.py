@@ -24,8 +24,8 @@ from small_kg import ENGLISH, write_triples
 import kgp_neo4j
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS, GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database

@@ -26,9 +26,9 @@ from kgp_neo4j import (
 from kgp_neo4j.corpus.connect import embedding_graph, keyword_graph
 from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load import own_indexes
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
@@ -429,7 +429,7 @@ def changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[Path, SimilaritySettings]:
     """A corpus that was connected, and has lost, changed and got documents since."""
-    monkeypatch.setattr(own_indexes, "LARGE", 20)
+    monkeypatch.setattr(stored, "LARGE", 20)
     path = tmp_path / "records.jsonl"
     load(database, [write_jsonl(path, *(_record(t, 0) for t in _TITLES[:100]))], corpus)
     settings = SimilaritySettings(encoder=tiny_encoder, neighbours=4)

@@ -16,10 +16,8 @@ from zips import pack, unpack
 
 from kgp_neo4j import Corpus, Database, KgpError, KnowledgeGraph
 from kgp_neo4j.corpus.answer.traces import store, traces
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
-from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import corpora, delete_corpus, export_corpus, import_corpus
 from kgp_neo4j.mindmap.load.graphs import delete_graph, import_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, InputError
 

@@ -11,9 +11,8 @@ from graphs import rows, stored_texts, write_jsonl
 
 from kgp_neo4j import Database, Question, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
-from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import corpora, delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.text.words import words

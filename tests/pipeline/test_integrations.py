@@ -27,8 +27,8 @@ from neo4j_graphrag.retrievers import HybridCypherRetriever, VectorRetriever
 from traitlets.config import Config
 
 from kgp_neo4j import Answer, Corpus, Database
-from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.demo import QUESTION, SETTINGS, TABLE_QUESTION
 from kgp_neo4j.integrations import graphrag, langchain, notebook
 from kgp_neo4j.integrations.py2neo import graph as py2neo_graph

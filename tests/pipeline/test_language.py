@@ -9,9 +9,8 @@ from graphs import rows
 
 from kgp_neo4j import Answer, Database, KgpError, Question
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.load.own_indexes import make_text_index
+from kgp_neo4j.corpus.load.stored import list_passages, make_text_index
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.text.language import guess_language

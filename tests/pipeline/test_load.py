@@ -23,10 +23,9 @@ from graphs import (
 )
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document, list_passages
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence

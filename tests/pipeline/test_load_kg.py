@@ -11,8 +11,8 @@ from connected import Watched
 from graphs import rows, write_file
 from small_kg import ENGLISH, load_chinese, load_english
 
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load import load_graph as loading
 from kgp_neo4j.mindmap.load.gather import parse_type

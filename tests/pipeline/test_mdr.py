@@ -12,7 +12,7 @@ from small_graphs import FILMS, edges
 from kgp_neo4j import Corpus, Database, Question, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.further_passes import Reranked, rank_by_mdr
-from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.stored import delete_document
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.environment.folders import Connection

@@ -10,10 +10,9 @@ from connected import Watched
 from graphs import load_records, rows, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
-from kgp_neo4j.corpus.load import own_indexes
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.listing import corpora
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import corpora, delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder, passage_text
 from kgp_neo4j.types.errors import DatabaseError
@@ -36,7 +35,7 @@ def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int],
     # As `connect` does once the vectors are there.
     database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
     if not database.read("load/own_indexes_state", corpus=corpus, large=500)[0]["small"]:
-        own_indexes.make_indexes(database, corpus)
+        stored.make_indexes(database, corpus)
         database.read("install/await_indexes")
 
 
@@ -143,7 +142,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
     tiny_encoder: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    monkeypatch.setattr(stored, "LARGE", 50)
     records = ((f"T{n}", f"A lantern of oak {n}") for n in range(60))
     load_records(database, corpus, tmp_path, *records)
     (row,) = rows(database, "MATCH (p:Passage {corpus: $c, title: 'T3'}) RETURN p", c=corpus)
@@ -165,7 +164,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
 def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    monkeypatch.setattr(stored, "LARGE", 50)
     _load(database, tmp_path, corpus, range(30), "rare")
     rows(database, "MATCH (p:Passage {corpus: $c}) REMOVE p.embedding", c=corpus)
     records = ((f"N{n}", f"A lantern of elm {n}") for n in range(60))
@@ -177,7 +176,7 @@ def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
 def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    monkeypatch.setattr(stored, "LARGE", 50)
     broken = Watched(database, "load/choose_indexes")
     with broken, pytest.raises(DatabaseError, match="does not answer"):
         _load(broken, tmp_path, corpus, range(60), "rare")
@@ -195,7 +194,7 @@ def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
 def test_cut_short_on_the_way(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
-    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    monkeypatch.setattr(stored, "LARGE", 50)
     with Watched(database, *step) as broken:
         with pytest.raises(DatabaseError, match="does not answer"):
             _load(broken, tmp_path, corpus, range(60), "rare")

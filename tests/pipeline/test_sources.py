@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 from graphs import broken_documents, rows, stored_texts, write_file, write_jsonl
 
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
-from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
-from kgp_neo4j.corpus.load.listing import list_documents, list_passages
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import (
+    delete_corpus,
+    delete_document,
+    export_corpus,
+    find_documents,
+    import_corpus,
+    list_documents,
+    list_passages,
+)
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import ends_apart

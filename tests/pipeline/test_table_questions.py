@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from structured_documents import store
 
-from kgp_neo4j.corpus.load.delete import delete_corpus
-from kgp_neo4j.corpus.load.grid import markdown, normal
+from kgp_neo4j.corpus.load.contents import markdown, normal
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table, run
 from kgp_neo4j.corpus.tables.questions.candidates import candidates

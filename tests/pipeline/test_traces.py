@@ -16,8 +16,8 @@ from small_graphs import PASSAGES, lighthouse
 from kgp_neo4j import Answer, Database, Passage, Question, ReasoningPath
 from kgp_neo4j.corpus.answer.traces import explain, remove, store, traces, visits
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.environment.folders import Connection

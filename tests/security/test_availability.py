@@ -20,8 +20,8 @@ from graphs import write_file
 from serving import Serving, serving
 
 from kgp_neo4j import Corpus, Database, Question, Retrieval
-from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.load.ids import corpus_scope
+from kgp_neo4j.corpus.load.stored import delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.serve import connections, guard
 from kgp_neo4j.serve.connections import connections_at_most

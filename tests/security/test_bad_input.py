@@ -13,8 +13,8 @@ from small_pdfs import pdf
 
 from kgp_neo4j import Corpus, Database, KgpError
 from kgp_neo4j.corpus.answer.reply import parse_reply
-from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import list_passages
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.load.graph_files import read_file

@@ -15,8 +15,8 @@ from commands import output
 from graphs import write_file
 from small_pdfs import ENDLESS, written_pages
 
-from kgp_neo4j.corpus.load.listing import list_documents
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import list_documents
 from kgp_neo4j.environment.apart import Limits, Workers, file_limits
 from kgp_neo4j.environment.job import Job, Progress, working
 from kgp_neo4j.graphdb.database import Database

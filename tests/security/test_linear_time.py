@@ -26,7 +26,6 @@ from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
-from kgp_neo4j.environment.job import bar
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
 from kgp_neo4j.show.page_pictures import PageLetters
@@ -235,7 +234,7 @@ def test_the_time_of_every_reader_grows_with_its_file(kind: str, tmp_path: Path)
 
     def load(text: str) -> None:
         path.write_text(head + text, encoding="utf-8")
-        for _ in read(path, bar("", None)):
+        for _ in read(path):
             pass
 
     # The page of a mail is read as others are, but for what is quoted in it.
@@ -254,7 +253,7 @@ def test_the_headers_of_a_mail_are_read_at_once(header: str, tmp_path: Path) -> 
         long = run * (200_000 // len(run))
         path.write_text(f"Message-ID: <a@b>\n{header}: {long}\n\nThe mill.", encoding="utf-8")
         # Threads of other tests count, too, so that the quicker of two readings is taken.
-        took = seconds(lambda path=path: [*read(path, bar("", None))], 2)  # type: ignore[misc]
+        took = seconds(lambda path=path: [*read(path)], 2)  # type: ignore[misc]
         assert took < 5 * _LONG
 
 

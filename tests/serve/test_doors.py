@@ -16,8 +16,8 @@ from serving import Serving, serving
 from kgp_neo4j import Answer, Corpus, Database, Passage
 from kgp_neo4j.corpus.answer.traces import explain, with_trace
 from kgp_neo4j.corpus.connect import graphs
-from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.corpus.pipeline import _decided
 from kgp_neo4j.integrations.langchain import KgpRetriever
 from kgp_neo4j.integrations.mcp import make_server

@@ -24,7 +24,7 @@ from small_graphs import keep_one
 
 from kgp_neo4j import Database, install, open_database
 from kgp_neo4j.corpus.answer.traces import remove
-from kgp_neo4j.corpus.load import own_indexes
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.graphdb.open import LAYOUT, missing, needs
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.server.supervise import ServerStatus
@@ -169,11 +169,11 @@ def test_own_indexes_may_be_made_by_several_at_once(database: Database, corpus: 
         "(:Passage {id: $c, corpus: $c, embedding: [1.0, 0.0]})", c=corpus, s=scope,
     )  # fmt: skip
     with ThreadPoolExecutor(6) as pool:
-        for made in [pool.submit(own_indexes.make_indexes, database, corpus) for _ in range(6)]:
+        for made in [pool.submit(stored.make_indexes, database, corpus) for _ in range(6)]:
             made.result()
     found = rows(database, "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name", s=scope)
     assert len(found) == 2
-    own_indexes.drop_indexes(database, corpus)
+    stored.drop_indexes(database, corpus)
 
 
 def test_a_statement_that_fails_disturbs_no_other(database: Database) -> None:

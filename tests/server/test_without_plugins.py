@@ -10,7 +10,7 @@ from commands import environment, prints
 from graphs import rows
 
 from kgp_neo4j import Corpus, Database, KnowledgeGraph
-from kgp_neo4j.corpus.load import own_indexes
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.open import make_schema
@@ -61,7 +61,7 @@ def test_a_corpus_is_loaded_connected_asked_and_deleted(
     opened: Database, demo: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not opened.capabilities().gds
-    monkeypatch.setattr(own_indexes, "LARGE", 20)  # with indexes of its own
+    monkeypatch.setattr(stored, "LARGE", 20)  # with indexes of its own
     with Corpus("large", database=opened) as large:
         large.load([DOCUMENTS])
         large.connect()

@@ -7,7 +7,6 @@ from commands import output
 from graphs import write_file
 
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -16,7 +15,7 @@ def read_one(path: Path, data: str | bytes | None = None) -> SourceDocument:
     """Return the document of a file, which is written where data are given; raise its error."""
     if data is not None:
         write_file(path, data)
-    [reading] = read(path, bar("", None))
+    [reading] = read(path)
     if isinstance(reading, InputError):
         raise reading
     return reading
@@ -29,7 +28,6 @@ import sys
 from pathlib import Path
 sys.modules[{package!r}] = None
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.job import bar
-print(*read(Path({str(path)!r}), bar("", None)))
+print(*read(Path({str(path)!r})))
 """
     return output(sys.executable, "-c", script)

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.corpus.load.contents import Blocks, markdown
 from kgp_neo4j.corpus.load.ids import id_of
 from kgp_neo4j.corpus.load.write import write
 from kgp_neo4j.graphdb.database import Database

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
+from kgp_neo4j.corpus.load.contents import markdown
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.rows import outline, placed_passages
 from kgp_neo4j.environment.files import find
-from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import extension, unread_reason
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -27,14 +26,14 @@ _EXPLAINED = 'Expected are {"title", "text"} records'
 def _read(path: Path) -> list[SourceDocument]:
     """Return the documents of a file that has no fault."""
     made = []
-    for reading in read(path, bar("", None)):
+    for reading in read(path):
         assert isinstance(reading, SourceDocument), reading
         made.append(reading)
     return made
 
 
 def _errors(path: Path) -> list[str]:
-    return [str(r) for r in read(path, bar("", None)) if isinstance(r, InputError)]
+    return [str(r) for r in read(path) if isinstance(r, InputError)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -110,7 +109,7 @@ def test_lists_fields_and_tables_within_tables(tmp_path: Path) -> None:
     fares = "<tr><th>Who<th>Single<tr><td>Child<td>23<tr><td>Car{}<td>150"
     for page, text, tables in (
         ("<ol start=3 type=a><li>x<li value=7>y</ol><ol reversed><li>p<li>q</ol><ul><li>r</ul>",
-         "c. x g. y 2. p 1. q r", 0),
+         "c. x g. y p q r", 0),
         ("<ol style='list-style:none'><li>x</ol><ol><li><ol type=I><li>y</ol><li>z</ol>",
          "x I. y 2. z", 0),
         ("<input value=Gro><input type=hidden value=no><input type=checkbox checked>a<input "
@@ -247,17 +246,6 @@ def test_encodings(tmp_path: Path) -> None:
     assert found.notes == ("the text is read as UTF-8 with 1 bytes that are not, which is a guess",)
 
 
-def test_text_from_right_to_left_is_in_the_order_of_reading(tmp_path: Path) -> None:
-    for text in (
-        "הנמל נפתח בשעה 18:30 ליד הרציף Dock 7.\nהשומר גר במגדל הישן עם הילדים שלו.\n",
-        "الميناء يفتح في الساعة 18:30 عند Dock 7\nالمدينة القديمة في الجزيرة\n",
-    ):
-        lines = text.replace("18:30", "03:81").replace("Dock 7", "7 kcoD").splitlines()
-        visual = "".join(f"{line[::-1]}\n" for line in lines)
-        for written in (text, visual):
-            assert _read(write_file(tmp_path / "a.txt", written))[0].text == text
-
-
 def test_records(tmp_path: Path) -> None:
     lines = [
         {"title": "A", "text": " one\u2028still one "},
@@ -346,7 +334,7 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     broken = text[: len(text) // 2]
     path = write_file(tmp_path / "y.json", broken)
     assert len(_errors(path)) == 1
-    assert sum(isinstance(r, SourceDocument) for r in read(path, bar("", None))) > 4_000
+    assert sum(isinstance(r, SourceDocument) for r in read(path)) > 4_000
 
 
 @pytest.mark.parametrize(
@@ -397,7 +385,7 @@ def test_a_damaged_archive_is_an_error_after_what_could_be_read(tmp_path: Path) 
     packed = gzip.compress("".join(f"{json.dumps(record)}\n" for record in made).encode())
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(packed[: len(packed) // 2])
-    readings = list(read(path, bar("", None)))
+    readings = list(read(path))
     assert sum(isinstance(r, SourceDocument) for r in readings) > 1_000
     assert "cut.jsonl.gz: the compressed file is damaged" in str(readings[-1])
     other = tmp_path / "not.txt.gz"

@@ -25,10 +25,9 @@ from pptx.util import Inches
 from reading_files import read_one, told_without
 from zips import pack, unpack
 
+from kgp_neo4j.corpus.load.contents import column_names, markdown
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.grid import column_names, markdown
 from kgp_neo4j.corpus.load.sheets import shown_value
-from kgp_neo4j.environment.job import bar
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import Span
 
@@ -578,7 +577,7 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path) -> None:
     mail.add_attachment(b"no", maintype="application", subtype="pdf", filename="bad.pdf")
     mail.add_attachment(b"PK", maintype="application", subtype="zip", filename="../a.zip")
     path = write_file(tmp_path / "a.eml", mail.as_bytes())
-    first, table, nested, bad = read(path, bar("", None))
+    first, table, nested, bad = read(path)
     assert first.title == "Größe"
     assert first.text == "Größe\n\nFrom: Åse Holm <ase@example.org>\n\nA page."
     assert first.left_out == (
@@ -679,7 +678,7 @@ def test_a_mail_is_read_once(tmp_path: Path, mail: str, text: str, keys: list[st
         "file": "Content-Disposition: attachment; filename=a.txt\n\n",
     }
     data = f"Subject: Gr\xfc\xdfe\n{mail.format(**kinds)}\n".encode("latin-1")
-    first, *files = read(write_file(tmp_path / "a.eml", data), bar("", None))
+    first, *files = read(write_file(tmp_path / "a.eml", data))
     assert first.title == "Grüße"
     assert first.text.split() == ["Grüße", *text.split()]
     assert [file.key for file in files] == keys

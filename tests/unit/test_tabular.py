@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from reading_files import read_one
 
-from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import column_names, markdown, section_rows
+from kgp_neo4j.corpus.load.contents import Blocks, column_names, markdown, section_rows
 from kgp_neo4j.corpus.load.rows import total_rows
 from kgp_neo4j.corpus.load.sheets import Layout, add_sheet
 from kgp_neo4j.text.values import Value, column_type, notations, typed
@@ -314,8 +313,6 @@ def test_markdown_of_a_table_reads_back(tmp_path: Path) -> None:
         ("Pupil|Maths|Result\nArno|50|pass\nBea|61|fail\nAverage|55.5|", {3: "average"}),
         ("Item|Sold\nTotal|100\nA|40\nB|60", {1: "sum"}),
         ("Name|Paid\na|1\nb|2\nc|3\n|6", {4: "sum"}),
-        ("Month|City|Sales\nMay|Ulm|10\nJune|Ulm|20\nMay|Bonn|30\nSubtotal|May|40\nJuly|Bonn|7",
-         {4: "sum"}),
         ("Company|Country|Sales\nShell|UK|300\nTotal Energies|France|200\nBP|UK|180", {}),
         ("Year|Sales\n2019|10\n2020|20\n2021|30\n2022|60", {}),
     ],

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import timed
-from kgp_neo4j.corpus.load.own_indexes import make_indexes
+from kgp_neo4j.corpus.load.stored import make_indexes
 from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.models.encoder import (

@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
-from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
+from kgp_neo4j.corpus.load.stored import make_own_indexes
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName

@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.load import texts
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.corpus.load.records import Reading, documents_of_records, read_values, texts_of_rows
 from kgp_neo4j.environment.files import json_values, opened, read_whole, shown, stem
-from kgp_neo4j.environment.job import Progress, bar
+from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import PICTURES, advice, extension
 from kgp_neo4j.text.safe import is_visible
 from kgp_neo4j.types.corpus import SourceDocument
@@ -30,29 +30,24 @@ _READERS: dict[str, Callable[[str, str], SourceDocument]] = {
 }
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
-#: Dots per inch where a picture does not say; dots and pictures of a file at most.
-_USUAL, _MOST_DOTS, _MOST_PICTURES = 150, 100_000_000, 100
+#: Dots per inch where a picture does not say.
+_USUAL = 150
 #: A first line before an empty line, with text below it.
 _FIRST_LINE = re.compile(r"\s*(\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S")
 
 
-def read(path: Path, progress: Progress) -> Iterator[Reading]:
+def read(path: str | Path) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
     kinds are one document, and mails have the files attached to them.
     """
+    path = Path(path)
     try:
-        with opened(path, progress) as file:
+        with bar("", None) as progress, opened(path, progress) as file:
             yield from _documents(file, path)
     except InputError as error:
         yield error
-
-
-def read_apart(path: str) -> Iterator[Reading]:
-    """Yield what `read` does, in a worker."""
-    with bar("", None) as progress:
-        yield from read(Path(path), progress)
 
 
 def _documents(file: IO[bytes], path: Path) -> Iterator[Reading]:
@@ -102,9 +97,6 @@ def _picture(path: Path, data: bytes) -> SourceDocument:
     pages = []
     try:
         with Image.open(BytesIO(data)) as picture:
-            frames = getattr(picture, "n_frames", 1)
-            if picture.width * picture.height * frames > _MOST_DOTS or frames > _MOST_PICTURES:
-                raise InputError("a picture too large to be read", where=where, hint="Split it.")
             dots = float(picture.info.get("dpi", (_USUAL,))[0])
             for frame in ImageSequence.Iterator(picture):
                 if frame.mode.startswith("I"):  # greys of 16 bits
@@ -112,6 +104,8 @@ def _picture(path: Path, data: bytes) -> SourceDocument:
                 turned = ImageOps.exif_transpose(frame).convert("RGBA")
                 paper = Image.new("RGBA", turned.size, "white")
                 pages.append(Image.alpha_composite(paper, turned).convert("RGB"))
+    except Image.DecompressionBombError as error:
+        raise InputError("a picture too large to be read", where=where, hint="Split it.") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise InputError("no picture, or a damaged one", where=where) from error
     scan = BytesIO()
@@ -151,8 +145,7 @@ def _text(kind: str, data: bytes, name: str) -> SourceDocument:
 
         reader = read_page
         declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
-    is_prose = kind not in (*_PAGES, ".csv", ".tsv")
-    text, notes = texts.decoded(data, name, declared, is_prose=is_prose)
+    text, notes = texts.decoded(data, name, declared)
     document = reader(text, name)
     return replace(document, notes=(*notes, *document.notes))
 

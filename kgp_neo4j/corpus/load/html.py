@@ -4,15 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice, takewhile
+from itertools import compress, takewhile
 from typing import TypeAlias
 
 from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import counted, hidden_parts, named
-from kgp_neo4j.corpus.load.grid import captioned, markdown, table_of
+from kgp_neo4j.corpus.load.contents import (
+    captioned,
+    counted,
+    hidden_parts,
+    markdown,
+    named,
+    table_of,
+)
 from kgp_neo4j.corpus.load.notation import PAGE_FORMATS, POWER, in_format
 from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
 from kgp_neo4j.text.safe import seen
@@ -26,8 +32,6 @@ _LINES = frozenset("br caption dd dt figcaption li option summary tr".split())
 _DEEPEST = 4
 #: Characters of a cell at most in a table that has others in its cells, unless it has headers.
 _LONGEST_CELL = 300
-#: Tags and texts in a raised number, fewer than these.
-_PARTS = 16
 _LISTS = frozenset("li menu ol ul".split())
 #: Fields without a value that a reader sees, or with one that is no part of what is said.
 _NO_FIELDS = frozenset("button hidden image file password reset submit".split())
@@ -50,9 +54,7 @@ def read_page(markup: str, where: str) -> SourceDocument:
         tables: dict[int, list[SourceTable]] = {}
         left_out = list(hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
-            parts = list(islice(tag.descendants, _PARTS))
-            power = "".join(each for each in parts if type(each) is NavigableString)
-            if len(parts) < _PARTS and POWER.fullmatch(power) and _ends_in_word(tag):
+            if POWER.fullmatch(tag.get_text()) and _ends_in_word(tag):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
                 tag.insert(0, begin)
                 tag.append(end)
@@ -85,8 +87,8 @@ class _Lines:
         self._mark = ""
         #: How many tags with text as it stands are open.
         self._pre = 0
-        #: The lists that are open: the number of their next item, its step, and its format.
-        self._lists: list[tuple[int, int, str]] = []
+        #: The lists that are open: the number of their next item, and its format.
+        self._lists: list[tuple[int, str]] = []
 
     def read(self, node: Tag | NavigableString, opens: bool) -> None:
         """Add a text, or the break, tab or number that a tag makes where it begins or ends."""
@@ -108,18 +110,16 @@ class _Lines:
         """Begin or end a list, or an item of one."""
         self._mark = ""
         if tag.name == "li":
-            if opens and self._lists and self._lists[-1][2]:
-                number, step, format_ = self._lists.pop()
+            if opens and self._lists and self._lists[-1][1]:
+                number, format_ = self._lists.pop()
                 number = counted(tag, "value") if tag.has_attr("value") else number
                 self._mark = f"{in_format(number, format_)}. "
-                self._lists.append((number + step, step, format_))
+                self._lists.append((number + 1, format_))
         elif opens:
             is_shown = tag.name == "ol" and "none" not in str(tag.get("style", ""))
+            is_shown = is_shown and not tag.has_attr("reversed")  # counts down, to a start not told
             format_ = PAGE_FORMATS.get(str(tag.get("type")), "decimal") if is_shown else ""
-            is_down = tag.has_attr("reversed")
-            usual = _items(tag) if is_down else 1
-            first = counted(tag, "start") if tag.has_attr("start") else usual
-            self._lists.append((first, -1 if is_down else 1, format_))
+            self._lists.append((counted(tag, "start"), format_))
         elif self._lists:
             self._lists.pop()
 
@@ -156,16 +156,6 @@ class _Lines:
     def one_line(self, first: int = 0) -> str:
         """Return the text from a part on as one line."""
         return " ".join(self.text(first).split())
-
-
-def _items(listed: Tag) -> int:
-    """Return how many items a list has, without those of the lists in it."""
-    count, waiting = 0, [listed]
-    while waiting:
-        inner = [each for each in waiting.pop().contents if isinstance(each, Tag)]
-        count += sum(each.name == "li" for each in inner)
-        waiting += [each for each in inner if each.name not in ("ol", "ul")]
-    return count
 
 
 def _ends_in_word(tag: Tag) -> bool:

@@ -9,16 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kgp_neo4j.corpus.load.delete import discard_import, remove_documents
 from kgp_neo4j.corpus.load.ids import checked_corpus
-from kgp_neo4j.corpus.load.own_indexes import make_text_index
 from kgp_neo4j.corpus.load.rows import unusual_columns
+from kgp_neo4j.corpus.load.stored import discard_import, language_of, remove_documents
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, is_gone, shown, size_on_disk, stem
 from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
+from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import check_choice
@@ -143,32 +142,11 @@ def _grouped(lines: Iterable[str]) -> tuple[str, ...]:
 def _readings(path: Path, progress: Progress) -> Iterator[SourceDocument | InputError]:
     """Yield what a file holds, as that of the file which a link leads to, and its errors."""
     real = Path(os.path.realpath(path))
-    for reading in _READERS.read(SourceDocument, [path], progress, "read_apart", str(path)):
+    for reading in _READERS.read(SourceDocument, [path], progress, "read", str(path)):
         if isinstance(reading, SourceDocument) and reading.source == path.as_posix():
             title = stem(real) if reading.title == stem(path) else reading.title
             reading = replace(reading, source=real.as_posix(), title=title)
         yield reading
-
-
-def language_of(
-    database: Database, corpus: str, asked: str | None, documents: Iterable[SourceDocument]
-) -> str:
-    """Return the corpus's language, and make its full-text index where there is none yet.
-
-    Of a new corpus it is `asked`, else guessed. Raises ConfigurationError where it has another one.
-    """
-    if stored := database.read("inspect/state", corpus=corpus):
-        known: str = stored[0]["language"]
-        if asked not in (None, known):
-            what = f"the corpus {corpus!r} is in {known}, not {asked}"
-            hint = "Load into another corpus, or delete this one first."
-            raise ConfigurationError(what, hint=hint)
-        return known
-    chosen = asked or guess_language(document.text for document in documents)
-    if chosen != DEFAULT_LANGUAGE:
-        make_text_index(database, chosen, chosen)
-        database.read("install/await_indexes")
-    return chosen
 
 
 # --- Folders ---

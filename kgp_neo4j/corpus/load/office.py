@@ -11,8 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
-from kgp_neo4j.corpus.load.contents import Blocks, given_title
-from kgp_neo4j.corpus.load.grid import captioned, table_of
+from kgp_neo4j.corpus.load.contents import Blocks, captioned, given_title, table_of
 from kgp_neo4j.corpus.load.notation import bare, linear, raised
 from kgp_neo4j.corpus.load.office_texts import read_open_document, read_word
 from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value

@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import column_names, header_rows, number
+from kgp_neo4j.corpus.load.contents import Blocks, column_names, header_rows, number
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown, stem
 from kgp_neo4j.text.language import is_prose
@@ -38,7 +37,7 @@ _EXPECTED = (
     'Expected are {"title", "text"} records, the questions of HotpotQA, 2WikiMultihopQA '
     '("context") or MuSiQue ("paragraphs"), or several objects, which are the rows of a table.'
 )
-#: Names of values in one table, and cells of a file, at most.
+#: Names of values in one table, and its cells, at most.
 _WIDEST, _MOST_CELLS = 1_000, 3_000_000
 #: Characters that a column's texts have in the mean where each row is a text of its own.
 _LONG = 120
@@ -60,7 +59,7 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
     """
     titles: Counter[str] = Counter()
     records: list[tuple[dict[str, Any], str]] = []
-    where, cells, is_told = "", 0, False
+    where, is_told = "", False
     for value, where in values:
         try:
             if isinstance(value, InputError):
@@ -77,11 +76,6 @@ def documents_of_records(path: Path, values: Iterable[Value]) -> Iterator[Readin
                 raise _no_document(value, where)
             else:
                 records.append((value, where))
-                cells += len(value)
-                if cells > _MOST_CELLS:
-                    what = f"the records have more than {_MOST_CELLS:,} values"
-                    yield InputError(what, where=shown(path), hint="Split the file.")
-                    return
                 continue
             for document in found:
                 is_told = True

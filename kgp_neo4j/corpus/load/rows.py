@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import regex
 
-from kgp_neo4j.corpus.load import grid, split
+from kgp_neo4j.corpus.load import contents, split
 from kgp_neo4j.corpus.load.ids import id_of, text_hash
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.language import is_prose
@@ -157,7 +157,7 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         "sha256": text_hash(document.text),
         "fingerprint": print_,
         "characters": len(document.text),
-        "cellCount": grid.cells(document.tables) or None,
+        "cellCount": contents.cell_count(document.tables) or None,
         "pages": [asdict(p) | {"id": id_of(id_, "page", p.number)} for p in document.pages],
         "tables": [_table(id_, at, table, numbered) for at, table in enumerate(document.tables, 1)],
         "passages": passages,
@@ -186,8 +186,8 @@ def _passages(id_: str, document: SourceDocument, placed: Sequence[PlacedPassage
         raw += is_raw
         rows.append(
             {
-                # What scores alike is told apart by ids. They begin with what a passage says, so that
-                # answers are the same whatever the corpus and its folder are called.
+                # Ids tell apart what scores alike. They begin with what a passage says: answers are
+                # the same whatever the corpus and its folder are called.
                 "id": id_of(title, text)[:8] + id_of(id_, position, text)[8:],
                 "title": title,
                 "text": text,
@@ -216,7 +216,7 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
         **parts(table, "number", "caption", "start", "end"),
         "name": name,
         "title": cut(table.caption, 80) or name,
-        "markdown": grid.markdown(table, _SHOWN),
+        "markdown": contents.markdown(table, _SHOWN),
         "markdownRows": min(len(table.rows) - table.header_rows, _SHOWN),
         "rows": len(columns[0]),
         "headerRows": table.header_rows,
@@ -227,17 +227,17 @@ def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row
                 "order": at,
                 "header": header,
                 "title": header or f"column {at}",
-                "norm": grid.normal(header),
+                "norm": contents.normal(header),
                 "type": column_type(columns[at - 1], marks[at - 1]),
             }
-            for at, header in enumerate(grid.column_names(table), 1)
+            for at, header in enumerate(contents.column_names(table), 1)
         ],
     }
 
 
 def _columns(table: SourceTable) -> list[list[str]]:
     """Return a table's columns below the header, without the rows that head others."""
-    heads = {*range(table.header_rows), *grid.section_rows(table)}
+    heads = {*range(table.header_rows), *contents.section_rows(table)}
     data = [row for at, row in enumerate(table.rows) if at not in heads]
     return [[row[at] for row in data] for at in range(len(table.rows[0]))]
 
@@ -246,7 +246,7 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
     """Yield what to say of each column whose values are not, or may not be, as in English."""
     for table in tables:
         columns = _columns(table)
-        names, marks = grid.column_names(table), notations(columns)
+        names, marks = contents.column_names(table), notations(columns)
         for name, mark, texts in zip(names, marks, columns, strict=True):
             # What English reads, but otherwise.
             read = ((text, typed(text, mark)) for text in texts if mark != "." and "," not in text)
@@ -265,11 +265,11 @@ def unusual_columns(tables: Sequence[SourceTable]) -> Iterator[str]:
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
     """Yield a table's rows and cells, as stored; `order` is from 1; heading rows have no number."""
     id_ = id_of(document, "table", order)
-    sections = grid.section_rows(table)
+    sections = contents.section_rows(table)
     marks = notations(_columns(table))
     totals = total_rows(table, marks)
     spans = {(s.row, s.column): s for s in table.spans}
-    covered = {place for s in table.spans for place in grid.places_of(s)} - spans.keys()
+    covered = {place for s in table.spans for place in contents.places_of(s)} - spans.keys()
     numbers = count(1 - table.header_rows)
     for at, texts in enumerate(table.rows):
         cells = []
@@ -281,7 +281,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
                     "id": id_of(id_, "cell", at + 1, column + 1),
                     "column": column + 1,
                     "text": text,
-                    "norm": grid.normal(text),
+                    "norm": contents.normal(text),
                     "type": value.type,
                     "value": value.number,
                     "date": value.date,
@@ -332,7 +332,7 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
     that says nothing else is enough in the last place, unless the numbers deny it; no label, where
     all numbers are sums.
     """
-    sections = grid.section_rows(table)
+    sections = contents.section_rows(table)
     data = [at for at in range(table.header_rows, len(table.rows)) if at not in sections]
     found: dict[int, str] = {}
     values: dict[int, list[float | None]] = {
@@ -344,7 +344,7 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
         if at in sections:
             last = at + 1
             continue
-        label = next(filter(None, map(grid.normal, table.rows[at])), "")
+        label = next(filter(None, map(contents.normal, table.rows[at])), "")
         said = _said(label)
         is_end = at == data[-1] or data[-1] in found
         if not said and (not is_end or table.rows[at][0].strip()):
@@ -355,12 +355,8 @@ def total_rows(table: SourceTable, notations: Sequence[str]) -> dict[int, str]:
             kinds += _kinds(table, values, at, others)
         if at == data[0] and said:
             kinds += _kinds(table, values, at, data[1:])
-        # "Subtotal | January" sums up those of January, wherever they stand.
-        pairs = zip(map(grid.normal, table.rows[at]), values[at], strict=True)
+        pairs = zip(map(contents.normal, table.rows[at]), values[at], strict=True)
         texts = {text for text, value in pairs if value is None} - {"", label}
-        if said and texts:
-            alike = [row for row in others if texts <= {*map(grid.normal, table.rows[row])}]
-            kinds += _kinds(table, values, at, alike)
         if kinds and (said or (not texts and len(others) >= _ENOUGH)):
             found[at] = kinds[0]
         elif not texts and is_end and said == "whole" and others:

@@ -11,8 +11,15 @@ from itertools import groupby, takewhile
 from typing import Any
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.contents import Blocks, hidden_parts
-from kgp_neo4j.corpus.load.grid import Rows, is_value, picked, table_of, trimmed
+from kgp_neo4j.corpus.load.contents import (
+    Blocks,
+    Rows,
+    hidden_parts,
+    is_value,
+    picked,
+    table_of,
+    trimmed,
+)
 from kgp_neo4j.corpus.load.notation import bare
 from kgp_neo4j.text.safe import seen
 from kgp_neo4j.text.values import column_type

@@ -7,7 +7,6 @@ import re
 import sys
 from bisect import bisect_right
 from typing import NamedTuple
-from unicodedata import category, combining
 
 import regex
 
@@ -52,7 +51,6 @@ _LOOK_BACK = 32
 # Marks of scripts that write no space after them.
 _NEEDS_NO_SPACE = frozenset("。！？｡．。")
 _JOINER = "\u200d"
-_VIRAMA = 9  # the combining class of the sign that joins two Indic consonants
 _GRAPHEMES = regex.compile(r"\X")
 #: Characters before a cut that are read: a row of flags has to be read from its beginning.
 _FLAGS = 200
@@ -114,12 +112,12 @@ def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
 def _inside_grapheme(text: str, offset: int) -> bool:
     """Return whether a cut at `offset` would split what a person sees as one character.
 
-    Graphemes are those of Unicode (UAX 29), with Indic conjuncts and whatever a joiner joins.
+    Graphemes are those of Unicode (UAX 29), with whatever a joiner joins.
     """
     if not 0 < offset < len(text):
         return False
     before, after = text[offset - 1], text[offset]
-    if before == _JOINER or (combining(before) == _VIRAMA and category(after) == "Lo"):
+    if before == _JOINER:
         return True
     if after < "\u0300":
         return (before, after) == ("\r", "\n")

@@ -9,9 +9,8 @@ from contextlib import suppress
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.corpus.load.contents import named
-from kgp_neo4j.corpus.load.grid import captioned
-from kgp_neo4j.text.safe import in_reading_order, is_visible, seen, word_way
+from kgp_neo4j.corpus.load.contents import captioned, named
+from kgp_neo4j.text.safe import is_visible, seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable
@@ -31,8 +30,6 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 #: Letters of other alphabets, and those that a wrong guess shows: half-width ones, parts of Hangul.
 _OTHER = re.compile("[\u0370-\uffff]")
 _ODD = re.compile("[\u3130-\u318f\uff61-\uffdc\ue000-\uf8ff]")
-#: Words from right to left.
-_LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2,}")
 _USUAL = (
     "big5 cp1251 cp1253 cp1255 cp1256 cp874 cp932 cp949 euc_jis_2004 gb18030 koi8_r koi8_u".split()
 )
@@ -44,13 +41,11 @@ _SHORT = 12
 _SAMPLE = 100_000
 
 
-def decoded(
-    data: bytes, name: str, declared: str | None = None, *, is_prose: bool = False
-) -> tuple[str, tuple[str, ...]]:
+def decoded(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and what was assumed about its encoding.
 
-    That is the one of its byte order mark, else `declared`, else UTF-8, else a guess. Lines of
-    prose from right to left that stand as they look are turned. Raises InputError for no text.
+    That is the one of its byte order mark, else `declared`, else UTF-8, else a guess. Raises
+    InputError for no text.
     """
     from bs4.dammit import EncodingDetector
 
@@ -74,15 +69,7 @@ def decoded(
     if not text or _controls(text) >= _MOST_CONTROLS:
         hint = "Save it as text in UTF-8, or give its name the ending of its kind."
         raise InputError("not text in any known encoding", where=name, hint=hint)
-    return seen(_turned(text) if is_prose else text), notes
-
-
-def _turned(text: str) -> str:
-    ways = list(map(word_way, _LEFTWARD.findall(text[:_SAMPLE])))
-    turned, right = sum(way > 0 for way in ways), sum(way < 0 for way in ways)
-    if turned < 2 or turned < 4 * right:
-        return text
-    return "\n".join(map(in_reading_order, text.split("\n")))
+    return seen(text), notes
 
 
 def _controls(text: str) -> float:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kgp_neo4j.corpus.load import grid, split
+from kgp_neo4j.corpus.load import split
+from kgp_neo4j.corpus.load.contents import cell_count
 from kgp_neo4j.corpus.load.ids import corpus_scope, id_of
-from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, table_rows
+from kgp_neo4j.corpus.load.stored import make_own_indexes
 from kgp_neo4j.environment.files import is_gone, stem
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.types.corpus import SourceDocument
@@ -202,7 +203,7 @@ def write(
         copies=placed.copies,
         pages=sum(len(each.pages) for each in new),
         tables=sum(len(each.tables) for each in new),
-        cells=sum(grid.cells(each.tables) for each in new),
+        cells=sum(cell_count(each.tables) for each in new),
         recognised=sum(page.recognised for each in new for page in each.pages),
     )
 
@@ -221,7 +222,7 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         database.write("load/table_rows", corpus=corpus, rows=group)
     for row in database.write("load/finish_tables", ids=list(documents)):
         document = documents[row["id"]]
-        _check_stored(row["cells"], grid.cells(document.tables), "cells", document)
+        _check_stored(row["cells"], cell_count(document.tables), "cells", document)
 
 
 def _check_stored(stored: int, expected: int, of_what: str, document: SourceDocument) -> None:

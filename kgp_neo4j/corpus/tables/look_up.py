@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline, runs
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
 from kgp_neo4j.text.words import stem

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from kgp_neo4j.corpus.answer.traces import shown_query
-from kgp_neo4j.corpus.load.grid import markdown, normal
+from kgp_neo4j.corpus.load.contents import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable, cited_name, ends_apart

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.look_up import (
     Context,
     answer,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pdfplumber.utils.clustering import cluster_list, cluster_objects
 
-from kgp_neo4j.corpus.load.grid import Rows, header_rows, picked, places_of
+from kgp_neo4j.corpus.load.contents import Rows, header_rows, picked, places_of
 from kgp_neo4j.corpus.load.pdf.drawing import PageObjects
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, is_leftward, lines_of
 from kgp_neo4j.text.values import typed

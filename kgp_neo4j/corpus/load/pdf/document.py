@@ -17,9 +17,9 @@ from unicodedata import normalize
 from pdfminer.pdfdocument import PDFPasswordIncorrect
 from pdfminer.pdfpage import PDFPage
 from pdfminer.pdftypes import resolve1
+from pypdfium2 import PdfDocument
 
-from kgp_neo4j.corpus.load.contents import given_title
-from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.corpus.load.contents import given_title, markdown
 from kgp_neo4j.corpus.load.pdf import drawing
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
@@ -56,7 +56,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out, lexicon)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
         page = parts.objects
         is_read = is_read or (page.height > 0 and not page.is_damaged)
         if parts.number == 1:
@@ -73,8 +73,6 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             hint = "no text" if is_installed("rapidocr") else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
         above, below = _text(header), " ".join(filter(None, (_text(footer), parts.margin)))
-        if page.unread:
-            left_out.append(f"page {parts.number}: fields that cannot be read: {page.unread}")
         given = assembly.add(parts, parts.label or number, above, below, blocks)
         lost = parts.characters - Counter(normalize("NFD", f"{above}{given}{below}"))
         for what, count in (
@@ -206,7 +204,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -217,8 +215,10 @@ def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iter
         count = resolve1(resolve1(pdf.doc.catalog["Pages"])["Count"])
         if count > len(pages):
             left_out.append(f"{count - len(pages)} of {count} pages: the file lacks them")
-    with bar(f"read {where[-40:]}", len(pages), "pages") as progress, drawing.open_shown(pdf):
-        lexicon |= drawing.words_written(pdf)
+    pdf.shown = None
+    with suppress(Exception):  # PDFium cannot read it
+        pdf.shown = PdfDocument(pdf.stream.getvalue(), pdf.password or None)
+    with bar(f"read {where[-40:]}", len(pages), "pages") as progress:
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number
             try:

@@ -6,13 +6,12 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
-from itertools import islice, pairwise
+from itertools import pairwise
 from statistics import median
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,12 @@ from pdfminer.pdfinterp import PDFPageInterpreter
 from pdfminer.pdftypes import dict_value, list_value, resolve1, stream_value
 from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
-from pypdfium2 import PdfDocument
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
-from kgp_neo4j.text.words import stem
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
-_BYTES, _LETTERS, _FORMS, _SHAPES = 64 << 20, 200_000, 10_000, 20_000
+_BYTES, _LETTERS, _SHAPES = 64 << 20, 200_000, 20_000
 _STEP = 512
 #: The flags of annotations that are hidden, or not for the screen.
 _UNSEEN = 0b100010
@@ -56,8 +53,6 @@ class PageObjects:
     pictures: list[Box] = field(default_factory=list)
     #: A part of it could not be read.
     is_damaged: bool = False
-    #: How many fields of forms could not be read.
-    unread: int = 0
 
     @property
     def has_picture(self) -> bool:
@@ -71,15 +66,15 @@ def objects_of(page: Any) -> PageObjects:
     device, faults = _Device(page.pdf.rsrcmgr), _Unpacking.faults
     interpreter = PDFPageInterpreter(page.pdf.rsrcmgr, device)
     interpreter.process_page(page)
-    own = len(device.objects.letters)
+    own, is_lost = len(device.objects.letters), False
     for note in list_value(page.annots or []):
         try:
             _draw_note(dict_value(note), interpreter, device)
-        except Exception:  # it is damaged
-            device.objects.unread += isinstance(note := resolve1(note), dict) and "FT" in note
+        except Exception:  # it is damaged; what is lost with a link or so is no text
+            is_lost |= isinstance(note := resolve1(note), dict) and "FT" in note
     for letter in device.objects.letters[own:]:
         letter.unjudged = True  # PDFium shows not all of them
-    is_lost = "Contents" in page.attrs and not any(map(resolve1, page.contents))
+    is_lost |= "Contents" in page.attrs and not any(map(resolve1, page.contents))
     device.objects.is_damaged = is_lost or _Unpacking.faults > faults
     return device.objects
 
@@ -156,57 +151,14 @@ def _choice(note: Any, letters: list[Word], box: Box, is_radio: bool) -> str:
 
 #: The least difference in a colour's light (of 255) that is seen, and the most dots of a picture.
 _SEEN, _DOTS = 8, 8e6
-#: PDFium does one thing at a time.
-DRAWING = Lock()
-
-
-@contextmanager
-def open_shown(pdf: Any) -> Iterator[None]:
-    """Open a file in PDFium, as `pdf.shown`, and close it; None where PDFium cannot read it."""
-    pdf.shown = None
-    with DRAWING, suppress(Exception):
-        pdf.shown = PdfDocument(pdf.stream.getvalue(), pdf.password or None)
-    try:
-        yield
-    finally:
-        with DRAWING:
-            if pdf.shown is not None:
-                pdf.shown.close()
-
-
-#: Pages whose words are gathered at most.
-_FIRST_PAGES = 2_000
-#: A word of a text, hyphens and what PDFium writes for one at a line's end included.
-_WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
-
-
-def words_written(pdf: Any) -> set[str]:
-    """Return the words of a file's first pages, hyphens in them, and stems with "*" behind them."""
-    words = set[str]()
-    with DRAWING, suppress(Exception):  # PDFium cannot read it
-        for side in islice(pdf.shown, _FIRST_PAGES):
-            layer = side.get_textpage()
-            is_broken = False
-            for word in _WRITTEN.finditer(layer.get_text_bounded().casefold()):
-                if not is_broken and not word["broken"]:
-                    words.add(word[0])
-                is_broken = word["broken"] is not None
-            layer.close()
-            side.close()
-    return words.union(f"{stem(word)}*" for word in words if "-" not in word)
 
 
 def picture_of(page: Any, scale: float) -> Any:
     """Return a page as rows of dots in three colours, `scale` a point, fewer for large pages."""
-    with DRAWING:
-        side = page.pdf.shown[page.number - 1]
-        width, height = side.get_size()
-        scale = min(scale, (_DOTS / max(width * height, 1)) ** 0.5)
-        picture = side.render(scale=scale, rev_byteorder=True)
-        dots = picture.to_numpy()[:, :, :3].copy()
-        picture.close()
-        side.close()
-        return dots
+    side = page.pdf.shown[page.number - 1]
+    width, height = side.get_size()
+    scale = min(scale, (_DOTS / max(width * height, 1)) ** 0.5)
+    return side.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3].copy()
 
 
 def seen_words(page: Any, words: list[Word], objects: PageObjects) -> list[Word]:
@@ -293,9 +245,8 @@ class _Device(PDFLayoutAnalyzer):
 
     def __init__(self, manager: Any) -> None:
         super().__init__(manager)
-        self._letters = self._forms = self._shapes = 0
-        #: The space set after each letter of a string, and the letter before in it.
-        self._spacing = 0.0
+        self._letters = self._shapes = 0
+        #: The letter before in a string.
         self._before: Word | None = None
         self._is_inkless = False
         #: The texts for the letters of the open tags: "" for none, None for one that is taken.
@@ -332,9 +283,6 @@ class _Device(PDFLayoutAnalyzer):
             self._tags.pop()
 
     def begin_figure(self, name: str, bbox: Any, matrix: Any) -> None:
-        self._forms += 1
-        if self._forms > _FORMS:
-            raise TooMuchError
         self._figure = mult_matrix(matrix, self.ctm)
 
     def render_image(self, name: str, stream: Any) -> None:
@@ -342,8 +290,6 @@ class _Device(PDFLayoutAnalyzer):
         self.objects.pictures.append(self._box(x0, y0, x1, y1))
 
     def render_string(self, textstate: Any, seq: Any, ncs: Any, graphicstate: Any) -> None:
-        spacing = textstate.charspace
-        self._spacing = spacing if 0 < spacing <= 2 * abs(textstate.fontsize) else 0.0
         self._before, self._is_inkless = None, textstate.render == 3
         super().render_string(textstate, seq, ncs, graphicstate)
 
@@ -383,8 +329,6 @@ class _Device(PDFLayoutAnalyzer):
                     before.turn = SLANTED if whole.width > _STAMP else 0
                     return float(advance)
                 turn, size = 0, 0.7 * size  # as the names of columns
-            if self._before is not None:
-                self._before.after = self._spacing * scaling * (a * a + b * b) ** 0.5
             self._before = Word(text, *box, size, bold, mono, turn)
             self._before.inkless = self._is_inkless
             # PDFium has no letters of its own but Latin ones.

@@ -73,8 +73,6 @@ class Word:
     bold: bool = False
     mono: bool = False
     turn: int = 0
-    #: The space that the file sets between a letter and the next one of its string.
-    after: float = 0.0
     #: A space follows in the file, so nothing is joined to the word.
     spaced: bool = False
     #: It is read from right to left; its text is as it stands, from left to right.
@@ -93,7 +91,7 @@ class Word:
 #: A gap of this share of the letters' size separates two words; TeX's tightest space is 0.22.
 _GAP = 0.18
 #: Letters set apart: the widest gap between them as a share of their size, and how much it varies.
-_APART, _EVEN = 0.6, 0.08
+_APART, _EVEN = 0.65, 0.08
 #: A word of so many times the usual size, a first letter, a brace, a figure, is tall: it is in the
 #: first of the lines beside it, and does not count in the line's height.
 _TALL = 1.5
@@ -168,7 +166,7 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
         text = letter.text = _clean(letter.text)
         if text == " ":
             if last is not None and letter.x1 > last.x1:  # else it is on the left
-                last.spaced, last.x1 = True, last.x1 + letter.after
+                last.spaced = True
             last = None
             continue
         keys = {(text, round(letter.x0 + shift), round(letter.top)) for shift in (-0.3, 0.3)}
@@ -212,16 +210,9 @@ def words_of(letters: Sequence[Word]) -> list[Word]:
 
 
 def _close_up(letters: Sequence[Word]) -> None:
-    """Widen letters set apart, by the file or by like gaps, so that those of a word touch."""
-    string = line = 0
+    """Widen letters set apart by like gaps, so that those of a word touch."""
+    line = 0
     for at, (one, two) in enumerate(zip(letters, [*letters[1:], None], strict=False), 1):
-        if not one.after:
-            if at - string > 1:
-                pairs = [*pairwise(letters[string:at])]
-                apart = max(0.0, min(min(a.after, b.x0 - a.x1) for a, b in pairs))
-                for a, _ in pairs:
-                    a.x1, a.after = a.x1 + apart, apart
-            string = at
         is_on = two is not None and one.turn == two.turn and two.x0 >= one.x0
         if is_on and two is not None and abs(one.bottom - two.bottom) < 0.1 * one.size:
             continue

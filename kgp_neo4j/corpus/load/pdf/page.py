@@ -13,13 +13,13 @@ from unicodedata import normalize
 
 import regex
 
-from kgp_neo4j.corpus.load.grid import CAPTION, number
+from kgp_neo4j.corpus.load.contents import CAPTION, number
 from kgp_neo4j.corpus.load.pdf import drawing, letters
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
 from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
 from kgp_neo4j.environment.extras import is_installed
-from kgp_neo4j.text.words import STOP_WORDS, stem
+from kgp_neo4j.text.words import STOP_WORDS
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
@@ -164,8 +164,7 @@ def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
         return False
     if f"{one}{two}" in lexicon:
         return True
-    forms = {f"{stem(one)}*", f"{stem(two)}*"}
-    is_kept = forms <= lexicon and one not in STOP_WORDS
+    is_kept = {one, two} <= lexicon and one not in STOP_WORDS
     return one not in _KEEPING and (min(len(one), len(two)) <= 3 or not is_kept)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from kgp_neo4j.corpus.load.grid import CAPTION
+from kgp_neo4j.corpus.load.contents import CAPTION
 from kgp_neo4j.corpus.load.pdf import cells
 from kgp_neo4j.corpus.load.pdf.cells import NEAR, PageTable, Rule, gutters, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, center, lines_of

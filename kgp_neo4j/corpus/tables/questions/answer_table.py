@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline, TableRow, cite_cell, cite_table
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import CUES, Denotation, Plan, columns_of, cues_of
