@@ -21,8 +21,7 @@ from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.algorithm import Agent
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import Agent, read_passages
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database

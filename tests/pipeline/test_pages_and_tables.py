@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError

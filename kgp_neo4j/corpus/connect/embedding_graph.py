@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.build import timed
+from kgp_neo4j.corpus.connect.graph_build import timed
 from kgp_neo4j.corpus.load.own_indexes import make_indexes
 from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches

@@ -14,10 +14,9 @@ from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.mindmap.load.gather import Gathered
-from kgp_neo4j.mindmap.load.graph_files import KINDS, RDF_KINDS, kind_of
+from kgp_neo4j.mindmap.load.graph_files import KINDS, RDF_KINDS, kind_of, read_mapping
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
-from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
