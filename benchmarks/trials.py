@@ -21,8 +21,13 @@ import _common as common
 from documents import holds
 
 from kgp_neo4j import Corpus, KnowledgeGraph
-from kgp_neo4j.evaluate.graph_experiment import OURS, GraphDataset, run_graph_methods
-from kgp_neo4j.evaluate.graph_questions import Holdings, read_graph_questions
+from kgp_neo4j.evaluate.graph_experiment import (
+    OURS,
+    GraphDataset,
+    Holdings,
+    read_graph_questions,
+    run_graph_methods,
+)
 from kgp_neo4j.mindmap.aggregate import same
 from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer

@@ -147,8 +147,8 @@ def _evaluate(
     """Answer the questions by each method, or by none (None), and score these and other runs."""
     from kgp_neo4j.environment.files import expanded
     from kgp_neo4j.evaluate import experiment, graph_experiment
-    from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.graph_questions import Holdings, measure_answer, read_graph_questions
+    from kgp_neo4j.evaluate.experiment import open_dataset
+    from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, read_graph_questions
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.runs import judge_run, read_run
     from kgp_neo4j.evaluate.scores import measure

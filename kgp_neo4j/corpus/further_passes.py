@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import regex
 
-from kgp_neo4j.corpus.answer import prompt
+from kgp_neo4j.corpus.answer import model as prompt
 from kgp_neo4j.corpus.answer.reply import without_citations
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.retrieve import PassageRetriever

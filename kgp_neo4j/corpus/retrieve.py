@@ -9,8 +9,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder
 from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
-from kgp_neo4j.corpus.traverse.algorithm import Agent
-from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps
+from kgp_neo4j.corpus.traverse.algorithm import Agent, find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder

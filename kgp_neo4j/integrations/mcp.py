@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.stored import corpora
-from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
+from kgp_neo4j.corpus.traverse.algorithm import read_passages, seed_steps
 from kgp_neo4j.environment.configuration import LONGEST_QUESTION
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database

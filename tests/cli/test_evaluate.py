@@ -17,9 +17,8 @@ from kgp_neo4j import Database, Question
 from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.datasets import open_dataset
-from kgp_neo4j.evaluate.experiment import answering, plan
-from kgp_neo4j.evaluate.graph_questions import (
+from kgp_neo4j.evaluate.experiment import answering, open_dataset, plan
+from kgp_neo4j.evaluate.graph_experiment import (
     GraphQuestion,
     Holdings,
     measure_answer,

@@ -26,7 +26,7 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document, list_passages
-from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages
+from kgp_neo4j.corpus.traverse.algorithm import find_seeds, read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError

@@ -15,10 +15,9 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load import load_graph as loading
-from kgp_neo4j.mindmap.load.gather import parse_type
+from kgp_neo4j.mindmap.load.graph_files import read_mapping
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
-from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
-from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph, parse_type
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import (
     ConfigurationError,

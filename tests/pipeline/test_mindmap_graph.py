@@ -18,7 +18,7 @@ from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.answer.map_prompt import five_parts
+from kgp_neo4j.mindmap.answer.model import five_parts
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph

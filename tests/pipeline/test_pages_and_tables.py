@@ -12,7 +12,7 @@ from structured_documents import store
 from kgp_neo4j.corpus.load.contents import markdown
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document, list_passages
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError

@@ -11,8 +11,7 @@ from small_graphs import lighthouse, short
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
-from kgp_neo4j.corpus.traverse.algorithm import Agent, NextEvidenceAgent
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import Agent, NextEvidenceAgent, read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import NextEvidence, Passage, Question, ReasoningPath

@@ -16,9 +16,8 @@ from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import list_passages
 from kgp_neo4j.environment.job import bar
-from kgp_neo4j.mindmap.answer import map_reply
-from kgp_neo4j.mindmap.load.graph_files import read_file
-from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
+from kgp_neo4j.mindmap.answer import model
+from kgp_neo4j.mindmap.load.graph_files import ColumnMapping, TableMapping, read_file
 from kgp_neo4j.types.errors import InputError
 
 #: Texts that nobody would want: control signs, injections, deep nesting, much of one sign.
@@ -133,5 +132,5 @@ def test_no_name_of_an_encoding_is_an_error(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["*_" * 20_000, "# " * 30_000, ">" * 50_000, "1. " * 20_000])
 def test_marks_without_end_are_read_in_linear_time(text: str) -> None:
-    assert map_reply.parse_reply(text).edges == ()
+    assert model.parse_reply(text).edges == ()
     assert parse_reply(text, "long").kind in ("answer", "empty")

@@ -26,7 +26,7 @@ from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
-from kgp_neo4j.mindmap.answer import map_reply
+from kgp_neo4j.mindmap.answer import model
 from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
 from kgp_neo4j.show.page_pictures import PageLetters
 from kgp_neo4j.text.values import date_places
@@ -269,7 +269,7 @@ _READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
     "stems": content_stems,
     "sentences": lambda text: [*sentences(text)],
     "a reply": lambda text: reply.parse_reply(text, "short"),
-    "a map": map_reply.parse_reply,
+    "a map": model.parse_reply,
 }
 
 

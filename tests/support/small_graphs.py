@@ -12,7 +12,7 @@ from graphs import rows
 
 from kgp_neo4j.corpus.answer.traces import store
 from kgp_neo4j.corpus.load.ids import corpus_scope
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, SupportingSentence
 

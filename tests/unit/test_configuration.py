@@ -26,7 +26,7 @@ from kgp_neo4j.environment.configuration import (
 )
 from kgp_neo4j.environment.folders import Folders, checked_bolt, read_key, shown_url
 from kgp_neo4j.llm.call import find_model
-from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.mindmap.load.graph_files import read_mapping
 from kgp_neo4j.types.errors import ConfigurationError, InputError, KgpError
 from kgp_neo4j.types.settings import TraversalSettings
 

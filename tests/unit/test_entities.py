@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
-from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entities.mentions import Linked, Phrase, Phrases, link_all
-from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, read_aliases
-from kgp_neo4j.corpus.connect.entity_graph import rarity
+from kgp_neo4j.corpus.connect.entity_graph import Linked, Phrase, Phrases, link_all, rarity
+from kgp_neo4j.corpus.connect.entity_linker import EntityLinker, Mention
+from kgp_neo4j.corpus.connect.entity_names import names_of, read_aliases
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import EntitySettings

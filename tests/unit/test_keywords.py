@@ -11,9 +11,9 @@ import pytest
 from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect import embedding_graph as nearest
-from kgp_neo4j.corpus.connect import pairs as shared
-from kgp_neo4j.corpus.connect.keywords import extract_keywords
-from kgp_neo4j.corpus.connect.pairs import hash_texts, outdated, strongest_pairs
+from kgp_neo4j.corpus.connect import graph_build as shared
+from kgp_neo4j.corpus.connect.graph_build import hash_texts, outdated, strongest_pairs
+from kgp_neo4j.corpus.connect.keyword_graph import extract_keywords
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.settings import KeywordSettings
 

@@ -16,7 +16,7 @@ from chat_server import ChatServer, Drop, Pause, Reply, Stream, completion, erro
 from scripted_model import Scripted
 from tiny_models import tiny_gguf, tiny_llama
 
-from kgp_neo4j.corpus.answer.prompt import grammar_for
+from kgp_neo4j.corpus.answer.model import grammar_for
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.call import (
     MeteredModel,
@@ -30,7 +30,7 @@ from kgp_neo4j.llm.call import (
 from kgp_neo4j.llm.chat import ChatModel, GgufModel, _Received, reply_cache
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.llm.reply_text import estimate_tokens, settled, without_reasoning
-from kgp_neo4j.mindmap.answer.map_prompt import FORM
+from kgp_neo4j.mindmap.answer.model import FORM
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language
 from kgp_neo4j.types.errors import ContextError, ModelError

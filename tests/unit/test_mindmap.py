@@ -7,11 +7,9 @@ from scripted_model import Scripted
 
 from kgp_neo4j import MindMap
 from kgp_neo4j.llm.call import writer
-from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
-from kgp_neo4j.mindmap.answer.check_map import Checker
+from kgp_neo4j.mindmap.answer.ask_graph import Checker, answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
-from kgp_neo4j.mindmap.answer.map_prompt import describe, five_parts
-from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
+from kgp_neo4j.mindmap.answer.model import describe, five_parts, parse_reply, read_edges
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.show.terminal import tree_lines

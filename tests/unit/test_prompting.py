@@ -8,8 +8,7 @@ from asking import pipeline_with
 from scripted_model import Scripted
 
 from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
-from kgp_neo4j.corpus.answer.model import answer_with_model, weigh
-from kgp_neo4j.corpus.answer.prompt import passage_block, prompt_for
+from kgp_neo4j.corpus.answer.model import answer_with_model, passage_block, prompt_for, weigh
 from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import Encoder

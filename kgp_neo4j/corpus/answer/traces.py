@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import msgspec
 import regex
 
-from kgp_neo4j.corpus.traverse.paths import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import browser_link
 from kgp_neo4j.graphdb.statements import statement

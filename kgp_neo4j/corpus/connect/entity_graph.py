@@ -1,21 +1,224 @@
-"""Makes the entity graph (KGP's TAGME graph): mentions, and edges between passages sharing them."""
+"""Makes the entity graph (KGP's TAGME graph): mentions, and edges between passages sharing them.
+
+Passages mention documents by their titles, and phrases that other passages have, too.
+"""
 
 import itertools
 import math
+import unicodedata
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from kgp_neo4j.corpus.connect.build import GraphBuild, timed
-from kgp_neo4j.corpus.connect.entities.linker import EntityLinker
-from kgp_neo4j.corpus.connect.entities.mentions import Linked, link_all, mention_marks
-from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
-from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
+from kgp_neo4j.corpus.connect.entity_linker import EntityLinker, Mention
+from kgp_neo4j.corpus.connect.entity_names import begins_sentence, continues_name, read_aliases
+from kgp_neo4j.corpus.connect.graph_build import (
+    MOST_ITEMS,
+    MULTIPLIER,
+    GraphBuild,
+    Pairs,
+    hash_texts,
+    outdated,
+    strongest_pairs,
+    timed,
+    write_pairs,
+)
 from kgp_neo4j.environment.job import ahead, bar
 from kgp_neo4j.graphdb.database import Row, in_batches
+from kgp_neo4j.text.words import STOP_WORDS, Words, cut, fold, words
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import EntitySettings
+
+#: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
+_LONGEST = 5
+_BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", "von", "for"))
+
+
+class Phrase(NamedTuple):
+    """A phrase: its key for comparison, as written, and its place in characters, none in titles."""
+
+    key: str
+    surface: str
+    start: int | None
+    end: int | None
+
+    @classmethod
+    def at(cls, title: str, text: str, start: int, end: int) -> Self:
+        """Return the phrase at a place of a text, or of its title where the place is negative."""
+        past = len(title) + 1
+        surface = text[start:end] if start >= 0 else title[start + past : end + past]
+        place = (start, end) if start >= 0 else (None, None)
+        return cls(_key(surface), surface, *place)
+
+
+class Phrases:
+    """The phrases of passages, in their order.
+
+    A phrase is a run of up to five capitalised words and numbers, or a part of one. Scripts without
+    capitals have none. Time and memory are linear: 17 bytes for a phrase of a passage.
+    """
+
+    def __init__(self) -> None:
+        self._sure: set[str] = set()
+        #: Of each phrase of each passage: a hash of its key, whether it is one word, and its place,
+        #: in the title where this is negative.
+        self._hashes, self._single = array("q"), array("b")
+        self._starts, self._ends = array("i"), array("i")
+        self._sizes = array("q")
+
+    def add(self, title: Words, text: Words) -> None:
+        """Read the next passage."""
+        first: dict[str, tuple[int, int]] = {}
+        past = len(title.text) + 1
+        for part, moved in ((title, past), (text, 0)):
+            whole = unicodedata.is_normalized("NFKC", part.text)
+            for key, start, end in _phrases(part, self._sure):
+                # In NFKC "7⅓" is "71" and "3", of which each has both characters.
+                name = key if whole else _key(part.text[start:end])
+                first.setdefault(name, (start - moved, end - moved))
+        self._hashes.extend(map(hash, first))
+        self._single.extend(" " not in key for key in first)
+        self._starts.extend(start for start, _ in first.values())
+        self._ends.extend(end for _, end in first.values())
+        self._sizes.append(len(first))
+
+    def shared(self, most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yield the places in each passage of the phrases that 2 to `most` passages have.
+
+        Each comes once; a single word that occurs only at the beginning of sentences is none.
+        """
+        hashes = np.frombuffer(self._hashes, np.int64)
+        known, first, number, count = np.unique(
+            hashes, return_index=True, return_inverse=True, return_counts=True
+        )
+        sure = np.fromiter(map(hash, self._sure), np.int64, len(self._sure))
+        is_name = np.isin(known, sure) | (np.frombuffer(self._single, np.int8)[first] == 0)
+        wanted = is_name & (count >= 2) & (count <= most)
+        places = np.flatnonzero(wanted[number.reshape(-1)])
+        passage = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
+        starts, ends = (np.frombuffer(at, np.int32)[places] for at in (self._starts, self._ends))
+        sizes = np.bincount(passage[places], minlength=len(self._sizes))
+        rows = zip(starts.data, ends.data, strict=True)
+        return (list(islice(rows, size)) for size in sizes.data)
+
+
+def _key(surface: str) -> str:
+    found = words(surface)
+    return " ".join(found).lower() if surface.isascii() else " ".join(map(fold, found))
+
+
+def _phrases(text: Words, sure: set[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield every phrase of a text with its place, by start, the longest first.
+
+    `sure` collects the numbers, and the single words that have a capital inside a sentence.
+    """
+    for run in _runs(text):
+        ends = [at for at in range(*run) if _may_end(text, at)]
+        for n, at in enumerate(ends):
+            for last in reversed(ends[n : n + _LONGEST]):
+                key = " ".join(text.keys[at : last + 1])
+                if last >= at + _LONGEST or len(key) < 2:
+                    continue
+                if last == at and (key[0].isdigit() or not begins_sentence(text, at)):
+                    sure.add(key)
+                yield key, text.starts[at], text.ends[last]
+
+
+def _may_end(words: Words, at: int) -> bool:
+    raw = words.raw[at]
+    return (raw[0].isupper() or raw[0].isdigit()) and words.keys[at] not in STOP_WORDS
+
+
+def _runs(words: Words) -> Iterator[tuple[int, int]]:
+    """Yield the runs of name words, as [first, last)."""
+    first = last = -1
+    for at, raw in enumerate(words.raw):
+        if not (raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN):
+            continue
+        if first < 0 or at > last + 1 or not continues_name(words, at):
+            if first >= 0:
+                yield first, last + 1
+            first = at if _may_end(words, at) else -1
+        last = at
+    if first >= 0:
+        yield first, last + 1
+
+
+#: A title of more documents than this is too ambiguous to be a mention.
+_MOST_SAME_TITLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What one passage mentions: documents by id, and phrases that others have too."""
+
+    documents: list[dict[str, Any]]
+    phrases: list[Phrase]
+
+
+def link_all(linker: EntityLinker, passages: Sequence[Row]) -> Iterator[Linked]:
+    """Yield what all passages of a corpus mention, in order; a text leaves its row then."""
+    phrases = Phrases()
+    for passage in passages:
+        words = cut(passage["text"])
+        linker.read(words)
+        if linker.settings.phrases:
+            # A passage also has the phrases of its title, without a place in the text.
+            phrases.add(cut(passage["title"]), words)
+    owners = [linker.number[passage["document"]] for passage in passages]
+    linked = linker.link((passage.pop("text") for passage in passages), owners)
+    shared: Iterator[list[tuple[int, int]]] = iter([[]] * len(passages))
+    if linker.settings.phrases:
+        shared = phrases.shared(linker.settings.phrase_frequency)
+    each = zip(passages, owners, linked, shared, strict=True)
+    for passage, owner, (text, mentions), places in each:
+        documents = _documents(linker, [m for m in mentions if m.entity != owner])
+        title = passage["title"]
+        yield Linked(documents, [Phrase.at(title, text, start, end) for start, end in places])
+
+
+def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:
+    """Return one row for each document mentioned: its best mention, with the places of all."""
+    rows: dict[str, dict[str, Any]] = {}
+    for mention in mentions:
+        documents = linker.documents[mention.entity]
+        if len(documents) > _MOST_SAME_TITLE:
+            continue
+        for document in documents:
+            row = rows.get(document)
+            places = [*(row["offsets"] if row else ()), mention.start, mention.end]
+            if row is None or mention.score > row["score"]:
+                row = {"document": document}
+                row |= parts(mention, "surface", "start", "end", "coherence")
+                row["commonness"] = mention.commonness / len(documents)
+                row["score"] = mention.score / len(documents) ** 0.5
+            rows[document] = row | {"offsets": places}
+    return list(rows.values())
+
+
+def mention_marks(
+    batch: Sequence[Linked], stored: Sequence[str | None], complete: Sequence[bool]
+) -> dict[int, str]:
+    """Return the places of the passages that are to be written, with their marks (`outdated`)."""
+    documents: list[str] = []
+    values: list[tuple[float, float, float]] = []
+    for linked in batch:
+        for m in linked.documents:
+            documents.append(f"{m['document']} {m['surface']} {m['start']} {m['offsets']}")
+            values.append((m["commonness"], m["coherence"], m["score"]))
+    phrases = hash_texts(repr(linked.phrases) for linked in batch)
+    places = np.arange(len(batch))
+    each = np.arange(3, dtype=np.uint64) * MULTIPLIER
+    counts = [3 * len(one.documents) for one in batch]
+    passage = np.concatenate((places, np.repeat(places, counts)))
+    said = np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel()))
+    weight = np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel()))
+    return outdated(passage, said, weight, stored, np.array(complete))
+
 
 #: The edges between passages, as `connect/shared` takes them.
 _EDGE = {"type": "SHARES_ENTITY", "items": "entities", "marks": "sharedEntityMarks"}
@@ -139,14 +342,13 @@ def _shared_pairs(
     """Return the pairs of passages that share most, and the titles of what they share."""
     settings, titles = build.settings, list[str]()
     rare, sizes, members = array("d"), array("i"), array("i")
-    with build.turn():
-        for row in build.database.stream(
-            "connect/mentioned", corpus=build.corpus, maxFrequency=settings.max_frequency
-        ):
-            titles.append(row["title"])
-            rare.append(rarity(len(ids), len(row["passages"]), row["single"]))
-            sizes.append(len(row["passages"]))
-            members.extend(map(place.__getitem__, row["passages"]))
+    for row in build.database.stream(
+        "connect/mentioned", corpus=build.corpus, maxFrequency=settings.max_frequency
+    ):
+        titles.append(row["title"])
+        rare.append(rarity(len(ids), len(row["passages"]), row["single"]))
+        sizes.append(len(row["passages"]))
+        members.extend(map(place.__getitem__, row["passages"]))
     order = sorted(range(len(titles)), key=lambda at: (-rare[at], titles[at]))
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from kgp_neo4j.corpus.read.limits import UNITS
-from kgp_neo4j.corpus.traverse.paths import passage_of
+from kgp_neo4j.corpus.traverse.algorithm import passage_of
 from kgp_neo4j.environment.configuration import LONGEST_ASKED
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.values import COMPARING, MONTHS, ORDINALS, date_places

@@ -11,14 +11,17 @@ import regex
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.link.matching import Match, Names, likeness, most_slips
 from kgp_neo4j.mindmap.link.name_forms import (
     QUANTITY,
+    Match,
+    Names,
     Phrase,
     agree,
     content_stems,
     content_words,
     is_han,
+    likeness,
+    most_slips,
     name_words,
     phrases,
     spans,

@@ -27,7 +27,6 @@ _SENTENCE = regex.compile(r"(?:[^.!?;。！？；\n]|[.](?=\S))+[.!?;。！？�
 _WORD = regex.compile(r"\p{L}+")
 #: What may stand between a cue that negates the next word and that word, and in a row of mentions.
 _AT_ONCE = regex.compile(r"\s*(?:(?:a|an|any|the|my|his|her|of|from)\s+)?")
-_OF_ONE = regex.compile(r"(?:is|was|has)\b", regex.I)
 _IN_A_ROW = regex.compile(rf"(?:{_MENTION}|[\s,、]|\b(?:and|or|the)\b|和|及)*", regex.I)
 
 
@@ -198,5 +197,4 @@ class _Sentence:
     def _reaches_back(self, cue: _Cue, end: int) -> bool:
         between = self.masked[end : cue.begin]
         ended = self.cues["reach ends"].search(between) or self.cues["reach back"].search(between)
-        one = _MENTION in between and _OF_ONE.match(self.masked, cue.begin)
-        return end <= cue.begin and not ended and not one
+        return end <= cue.begin and not ended

@@ -38,11 +38,6 @@ class GeneratingAgent(TfidfAgent):
     reads_passages = True
     writes_text = True
 
-    def __init__(self, encoder: Encoder | None) -> None:
-        super().__init__(encoder)
-        #: The next evidence by the question and the evidence so far, for one question.
-        self._written: dict[tuple[str, tuple[str, ...]], NextEvidence] = {}
-
     @abstractmethod
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the next evidence after each list of evidence; empty where there is none."""
@@ -51,18 +46,16 @@ class GeneratingAgent(TfidfAgent):
         self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return the generated evidence for each path, the question where there is none."""
-        keys = []
+        known = []
         for path in paths:
             visited = [passages[s.passage] for s in path.steps if s.passage in passages]
-            keys.append((question, tuple(titled_line(p.title, p.text) for p in visited)))
-        if any(known != question for known, _ in self._written):
-            self._written.clear()
-        new = [key for key in dict.fromkeys(keys) if key not in self._written]
-        texts = [readable(t) for t in self.write(question, [e for _, e in new])] if new else []
+            known.append(tuple(titled_line(p.title, p.text) for p in visited))
+        different = list(dict.fromkeys(known))
+        texts = [readable(text) for text in self.write(question, different)]
         evidence = iter(self.evidence_of([text for text in texts if text]))
-        for key, text in zip(new, texts, strict=True):
-            self._written[key] = next(evidence) if text else self.begin(question)
-        return [self._written[key] for key in keys]
+        pairs = zip(different, texts, strict=True)
+        written = {e: next(evidence) if text else self.begin(question) for e, text in pairs}
+        return [written[each] for each in known]
 
 
 class LlamaAgent(GeneratingAgent):

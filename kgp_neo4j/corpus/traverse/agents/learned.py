@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
-from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
+from kgp_neo4j.corpus.traverse.algorithm import tell_hop, with_edges
 from kgp_neo4j.corpus.traverse.signals import NAMED_BY, NAMES, Candidates, QuestionSignals
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database

@@ -14,13 +14,10 @@ class TfidfAgent(NextEvidenceAgent):
 
     def __init__(self, encoder: Encoder | None = None) -> None:
         self._encoder = encoder
-        self._last: tuple[str, NextEvidence] | None = None
 
     def begin(self, question: str) -> NextEvidence:
-        """Return the question, and its vector where there is an encoder (encoded once)."""
-        if self._last is None or self._last[0] != question:
-            self._last = (question, self.evidence_of([question])[0])
-        return self._last[1]
+        """Return the question, and its vector where there is an encoder."""
+        return self.evidence_of([question])[0]
 
     def next_evidence(
         self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]

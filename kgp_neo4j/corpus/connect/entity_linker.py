@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from kgp_neo4j.corpus.connect.entities.spots import Names
-from kgp_neo4j.corpus.connect.entities.surface_forms import names_of, qualifier_words
+from kgp_neo4j.corpus.connect.entity_names import Names, names_of, qualifier_words
 from kgp_neo4j.text.words import Words
 from kgp_neo4j.types.settings import EntitySettings
 

@@ -1,1 +1,0 @@
-"""Entities: passages in; the entities they mention out, by titles and shared phrases."""
