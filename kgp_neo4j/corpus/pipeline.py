@@ -21,7 +21,7 @@ from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.algorithm import Agent
+from kgp_neo4j.corpus.traverse.algorithm import Agent, read_passages
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database
@@ -332,7 +332,14 @@ class Pipeline:
         return joined(question, asked, answers[::order])
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
-        """Answer a question without parts."""
+        """Answer a question without parts, once more where what it cites has changed meanwhile."""
+        answer = self._attempt(question, type_, on_text)
+        texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
+        there = read_passages(self.database, texts) if texts else {}
+        same = texts == {key: each.text for key, each in there.items()}
+        return answer if same else self._attempt(question, type_, on_text)
+
+    def _attempt(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         began = time.perf_counter()
         try:
             decision, structural = self._answer_structure(question, type_)

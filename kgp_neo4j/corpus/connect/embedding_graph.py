@@ -3,6 +3,7 @@
 import json
 from array import array
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
@@ -177,21 +178,28 @@ class EmbeddingGraph:
             with timed(self.seconds, "embed"):
                 _, texts = self._read(ids[:: len(ids) // 16][:16])
                 encoder = choose_network(encoder, texts)
-        with bar("embed", len(ids), "passages") as progress:
+        # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
+        with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
+            writing = beside.submit(lambda: None)
             for start in range(0, len(ids), _BATCH):
                 with timed(self.seconds, "embed"):
                     batch, texts = self._read(ids[start : start + _BATCH])
                     vectors = encode_kept(encoder, texts, progress.update)
-                with timed(self.seconds, "write embeddings"):
-                    pairs = zip(batch, vectors.tolist(), strict=True)
-                    rows = [{"id": id_, "vector": vector} for id_, vector in pairs]
-                    database.write("connect/embeddings", rows=rows, property=space)
+                writing.result()
+                writing = beside.submit(in_context(self._write), batch, vectors)
+            writing.result()
         return len(ids)
 
     def _read(self, ids: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
         """Return the ids of passages that are still there, and their titles and texts."""
         rows = self.database.read("connect/texts", ids=ids)
         return [row["id"] for row in rows], [(row["title"], row["text"]) for row in rows]
+
+    def _write(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        with timed(self.seconds, "write embeddings"):
+            rows = [{"id": i, "vector": v.tolist()} for i, v in zip(ids, vectors, strict=True)]
+            _, space, _ = _space_of(self.encoder)
+            self.database.write("connect/embeddings", rows=rows, property=space)
 
     def join(self, *, anew: bool = False) -> None:
         """Join the embedded passages to their nearest; the graph counts as made after `finish`."""
