@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.answer.traces import traces
 from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect, connect_small
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.loading import Prune, load
-from kgp_neo4j.corpus.load.stored import (
-    delete_corpus,
-    export_corpus,
-    import_corpus,
-    list_documents,
-    list_passages,
-    list_tables,
-)
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.open import Store
@@ -101,15 +94,15 @@ class Corpus(Store):
 
     def documents(self) -> list[Document]:
         """Return the documents by title; raises CorpusError where the corpus does not exist."""
-        return list_documents(self.database, self.name)
+        return stored.list_documents(self.database, self.name)
 
     def passages(self, document: str | None = None, *, limit: int = 1000) -> list[Passage]:
         """Return the passages in order: all, or those of the `document` with this id or title."""
-        return list_passages(self.database, self.name, document, limit)
+        return stored.list_passages(self.database, self.name, document, limit)
 
     def tables(self, document: str | None = None) -> list[TableSummary]:
         """Return the tables in order: all, or those of the `document` with this id or title."""
-        return list_tables(self.database, self.name, document)
+        return stored.list_tables(self.database, self.name, document)
 
     def traces(self, *, limit: int = 1000) -> list[Trace]:
         """Return the stored traversals, the latest first (`kgp-neo4j ask --trace` stores them)."""
@@ -153,12 +146,12 @@ class Corpus(Store):
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> Transfer:
         """Write the corpus into one file, which is there whole or not at all."""
-        return export_corpus(self.database, self.name, path, overwrite=overwrite)
+        return stored.export_corpus(self.database, self.name, path, overwrite=overwrite)
 
     def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
         """Import a file of `export` as this corpus; with `replace`, in place of what it has."""
         self._loaded = None
-        return import_corpus(self.database, path, name=self.name, replace=replace)
+        return stored.import_corpus(self.database, path, name=self.name, replace=replace)
 
     @contextmanager
     def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple["GraphDataScience", "Graph"]]:
@@ -200,4 +193,4 @@ class Corpus(Store):
     def delete(self) -> None:
         """Delete the corpus with everything in it."""
         self._loaded = None
-        delete_corpus(self.database, self.name)
+        stored.delete_corpus(self.database, self.name)

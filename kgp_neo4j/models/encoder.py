@@ -18,15 +18,8 @@ from tokenizers import Tokenizer
 from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import thread_count
+from kgp_neo4j.models import pretrained
 from kgp_neo4j.models.engine import LightTransformer
-from kgp_neo4j.models.pretrained import (
-    DEFAULT_ENCODER,
-    PRETRAINED,
-    QUICK_ENCODER,
-    Weights,
-    eight_bit_files,
-    encoder_files,
-)
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line
 
@@ -214,11 +207,13 @@ def choose_network(encoder: Encoder, sample: Passages) -> Encoder:
 
     That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow.
     """
-    if encoder.name != DEFAULT_ENCODER or not isinstance(encoder._transform, LightTransformer):
+    if encoder.name != pretrained.DEFAULT_ENCODER or not isinstance(
+        encoder._transform, LightTransformer
+    ):
         return encoder
-    own = PRETRAINED[DEFAULT_ENCODER]
+    own = pretrained.PRETRAINED[pretrained.DEFAULT_ENCODER]
     try:
-        transformer = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
+        transformer = LightTransformer(*pretrained.eight_bit_files(), own.longest, own.pooling)
     except Exception:  # of any type are the engine's errors; the encoder there is does as well
         return encoder
     in_bytes = Encoder(encoder.name, transformer)
@@ -250,18 +245,20 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 
 
 @lru_cache(maxsize=3)
-def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
+def load_encoder(name: str = pretrained.DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: an offline one (English, its quick form, Chinese), a folder or a name.
 
     The offline ones run in the light engine; others need torch, which also runs the English one
     where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged.
     """
-    if name == QUICK_ENCODER:
+    if name == pretrained.QUICK_ENCODER:
         return QuickEncoder(name, load_encoder()._transform)
-    if name not in PRETRAINED or (name == DEFAULT_ENCODER and gpu_is_usable()):
+    if name not in pretrained.PRETRAINED or (
+        name == pretrained.DEFAULT_ENCODER and gpu_is_usable()
+    ):
         return Encoder(name, TorchTransformer(load_model(name)))
-    network, tokenizer = encoder_files(name)
-    own = PRETRAINED[name]
+    network, tokenizer = pretrained.encoder_files(name)
+    own = pretrained.PRETRAINED[name]
     try:
         return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
     except Exception as error:  # the engine raises errors of any type for damaged files
@@ -308,7 +305,7 @@ class MdrEncoder(Encoder):
 def load_mdr() -> MdrEncoder:
     """Load the bundled MDR encoder, which runs in the light engine."""
     data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
-    files = encoder_files(DEFAULT_ENCODER, "mdr", data, _adapted)
+    files = pretrained.encoder_files(pretrained.DEFAULT_ENCODER, "mdr", data, _adapted)
     encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
     encoder.fingerprint = hashlib.sha256(data).hexdigest()[:12]
     return encoder
@@ -316,7 +313,7 @@ def load_mdr() -> MdrEncoder:
 
 def _adapted(model: Any, data: bytes) -> Any:
     arrays = load(data)
-    layers = Weights(model)
+    layers = pretrained.Weights(model)
     settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))
     scale = np.float32(settings["lora_alpha"] / settings["r"])
     for name, first in arrays.items():

@@ -12,16 +12,9 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.graph_build import timed
 from kgp_neo4j.corpus.load.stored import make_indexes
-from kgp_neo4j.environment.job import ahead, bar
+from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
-from kgp_neo4j.models.encoder import (
-    Encoder,
-    MdrEncoder,
-    choose_network,
-    encode_kept,
-    load_encoder,
-    load_mdr,
-)
+from kgp_neo4j.models import encoder as encoders
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
@@ -120,7 +113,7 @@ _MANY = 1_000
 
 def choose_encoder(
     database: Database, corpus: str, settings: SimilaritySettings | MdrSettings
-) -> Encoder:
+) -> encoders.Encoder:
     """Return the MDR encoder, or the encoder in `settings`, else the corpus's or the default one.
 
     Raises ConfigurationError for a number of neighbours that is out of range, and EncoderError when
@@ -132,7 +125,7 @@ def choose_encoder(
     graph = "mdr" if isinstance(settings, MdrSettings) else "similarity"
     stored = database.read("inspect/encoder", corpus=corpus, graph=graph)
     if isinstance(settings, MdrSettings):
-        encoder: Encoder = load_mdr()
+        encoder: encoders.Encoder = encoders.load_mdr()
     else:
         name = settings.encoder or (stored[0]["encoder"] if stored else None)
         if name is None:
@@ -140,7 +133,7 @@ def choose_encoder(
             is_english = made["language"] == DEFAULT_LANGUAGE and 2 * made["cjk"] < made["passages"]
             is_quick = made["passages"] >= _LARGE and is_english and not gpu_is_usable()
             name = QUICK_ENCODER if is_quick else DEFAULT_ENCODER
-        encoder = load_encoder(name)
+        encoder = encoders.load_encoder(name)
     if not settings.replace:
         _check(corpus, stored, encoder)
     return encoder
@@ -152,7 +145,7 @@ class EmbeddingGraph:
 
     database: Database
     corpus: str
-    encoder: Encoder
+    encoder: encoders.Encoder
     settings: SimilaritySettings | MdrSettings
     seconds: dict[str, float]
 
@@ -177,14 +170,14 @@ class EmbeddingGraph:
         if len(ids) >= _MANY:
             with timed(self.seconds, "embed"):
                 _, texts = self._read(ids[:: len(ids) // 16][:16])
-                encoder = choose_network(encoder, texts)
+                encoder = encoders.choose_network(encoder, texts)
         # One batch is written while the next is encoded; it is encoded here, where Ctrl-C ends it.
         with bar("embed", len(ids), "passages") as progress, ThreadPoolExecutor(1) as beside:
             writing = beside.submit(lambda: None)
             for start in range(0, len(ids), _BATCH):
                 with timed(self.seconds, "embed"):
                     batch, texts = self._read(ids[start : start + _BATCH])
-                    vectors = encode_kept(encoder, texts, progress.update)
+                    vectors = encoders.encode_kept(encoder, texts, progress.update)
                 writing.result()
                 writing = beside.submit(in_context(self._write), batch, vectors)
             writing.result()
@@ -263,17 +256,17 @@ class EmbeddingGraph:
         self.database.write("connect/finish", corpus=self.corpus, graph=graph, settings=values)
 
 
-def _space_of(encoder: Encoder) -> tuple[str, str, str]:
+def _space_of(encoder: encoders.Encoder) -> tuple[str, str, str]:
     """Return a graph's type, the property of its embeddings, and the type of its edges."""
-    if isinstance(encoder, MdrEncoder):
+    if isinstance(encoder, encoders.MdrEncoder):
         return "mdr", "mdrEmbedding", "SIMILAR_MDR"
     return "similarity", "embedding", "SIMILAR_ST"
 
 
-def _check(corpus: str, stored: Sequence[Row], encoder: Encoder) -> None:
+def _check(corpus: str, stored: Sequence[Row], encoder: encoders.Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     part, remedy = "dimension", "leave --encoder out, or embed everything anew with --edges knn-st"
-    if isinstance(encoder, MdrEncoder):
+    if isinstance(encoder, encoders.MdrEncoder):
         part, remedy = "fingerprint", "embed everything anew with --edges knn-mdr"
     for row in stored:
         if (row["encoder"], row[part]) != (encoder.name, getattr(encoder, part)):

@@ -14,19 +14,9 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from kgp_neo4j.corpus.connect import graph_build
 from kgp_neo4j.corpus.connect.entity_linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entity_names import begins_sentence, continues_name, read_aliases
-from kgp_neo4j.corpus.connect.graph_build import (
-    MOST_ITEMS,
-    MULTIPLIER,
-    GraphBuild,
-    Pairs,
-    hash_texts,
-    outdated,
-    strongest_pairs,
-    timed,
-    write_pairs,
-)
 from kgp_neo4j.environment.job import ahead, bar
 from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.text.words import STOP_WORDS, Words, cut, fold, words
@@ -210,14 +200,14 @@ def mention_marks(
         for m in linked.documents:
             documents.append(f"{m['document']} {m['surface']} {m['start']} {m['offsets']}")
             values.append((m["commonness"], m["coherence"], m["score"]))
-    phrases = hash_texts(repr(linked.phrases) for linked in batch)
+    phrases = graph_build.hash_texts(repr(linked.phrases) for linked in batch)
     places = np.arange(len(batch))
-    each = np.arange(3, dtype=np.uint64) * MULTIPLIER
+    each = np.arange(3, dtype=np.uint64) * graph_build.MULTIPLIER
     counts = [3 * len(one.documents) for one in batch]
     passage = np.concatenate((places, np.repeat(places, counts)))
-    said = np.concatenate((phrases, (hash_texts(documents)[:, None] + each).ravel()))
+    said = np.concatenate((phrases, (graph_build.hash_texts(documents)[:, None] + each).ravel()))
     weight = np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel()))
-    return outdated(passage, said, weight, stored, np.array(complete))
+    return graph_build.outdated(passage, said, weight, stored, np.array(complete))
 
 
 #: The edges between passages, as `connect/shared` takes them.
@@ -225,7 +215,7 @@ _EDGE = {"type": "SHARES_ENTITY", "items": "entities", "marks": "sharedEntityMar
 _BATCH = 1000
 #: Which linker has linked a passage, as its `linkedBy` says.
 _LINKER = "titles"
-_Build: TypeAlias = GraphBuild[EntitySettings]
+_Build: TypeAlias = graph_build.GraphBuild[EntitySettings]
 
 
 def aliases_of(build: _Build) -> dict[str, list[str]]:
@@ -241,10 +231,10 @@ def connect_entities(build: _Build, aliases: Mapping[str, Sequence[str]]) -> Non
     if not build.settings.aliases and build.is_current():
         return
     with build.making():
-        with timed(build.seconds, "read passages"):
+        with graph_build.timed(build.seconds, "read passages"):
             rows = build.read("connect/entity_passages", anew=build.anew)
         _write_mentions(build, rows, aliases)
-        with timed(build.seconds, "shared-entity edges"):
+        with graph_build.timed(build.seconds, "shared-entity edges"):
             # By id, so that the same passages make the same edges wherever they are stored.
             rows.sort(key=lambda row: row["id"])
             _write_edges(build, rows)
@@ -264,13 +254,13 @@ def _write_mentions(build: _Build, rows: Sequence[Row], names: Mapping[str, Sequ
     with bar("entities", len(rows), "passages") as progress:
         batches = ahead(in_batches(linked, _BATCH))
         for start in range(0, len(rows), _BATCH):
-            with timed(build.seconds, "link entities"):
+            with graph_build.timed(build.seconds, "link entities"):
                 batch = next(batches)
-            with timed(build.seconds, "write mentions"):
+            with graph_build.timed(build.seconds, "write mentions"):
                 _write_entities(build, batch, entities, seen)
                 _write_batch(build, batch, rows[start : start + _BATCH], documents, entities)
             progress.update(len(batch))
-    with timed(build.seconds, "write mentions"):
+    with graph_build.timed(build.seconds, "write mentions"):
         build.database.write_in_batches("connect/remove_entities", corpus=build.corpus)
 
 
@@ -330,15 +320,15 @@ def _write_edges(build: _Build, rows: Sequence[Row]) -> None:
         titles.append(row["title"])
     columns = np.frombuffer(numbers).reshape(-1, 4).T
     first, second, named_by = columns[:3].astype(np.int32)
-    items = np.full((first.size, MOST_ITEMS), -1, np.int32)
+    items = np.full((first.size, graph_build.MOST_ITEMS), -1, np.int32)
     items[:, 0] = named_by
-    named = Pairs(first, second, np.ones_like(first), columns[3], items)
-    write_pairs(build, _EDGE, rows, named, shared, titles)
+    named = graph_build.Pairs(first, second, np.ones_like(first), columns[3], items)
+    graph_build.write_pairs(build, _EDGE, rows, named, shared, titles)
 
 
 def _shared_pairs(
     build: _Build, ids: Sequence[str], place: Mapping[str, int]
-) -> tuple[Pairs, list[str]]:
+) -> tuple[graph_build.Pairs, list[str]]:
     """Return the pairs of passages that share most, and the titles of what they share."""
     settings, titles = build.settings, list[str]()
     rare, sizes, members = array("d"), array("i"), array("i")
@@ -356,5 +346,7 @@ def _shared_pairs(
     weight = np.repeat(rare, sizes)
     by_passage = np.lexsort((item, passage))
     passage, item, weight = passage[by_passage], item[by_passage], weight[by_passage]
-    pairs = strongest_pairs(passage, item, weight, np.ones_like(weight), ids, settings.neighbours)
+    pairs = graph_build.strongest_pairs(
+        passage, item, weight, np.ones_like(weight), ids, settings.neighbours
+    )
     return pairs, [titles[at] for at in order]

@@ -13,20 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.graph_build import (
-    MULTIPLIER,
-    GraphBuild,
-    Numbers,
-    Pairs,
-    group_pairs,
-    hash_texts,
-    match_items,
-    outdated,
-    ranges,
-    strongest_pairs,
-    timed,
-    write_pairs,
-)
+from kgp_neo4j.corpus.connect import graph_build
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
@@ -102,7 +89,9 @@ def extract_keywords(
     return Keywords(texts, frequency, named, hashes, passage, number[keyword], weight, owned)
 
 
-def _tfidf(count: Numbers, frequency: Numbers, passages: int) -> NDArray[np.float64]:
+def _tfidf(
+    count: graph_build.Numbers, frequency: graph_build.Numbers, passages: int
+) -> NDArray[np.float64]:
     return np.asarray((1.0 + np.log(count)) * (np.log((1 + passages) / (1 + frequency)) + 1.0))
 
 
@@ -174,17 +163,19 @@ class _Text:
         alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
         self.numbers = alphabetical[np.frombuffer(numbers, np.int32)]
         self.ends = np.frombuffer(ends, np.int64)
-        self.word_hashes = hash_texts(self.vocabulary)
+        self.word_hashes = graph_build.hash_texts(self.vocabulary)
         self.titles = list(titles)
         columns = np.frombuffer(found, np.int32).reshape(-1, 4).T
         self.title_passage, self.title, self.title_count = columns[:3]
         self.title_owned = columns[3].astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
         hashes = [np.zeros(0, np.uint64)]
-        hashes += [_hash_words(hash_texts(title.split(" "))[:, None]) for title in self.titles]
+        hashes += [
+            _hash_words(graph_build.hash_texts(title.split(" "))[:, None]) for title in self.titles
+        ]
         self.title_hashes = np.concatenate(hashes)
 
-    def hashes(self, first: Numbers, size: int) -> NDArray[np.uint64]:
+    def hashes(self, first: graph_build.Numbers, size: int) -> NDArray[np.uint64]:
         """Return a hash of the `size` words from each of these places on."""
         return _hash_words(self.word_hashes[self.numbers[first + at]] for at in range(size))
 
@@ -193,7 +184,7 @@ def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return a hash of each sequence, by the hashes of all first words, all second ones, ..."""
     total = np.zeros(1, np.uint64)
     for word in words:
-        total = total * MULTIPLIER + word
+        total = total * graph_build.MULTIPLIER + word
     return total
 
 
@@ -273,7 +264,7 @@ def _frequent(shorter: _Places, size: int, passage: _Places) -> tuple[_Places, _
     grams = np.full(shorter.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     number = 0
-    for low, high in ranges(np.bincount(shorter[shorter >= 0]), _SORTED):
+    for low, high in graph_build.ranges(np.bincount(shorter[shorter >= 0]), _SORTED):
         at = np.flatnonzero((shorter >= low) & (shorter < high))
         key = shorter[at].astype(np.int64) << 32
         if size > 1:
@@ -322,43 +313,45 @@ _LINKS = 30_000
 _MOST_OWNERS = 20
 
 
-def connect_keywords(build: GraphBuild[KeywordSettings]) -> None:
+def connect_keywords(build: graph_build.GraphBuild[KeywordSettings]) -> None:
     """Make a corpus's keywords and shared-keyword edges; only what differs is written."""
     settings = build.settings
     if build.is_current():
         return
     with build.making():
-        with timed(build.seconds, "read passages"):
+        with graph_build.timed(build.seconds, "read passages"):
             rows = build.read("connect/passages", anew=build.anew)
         with (
-            timed(build.seconds, "extract keywords"),
+            graph_build.timed(build.seconds, "extract keywords"),
             bar("keywords", len(rows), "passages") as progress,
         ):
             titles = [row["title"] for row in rows]
             # Each text goes once it is read, for the memory.
             passages = ((row["title"], f"{row['title']}. {row.pop('text')}") for row in rows)
             keywords = extract_keywords(passages, titles, settings, progress.update)
-        with timed(build.seconds, "write keywords"):
+        with graph_build.timed(build.seconds, "write keywords"):
             _write_keywords(build, rows, keywords)
-        with timed(build.seconds, "shared-keyword edges"):
+        with graph_build.timed(build.seconds, "shared-keyword edges"):
             rare = np.flatnonzero(keywords.frequency[keywords.keyword] <= settings.max_frequency)
             weight = keywords.weight[rare]
-            shared = strongest_pairs(
+            shared = graph_build.strongest_pairs(
                 keywords.passage[rare], keywords.keyword[rare], weight, weight,
                 [row["id"] for row in rows], settings.neighbours,
             )  # fmt: skip
-            write_pairs(build, _EDGE, rows, _naming_pairs(keywords), shared, keywords.texts)
+            graph_build.write_pairs(
+                build, _EDGE, rows, _naming_pairs(keywords), shared, keywords.texts
+            )
 
 
 def _write_keywords(
-    build: GraphBuild[KeywordSettings], rows: Sequence[Row], keywords: Keywords
+    build: graph_build.GraphBuild[KeywordSettings], rows: Sequence[Row], keywords: Keywords
 ) -> None:
     """Write the keywords of passages that differ from what is stored; remove those of none."""
     # Everything that the link of a passage to a keyword says but its weight.
     said = keywords.hashes[keywords.keyword] ^ (keywords.owned.astype(np.uint64) << np.uint64(63))
     before, counts = ([row[each] for row in rows] for each in ("keywordMarks", "keywords"))
     complete = np.bincount(keywords.passage, minlength=len(rows)) == counts
-    changed = outdated(keywords.passage, said, keywords.weight, before, complete)
+    changed = graph_build.outdated(keywords.passage, said, keywords.weight, before, complete)
     build.write_rows("connect/remove_keyword_links", [rows[at]["node"] for at in changed], 1000)
     stored = build.database.read_pages("connect/stored_keywords", "text", corpus=build.corpus)
     unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
@@ -398,11 +391,15 @@ def _keyword_rows(
                 yield {"text": text, "frequency": frequency, "named": named, "links": part}
 
 
-def _naming_pairs(keywords: Keywords) -> Pairs:
+def _naming_pairs(keywords: Keywords) -> graph_build.Pairs:
     """Return the passages that name a document's title, each with that document's first passage."""
     passage, keyword, weight = keywords.passage, keywords.keyword, keywords.weight
     owners = np.bincount(keyword[keywords.owned], minlength=len(keywords.texts))
     own = np.flatnonzero(keywords.owned & (owners[keyword] <= _MOST_OWNERS))
     others = np.flatnonzero(~keywords.owned)
-    owning, naming = match_items(own, keyword, others[np.argsort(keyword[others], kind="stable")])
-    return group_pairs(passage, keyword, naming, owning, weight[naming] * weight[owning])
+    owning, naming = graph_build.match_items(
+        own, keyword, others[np.argsort(keyword[others], kind="stable")]
+    )
+    return graph_build.group_pairs(
+        passage, keyword, naming, owning, weight[naming] * weight[owning]
+    )

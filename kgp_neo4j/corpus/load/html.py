@@ -11,14 +11,7 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import (
-    captioned,
-    counted,
-    hidden_parts,
-    markdown,
-    named,
-    table_of,
-)
+from kgp_neo4j.corpus.load import contents
 from kgp_neo4j.corpus.load.notation import PAGE_FORMATS, POWER, in_format
 from kgp_neo4j.corpus.load.page_tree import PARAGRAPHS, page_tree, take_out_hidden
 from kgp_neo4j.text.safe import seen
@@ -52,7 +45,7 @@ def read_page(markup: str, where: str) -> SourceDocument:
     try:
         page = page_tree(markup)
         tables: dict[int, list[SourceTable]] = {}
-        left_out = list(hidden_parts(take_out_hidden(page)))
+        left_out = list(contents.hidden_parts(take_out_hidden(page)))
         for tag in page.find_all("sup"):
             if POWER.fullmatch(tag.get_text()) and _ends_in_word(tag):
                 begin, end = ("[", "]") if tag.find("a") else ("^", "")
@@ -112,14 +105,14 @@ class _Lines:
         if tag.name == "li":
             if opens and self._lists and self._lists[-1][1]:
                 number, format_ = self._lists.pop()
-                number = counted(tag, "value") if tag.has_attr("value") else number
+                number = contents.counted(tag, "value") if tag.has_attr("value") else number
                 self._mark = f"{in_format(number, format_)}. "
                 self._lists.append((number + 1, format_))
         elif opens:
             is_shown = tag.name == "ol" and "none" not in str(tag.get("style", ""))
             is_shown = is_shown and not tag.has_attr("reversed")  # counts down, to a start not told
             format_ = PAGE_FORMATS.get(str(tag.get("type")), "decimal") if is_shown else ""
-            self._lists.append((counted(tag, "start"), format_))
+            self._lists.append((contents.counted(tag, "start"), format_))
         elif self._lists:
             self._lists.pop()
 
@@ -196,16 +189,16 @@ def _laid_out(page: Tag, tables: dict[int, list[SourceTable]], where: str) -> So
             if table.caption:
                 lines.add(table.caption)
                 lines.end_line(2)
-            lines.add_preformatted(shown := markdown(table))
+            lines.add_preformatted(shown := contents.markdown(table))
             placed.append(replace(table, start=lines.length - len(shown), end=lines.length))
     text = lines.text().rstrip()
-    title, found = _title(page, sections), captioned(text, placed)
+    title, found = _title(page, sections), contents.captioned(text, placed)
     return SourceDocument(title, text, where, tables=found, sections=tuple(sections))
 
 
 def _title(page: Tag, sections: Sequence[SourceSection]) -> str:
     tag = page.find("title")
-    said = named(_SPACE.sub(" ", seen(tag.get_text())).strip()) if tag else ""
+    said = contents.named(_SPACE.sub(" ", seen(tag.get_text())).strip()) if tag else ""
     first = [section.title for section in sections if section.level == 1]
     # A site's name may be a heading of level one above that of the page.
     begins = [title for title in first if said.casefold().startswith(title.casefold())]
@@ -267,7 +260,7 @@ def _data_table(tag: Tag, inner: dict[int, list[SourceTable]]) -> list[SourceTab
         if is_wide or tag.find(["caption", "th"]):
             return []
     grid, spans = _placed([cells for _, cells in table_rows])
-    table = table_of(grid, spans, caption)
+    table = contents.table_of(grid, spans, caption)
     if table is None or len(table.rows) < 2 or len(table.rows[0]) < 2:
         return []
     filled = [any(map(str.strip, texts)) for texts in grid]
@@ -331,8 +324,8 @@ def _placed(rows: Sequence[Sequence[_Cell]]) -> tuple[list[list[str]], list[Span
         for tag, lines in row:
             while column in grid[at]:
                 column += 1
-            down = min(counted(tag, "rowspan") or len(rows), len(rows) - at)
-            most = min(counted(tag, "colspan"), _WIDEST)
+            down = min(contents.counted(tag, "rowspan") or len(rows), len(rows) - at)
+            most = min(contents.counted(tag, "colspan"), _WIDEST)
             across = 1
             while across < most and column + across not in grid[at]:
                 across += 1

@@ -11,15 +11,7 @@ from itertools import groupby, takewhile
 from typing import Any
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.contents import (
-    Blocks,
-    Rows,
-    hidden_parts,
-    is_value,
-    picked,
-    table_of,
-    trimmed,
-)
+from kgp_neo4j.corpus.load import contents
 from kgp_neo4j.corpus.load.notation import bare
 from kgp_neo4j.text.safe import seen
 from kgp_neo4j.text.values import column_type
@@ -48,7 +40,9 @@ class Layout:
     has_colours: bool = False
 
 
-def add_sheet(blocks: Blocks, name: str, rows: Rows = (), layout: Layout | None = None) -> None:
+def add_sheet(
+    blocks: contents.Blocks, name: str, rows: contents.Rows = (), layout: Layout | None = None
+) -> None:
     """Add a sheet, which is a table or several that are apart; of a hidden one, only that it is."""
     if layout is None:
         blocks.left_out.append(f'sheet "{name}" is hidden and left out')
@@ -59,11 +53,11 @@ def add_sheet(blocks: Blocks, name: str, rows: Rows = (), layout: Layout | None 
     if unseen:
         down = [at for at in range(len(rows)) if at not in layout.rows]
         across = [at for at in range(max(map(len, rows))) if at not in columns]
-        rows, merged = picked(rows, merged, down, across)
+        rows, merged = contents.picked(rows, merged, down, across)
     for count, table in enumerate(_tables(*_compact(rows, merged)), 1):
         title = table.caption or (f"{count}" if count > 1 else "")
         blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
-    said = list(hidden_parts(unseen))
+    said = list(contents.hidden_parts(unseen))
     if layout.unsolved:
         how = "open and save it in a spreadsheet program"
         said.append(f"{layout.unsolved:,} formulas without a stored result ({how})")
@@ -74,7 +68,7 @@ def read_sheets(data: bytes, where: str) -> SourceDocument:
     """Return an .xlsx file's sheets as tables, values as shown, results as stored, none hidden."""
     from openpyxl import load_workbook
 
-    blocks = Blocks()
+    blocks = contents.Blocks()
     visited = 0
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     white = {at for at, style in enumerate(book._cell_styles) if _is_white(book, style)}
@@ -146,7 +140,7 @@ def read_old_sheets(data: bytes, where: str) -> SourceDocument:
         if "encrypted" not in str(error).lower():
             raise InputError(f"this is no Excel file ({error})") from error
         raise InputError("the file is encrypted", hint=UNLOCK) from error
-    blocks = Blocks()
+    blocks = contents.Blocks()
     for sheet in book.sheets():
         if sheet.visibility:
             add_sheet(blocks, sheet.name)
@@ -184,7 +178,7 @@ def _old_value(book: Any, cell: Any) -> str:
 # --- Tables of a sheet ---
 
 
-def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
+def _compact(rows: contents.Rows, merged: Iterable[Span]) -> tuple[contents.Rows, list[Span]]:
     """Return a sheet as rows of one length, with one empty row or column in the place of several.
 
     A merged cell's text is in all its places, but a space in a column that is empty otherwise.
@@ -201,7 +195,7 @@ def _compact(rows: Rows, merged: Iterable[Span]) -> tuple[Rows, list[Span]]:
     down.update(at for s in filled for at in range(s.row, s.row + s.rows))
     lines = sorted(down | {at + 1 for at in down})
     columns = sorted(across | {at + 1 for at in across})
-    grid, spans = picked([*rows, []], filled, lines, columns)
+    grid, spans = contents.picked([*rows, []], filled, lines, columns)
     for s in spans:
         text, end = grid[s.row][s.column], s.column + s.columns
         texts = [text if at in across else " " for at in columns[s.column : end]]
@@ -216,28 +210,28 @@ def too_large() -> InputError:
     return InputError(what, hint="Save the sheets as .csv files.")
 
 
-def _tables(grid: Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
+def _tables(grid: contents.Rows, spans: Sequence[Span]) -> Iterator[SourceTable]:
     """Yield the tables of a sheet: it is split where words above values, or a title, begin one."""
     for top, bottom in _parts(grid, lambda top, end: _is_table(grid[top:end], grid[:top])):
         shifted = [replace(s, row=s.row - top) for s in spans]
         yield from _side_by_side(grid[top:bottom], shifted)
 
 
-def _side_by_side(rows: Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
+def _side_by_side(rows: contents.Rows, spans: Iterable[Span]) -> Iterator[SourceTable]:
     """Yield the tables that begin in the same row."""
     columns = list(zip(*rows[_title_rows(rows) :], strict=True))
     sides = _parts(columns, lambda start, end: _is_table([row[start:end] for row in rows]))
     for left, right in sides if len(sides) > 1 else [(0, len(columns))]:
         moved = [replace(s, column=s.column - left) for s in spans]
-        part, shifted = trimmed([row[left:right] for row in rows], moved)
+        part, shifted = contents.trimmed([row[left:right] for row in rows], moved)
         width = len(part[0])
         count = _title_rows(part) if width > 2 or _is_table(part) else 0
         titles = [Span(at, 0, 1, width) for at in range(count)]
-        if table := table_of(part, (*titles, *shifted)):
+        if table := contents.table_of(part, (*titles, *shifted)):
             yield table
 
 
-def _parts(lines: Rows, is_table: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+def _parts(lines: contents.Rows, is_table: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     """Return start and end of each part of a sheet, cut at empty lines between two tables."""
     parts: list[tuple[int, int]] = []
     for is_filled, run in groupby(range(len(lines)), key=lambda at: any(lines[at])):
@@ -250,30 +244,30 @@ def _parts(lines: Rows, is_table: Callable[[int, int], bool]) -> list[tuple[int,
     return parts
 
 
-def _title_rows(rows: Rows) -> int:
+def _title_rows(rows: contents.Rows) -> int:
     """Return the number of rows at the top with only one text, which may be merged over columns."""
     texts = ((row[0], {text.strip() for text in row}) for row in rows[:-2])
     return len(list(takewhile(lambda row: row[0] and row[1] <= {"", row[0]}, texts)))
 
 
-def _is_table(rows: Rows, above: Rows | None = None) -> bool:
+def _is_table(rows: contents.Rows, above: contents.Rows | None = None) -> bool:
     """Return whether rows are clearly a table: names in words, above values or below a title.
 
     Below a title the names are enough in other columns than those of what is `above`.
     """
     places = _filled(rows)
-    rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if any(row)], ())
+    rows, _ = contents.trimmed([row for row in rows[: _SAMPLE + 1] if any(row)], ())
     titles = _title_rows(rows)
     names, *below = rows[titles:] or [[]]
     names = list(filter(None, names))
-    if len(names) < 2 or any(map(is_value, names)):
+    if len(names) < 2 or any(map(contents.is_value, names)):
         return False
     is_titled = titles > 0 and len(set(names)) == len(names)
     is_apart = above is not None and is_titled and places != _filled(above)
     return is_apart or any(column_type(c) != "text" for c in zip(*below, strict=True))
 
 
-def _filled(rows: Rows) -> set[int]:
+def _filled(rows: contents.Rows) -> set[int]:
     """Return the columns that have a text."""
     return {at for row in rows for at, text in enumerate(row) if text}
 

@@ -9,17 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.models.reader.network import (
-    KINDS,
-    OPERATIONS,
-    PIECES,
-    Candidate,
-    Logits,
-    Window,
-    option_of,
-    probabilities,
-    spans_of,
-)
+from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.text.words import content_words
 from kgp_neo4j.types.corpus import Passage
@@ -30,7 +20,7 @@ SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
     "words", "verified", "verified if yes or no",
 )  # fmt: skip
-_SUPPORT = PIECES.index("support")
+_SUPPORT = light.PIECES.index("support")
 #: Least probability of an operation, and of the values that it compares, for it to be used.
 _OPERATION = 0.5
 _VALUES = 0.1
@@ -50,7 +40,7 @@ _SHORTEST = 2
 
 
 #: What was read of each window.
-_Windows = Sequence[tuple[Window, Logits]]
+_Windows = Sequence[tuple[light.Window, light.Logits]]
 #: (score, passage's index, start, end), the most relevant to the question first.
 _Sentences = tuple[tuple[float, int, int, int], ...]
 
@@ -88,12 +78,12 @@ def choose(question: str, passages: Sequence[Passage], windows: _Windows) -> Cho
 def _chosen(
     question: str, passages: Sequence[Passage], windows: _Windows, supporting: _Sentences
 ) -> Choice:
-    kinds = [probabilities(logits.kinds) for _, logits in windows]
-    read = zip(kinds, (spans_of(logits, window) for window, logits in windows), strict=True)
+    kinds = [light.probabilities(logits.kinds) for _, logits in windows]
+    read = zip(kinds, (light.spans_of(logits, window) for window, logits in windows), strict=True)
     scored = [(span.score * kind[0], span) for kind, spans in read for span in spans]
     if not scored:
         return Choice("none")
-    fullest = min(range(len(windows)), key=lambda at: kinds[at][KINDS.index("none")])
+    fullest = min(range(len(windows)), key=lambda at: kinds[at][light.KINDS.index("none")])
     span, yes, no, nothing = map(float, kinds[fullest])
     if compared := _compared(question, passages, windows, fullest):
         text, values, score = compared
@@ -112,7 +102,7 @@ def _chosen(
     return replace(chosen, signals=_signals(score, nothing, "", chosen.text))
 
 
-def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:
+def span_choice(passages: Sequence[Passage], candidate: light.Candidate) -> Choice:
     """Return a span as a choice: its text, and where it stands; it does not leave its line."""
     text = _text(passages, candidate)
     if "\n" in text and len(lines := sentences(text)) > 1:
@@ -124,17 +114,19 @@ def span_choice(passages: Sequence[Passage], candidate: Candidate) -> Choice:
 
 def _compared(
     question: str, passages: Sequence[Passage], windows: _Windows, fullest: int
-) -> tuple[str, tuple[Candidate, ...], float] | None:
+) -> tuple[str, tuple[light.Candidate, ...], float] | None:
     """Return what the operation that a window asks for chose: the option, both values, a score."""
     window, logits = windows[fullest]
-    likely = probabilities(logits.operations)
+    likely = light.probabilities(logits.operations)
     at = int(likely.argmax())
-    operation = OPERATIONS[at]
+    operation = light.OPERATIONS[at]
     if likely[at] < _OPERATION or operation in ("none", "same"):
         return None
     values = []
     for name in ("value 1", "value 2"):
-        read = [best for held, outputs in windows for best in spans_of(outputs, held, name)[:1]]
+        read = [
+            best for held, outputs in windows for best in light.spans_of(outputs, held, name)[:1]
+        ]
         if not read:
             return None
         values.append(max(read, key=lambda held: held.score))
@@ -143,7 +135,7 @@ def _compared(
     chosen = compare(operation, *(_text(passages, value) for value in values))
     if chosen is None or product <= _VALUES:
         return None
-    start, end, named = option_of(logits, window, f"option {chosen + 1}")
+    start, end, named = light.option_of(logits, window, f"option {chosen + 1}")
     ordered, score = (values[chosen], values[1 - chosen]), product * float(likely[at]) * named
     return (question[start:end], ordered, score) if question[start:end].strip() else None
 
@@ -159,13 +151,15 @@ def _log_odds(probability: float) -> float:
     return math.log(bounded / (1 - bounded))
 
 
-def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
+def _text(passages: Sequence[Passage], candidate: light.Candidate) -> str:
     passage = passages[candidate.passage]
     source = passage.heading if candidate.in_title else passage.text
     return source[candidate.start : candidate.end].strip()
 
 
-def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
+def _place(
+    passages: Sequence[Passage], candidate: light.Candidate
+) -> tuple[tuple[str, int, int], ...]:
     """Return the span's place in its passage's text; nothing where only the title has it."""
     passage = passages[candidate.passage]
     text = _text(passages, candidate)

@@ -21,18 +21,7 @@ from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import as_read, plain_rows
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.environment.files import expanded
-from kgp_neo4j.models.reader.network import (
-    KINDS,
-    Logits,
-    Network,
-    Window,
-    pieces_of,
-    probabilities,
-    read_judge,
-    read_network,
-    spans_of,
-    windows_of,
-)
+from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 
@@ -55,7 +44,7 @@ class OfflineReader:
     """An extractive reader (`load_reader`); a `judge` reads answers again, and may choose cells."""
 
     def __init__(
-        self, network: Network, card: dict[str, Any], judge: Network | None = None
+        self, network: light.Network, card: dict[str, Any], judge: light.Network | None = None
     ) -> None:
         self._network, self.card, self._judge = network, card, judge
         self._calibration = Calibration.of(card.get("calibration") or {})
@@ -112,9 +101,9 @@ class OfflineReader:
         self, question: str, passages: Sequence[Passage]
     ) -> tuple[list[tuple[str, float]], float]:
         """Return the likeliest spans with their probabilities, and that of nothing in any."""
-        read, none = self._read(question, passages), KINDS.index("none")
-        spans = [span for window, logits in read for span in spans_of(logits, window)]
-        nothing = min(float(probabilities(logits.kinds)[none]) for _, logits in read)
+        read, none = self._read(question, passages), light.KINDS.index("none")
+        spans = [span for window, logits in read for span in light.spans_of(logits, window)]
+        nothing = min(float(light.probabilities(logits.kinds)[none]) for _, logits in read)
         return [(span_choice(passages, span).text, span.score) for span in spans], nothing
 
     def doubts(
@@ -135,13 +124,15 @@ class OfflineReader:
         own, *odds = self._judge.judge([layout.of(each) for each in (read, *rivals)])
         return bool(own - max(odds) > _DOUBTED)
 
-    def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
+    def _read(
+        self, question: str, passages: Sequence[Passage]
+    ) -> list[tuple[light.Window, light.Logits]]:
         """Return the windows of the passages, with the network's logits for each."""
         network = self._network
         texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
         titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
-        build = partial(windows_of, network.tokenizer, question, WINDOW)
-        pieces = pieces_of(network.tokenizer, titled, places)
+        build = partial(light.windows_of, network.tokenizer, question, WINDOW)
+        pieces = light.pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
         order = [(at, part) for parts in pieces for at, part in enumerate(parts)]
         order.sort(key=lambda one: (one[0], one[1].passage))
@@ -154,9 +145,9 @@ class OfflineReader:
 def load_reader(folder: str | None = None) -> OfflineReader:
     """Load the bundled reader, or that of a folder; raises ModelError where there is none."""
     place = expanded(folder) if folder else SHIPPED
-    network, card = read_network(place)
+    network, card = light.read_network(place)
     try:
-        return OfflineReader(network, card, read_judge(place))
+        return OfflineReader(network, card, light.read_judge(place))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         fault = f"the reader's calibration cannot be used ({error})"
         hint = "Train it again with `kgp-neo4j train reader`."

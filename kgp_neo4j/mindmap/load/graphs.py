@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, discard, export, import_file
-from kgp_neo4j.mindmap.load.graph_names import (
-    checked_graph,
-    entity_id,
-    graph_scope,
-    is_reserved,
-    key_of,
-    problem_of,
-)
+from kgp_neo4j.mindmap.load import graph_names
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import GraphError, InputError
@@ -100,27 +93,31 @@ def open_graph(database: Database, name: str) -> StoredGraph:
 
 
 def _check_root(root: Row) -> None:
-    if root.get("scope") != graph_scope(root["name"]):
+    if root.get("scope") != graph_names.graph_scope(root["name"]):
         raise InputError("another scope than its name has")
     root.pop("load", None)
 
 
 def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
-    if labels[:1] != ["Entity"] or any(map(is_reserved, labels[1:])):
+    if labels[:1] != ["Entity"] or any(map(graph_names.is_reserved, labels[1:])):
         raise InputError("a label that no entity has")
     name, key = properties["name"], properties["key"]
     kinds = [("name", name), *(("type", label) for label in labels[1:])]
-    problem = next(filter(None, (problem_of(*kind) for kind in kinds)), "")
-    if problem or key != key_of(name):
+    problem = next(filter(None, (graph_names.problem_of(*kind) for kind in kinds)), "")
+    if problem or key != graph_names.key_of(name):
         raise InputError(problem or "a key that is not of its name")
-    place = {"id": entity_id(root["name"], key), "graph": root["name"], "scope": root["scope"]}
+    place = {
+        "id": graph_names.entity_id(root["name"], key),
+        "graph": root["name"],
+        "scope": root["scope"],
+    }
     if any(properties[each] != value for each, value in place.items()):
         raise InputError("an entity of another graph")
     return labels
 
 
 def _check_relationship(root: Row, type_: str, properties: Row) -> None:
-    if problem := problem_of("relation", type_):
+    if problem := graph_names.problem_of("relation", type_):
         raise InputError(problem)
     if properties.get("graph") != root["name"]:
         raise InputError("a relationship of another graph")
@@ -137,7 +134,7 @@ GRAPH = Kind(
         "list of text": "aliases names relations",
     },
     choose_labels=lambda labels: ["Entity", *sorted(set(labels) - {"Entity"})],
-    check_name=checked_graph,
+    check_name=graph_names.checked_graph,
     delete=delete_graph,
     discard=discard_import,
     check_root=_check_root,

@@ -16,21 +16,8 @@ from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
+from kgp_neo4j.mindmap.load import graph_names
 from kgp_neo4j.mindmap.load.graph_files import KINDS, NAMES, RDF_KINDS, kind_of, read_mapping
-from kgp_neo4j.mindmap.load.graph_names import (
-    Fact,
-    NamedEntity,
-    Record,
-    checked_graph,
-    clean,
-    entity_id,
-    graph_scope,
-    is_missing,
-    is_reserved,
-    key_of,
-    problem_of,
-    triple_id,
-)
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import token_id
@@ -98,13 +85,13 @@ class Gathered:
         #: Relations and types as they were read, and as they are stored.
         self._stored: dict[str, dict[str, str]] = {"relation": {}, "type": {}}
 
-    def read(self, records: Iterable[Record], *, keep_going: bool) -> None:
+    def read(self, records: Iterable[graph_names.Record], *, keep_going: bool) -> None:
         """Add what a reader yields; raises InputError at a bad record, or lists it and goes on."""
         for record in records:
             try:
                 if isinstance(record, InputError):
                     raise record
-                if isinstance(record, NamedEntity):
+                if isinstance(record, graph_names.NamedEntity):
                     self._add_entity(record)
                 else:
                     self._add_fact(record)
@@ -117,7 +104,7 @@ class Gathered:
 
     # Both check all names of a record before they add anything of it.
 
-    def _add_fact(self, fact: Fact) -> None:
+    def _add_fact(self, fact: graph_names.Fact) -> None:
         if self._is_skipped(fact, "head", "relation", "tail"):
             return
         relation = self._checked("relation", fact.relation, fact.where)
@@ -130,7 +117,7 @@ class Gathered:
         self.duplicates += triple in self.triples
         self.triples[triple] = None
 
-    def _add_entity(self, row: NamedEntity) -> None:
+    def _add_entity(self, row: graph_names.NamedEntity) -> None:
         if self._is_skipped(row, "name"):
             return
         type_ = self._checked("type", row.type, row.where)
@@ -138,10 +125,12 @@ class Gathered:
         entity = self._entity(*own, type_)
         entity.aliases |= {alias: None for key, alias in others if key != own[0]}
 
-    def _is_skipped(self, record: Fact | NamedEntity, *names: str) -> bool:
+    def _is_skipped(self, record: graph_names.Fact | graph_names.NamedEntity, *names: str) -> bool:
         """Note a record of which a part is missing, and return whether one is."""
         texts = {part: text.strip() for part, text in parts(record, *names).items()}
-        lacking = [part for part, text in texts.items() if is_missing(text, self.missing)]
+        lacking = [
+            part for part, text in texts.items() if graph_names.is_missing(text, self.missing)
+        ]
         if lacking:
             told = [f"{part} ({texts[part]})" if texts[part] else part for part in lacking]
             self.skipped.append(f"{record.where}: no {' and no '.join(told)}")
@@ -151,16 +140,18 @@ class Gathered:
         """Return a name's key and the name for display; raises InputError where it is no name."""
         if known := self._spellings.get(text):
             return known
-        name = clean(text)
-        key = key_of(name)
-        if problem := problem_of("name", name) or ("" if key else f"{text!r} is no name"):
+        name = graph_names.clean(text)
+        key = graph_names.key_of(name)
+        if problem := graph_names.problem_of("name", name) or (
+            "" if key else f"{text!r} is no name"
+        ):
             raise InputError(problem, where=where)
         self._spellings[text] = key, name
         return key, name
 
     def _entity(self, key: str, name: str, type_: str) -> _Entity:
         if key not in self.entities:
-            self.entities[key] = _Entity(entity_id(self.graph, key), name)
+            self.entities[key] = _Entity(graph_names.entity_id(self.graph, key), name)
         entity = self.entities[key]
         if name != entity.name:
             entity.aliases[name] = None  # another spelling of the same key
@@ -172,8 +163,8 @@ class Gathered:
         """Return a relation or a type as it is stored, a missing one as an empty text."""
         stored = self._stored[kind]
         if text not in stored:
-            name = "" if is_missing(text, self.missing) else text.strip()
-            problem = problem_of(kind, name)
+            name = "" if graph_names.is_missing(text, self.missing) else text.strip()
+            problem = graph_names.problem_of(kind, name)
             if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"
             if problem:
@@ -187,7 +178,9 @@ class Gathered:
         `by_relation` has the user's types; those of other relations are inferred from their names.
         """
         for relation, types in by_relation.items():
-            if problem := problem_of("type", types[0]) or problem_of("type", types[1]):
+            if problem := graph_names.problem_of("type", types[0]) or graph_names.problem_of(
+                "type", types[1]
+            ):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
         names = self._stored["relation"].values()
         ends = {name: by_relation.get(name) or _inferred_types(name) for name in names}
@@ -201,7 +194,7 @@ class Gathered:
         for key, entity in self.entities.items():
             # Most frequent first, the first one read where several are as frequent.
             types = [name for name, _ in (entity.types or entity.votes).most_common()]
-            labels = [name for name in types if not is_reserved(name)]
+            labels = [name for name in types if not graph_names.is_reserved(name)]
             kind = {"type": types[0] if types else "", "labels": labels}
             yield parts(entity, "id", "name") | {"key": key, "aliases": [*entity.aliases]} | kind
 
@@ -209,7 +202,7 @@ class Gathered:
         """Yield the triples as `load_kg/relationships` takes them."""
         for head_key, relation, tail_key in self.triples:
             head, tail = self.entities[head_key].id, self.entities[tail_key].id
-            id_ = triple_id(head, relation, tail)
+            id_ = graph_names.triple_id(head, relation, tail)
             yield {"id": id_, "head": head, "relation": relation, "tail": tail}
 
 
@@ -262,9 +255,9 @@ def load_graph(
     # What several files of RDF say of a thing belongs together.
     rdf = [f for f in files if kind_of(f) in RDF_KINDS] if table is None else []
     together = [[file] for file in files if file not in rdf] + ([rdf] if rdf else [])
-    kind = list[Fact | NamedEntity]
+    kind = list[graph_names.Fact | graph_names.NamedEntity]
 
-    def records() -> Generator[Record, None, None]:
+    def records() -> Generator[graph_names.Record, None, None]:
         yield from sources.errors
         with bar("read", sum(map(size_on_disk, files)), bytes_=True) as progress:
             for group in together:
@@ -298,11 +291,13 @@ def adopt_graph(
     where = f"({':'.join(labels)})"
     values = {"graph": graph, "labels": list(labels), "property": name_property}
 
-    def records() -> Generator[Record, None, None]:
+    def records() -> Generator[graph_names.Record, None, None]:
         for row in database.read("load_kg/adopted_nodes", **values):
-            yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
+            yield graph_names.NamedEntity(
+                row["name"] or "", f"{where} node {row['node']}", row["type"]
+            )
         for row in database.read("load_kg/adopted_relationships", **values):
-            yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
+            yield graph_names.Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
 
     return _load(database, graph, records(), **options)
 
@@ -310,13 +305,13 @@ def adopt_graph(
 def _load(
     database: Database,
     graph: str,
-    records: Generator[Record, None, None],
+    records: Generator[graph_names.Record, None, None],
     *,
     files: int = 0,
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     began, load = time.monotonic(), uuid.uuid4().hex
-    gathered = Gathered(checked_graph(graph), options.get("missing", ()))
+    gathered = Gathered(graph_names.checked_graph(graph), options.get("missing", ()))
     with closing(records):  # ends the progress bar of reading also after an error
         gathered.read(records, keep_going=options.get("keep_going", False))
     gathered.decide_types(options.get("types") or {})
@@ -324,7 +319,9 @@ def _load(
         first = next((f" ({each})" for each in (*gathered.errors, *gathered.skipped)), "")
         raise InputError(f"there is no triple to load{first}", where=graph)
     discard_import(database, graph)
-    (begun,) = database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load=load)
+    (begun,) = database.write(
+        "load_kg/begin", graph=graph, scope=graph_names.graph_scope(graph), load=load
+    )
     encoder = None
     if options.get("embed", True):
         names = [entity.name for entity in gathered.entities.values()]
