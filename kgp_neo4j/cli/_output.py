@@ -81,7 +81,7 @@ def print_result(
 
         write_file(html, page_of(drawn))
     if drawn is not None and given_out("as_mermaid"):
-        from kgp_neo4j.show.mermaid import mermaid_of
+        from kgp_neo4j.show.trees import mermaid_of
 
         click.echo(mermaid_of(drawn), nl=False)
     elif not gave_json(result):

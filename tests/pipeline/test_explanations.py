@@ -14,9 +14,8 @@ from kgp_neo4j import Answer, Database, Passage, ReasoningPath
 from kgp_neo4j.corpus.answer.traces import browser_lines
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
-from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
-from kgp_neo4j.show.trees import path_tree
+from kgp_neo4j.show.trees import path_tree, paths_mermaid
 from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence
 from kgp_neo4j.types.language import Usage

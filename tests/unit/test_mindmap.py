@@ -10,10 +10,9 @@ from kgp_neo4j.llm.call import writer
 from kgp_neo4j.mindmap.answer.ask_graph import Checker, answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.model import describe, five_parts, parse_reply, read_edges
-from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.show.terminal import tree_lines
-from kgp_neo4j.show.trees import map_tree
+from kgp_neo4j.show.trees import map_tree, mind_map_mermaid
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, MapEdge, ReasoningGraph, Triple
 

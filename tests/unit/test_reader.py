@@ -16,8 +16,8 @@ from kgp_neo4j.corpus.read.plain_rows import plain_rows
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_judge
-from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
+from kgp_neo4j.show.trees import paths_mermaid
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import chain, combinations, pairwise
-from typing import TYPE_CHECKING
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.answer.names import Ask, word_run, wrong_name
 from kgp_neo4j.corpus.answer.reply import Claim
@@ -17,10 +18,6 @@ from kgp_neo4j.text.language import is_in_another
 from kgp_neo4j.text.values import NUMBERS, ORDINALS
 from kgp_neo4j.text.words import content_words, stem, words
 from kgp_neo4j.types.corpus import Passage, Statement
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Sentences of a passage that a claim is compared with, and sentences of it that are read.
 _MOST_COMPARED, _MOST_READ = 3, 60

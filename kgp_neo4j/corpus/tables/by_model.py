@@ -30,8 +30,7 @@ The kinds of look-ups:
 {kinds}
 Reply with one JSON object and nothing else, leaving out what is not needed:
 {{"type": "structural, content or both", "kind": "...", "part": "...", "documents": ["title"], \
-"pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, "name"], "phrase": "...", \
-"each": "...", "pick": "..."}}
+"pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, "name"], "phrase": "..."}}
 The type is structural if the question asks about pages, tables or their parts, content if it asks \
 for facts wherever they are stated (it needs no look-up then), both if it does both.
 Question: {question}"""
@@ -51,8 +50,6 @@ class _Choice(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[_Place] = []
     columns: list[_Place] = []
     phrase: str = ""
-    each: Literal["", "page", "table", "document"] = ""
-    pick: Literal["", "most", "fewest"] = ""
 
 
 def choose_by_model(
@@ -115,7 +112,7 @@ def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     references.columns += [column for column in choice.columns if isinstance(column, int)]
     row = next((row for row in choice.rows if isinstance(row, str)), "")
     column = next((column for column in choice.columns if isinstance(column, str)), "")
-    look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
+    look = LookUp(choice.kind, part, choice.phrase, row, column)
     return decision, resolve(context.library, references, look)
 
 
