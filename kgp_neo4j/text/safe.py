@@ -47,7 +47,6 @@ _TAG = regex.compile(
     r"(?!(?<=\w)<\p{Lu}[\w, ]*>(?![^<]*</))"
     r"</?(?!(?:seed:)?(?:think|thinking|thought|reasoning)>)[A-Za-z!][^<>]{0,2000}>"
 )
-_COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)
 _ADDRESS = regex.compile(
     r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`\])}]+|(?:javascript|vbscript|data):[^\s]+",
     regex.IGNORECASE,
@@ -63,8 +62,9 @@ def neutral(text: str, known: Container[str] = "") -> str:
     passage could send words out in an address that it makes up.
     """
     bare = printable(text)
-    end = bare.rfind("-->") + 3  # behind it no comment ends, and none is looked for
-    bare = _COMMENT.sub(" ", bare[:end]) + bare[end:]
+    end = bare.rfind("-->") + 3  # behind it no comment ends; what begins within one is in it
+    first, *parts = bare[:end].split("<!--")
+    bare = " ".join([first, *(p.partition("-->")[2] for p in parts if "-->" in p)]) + bare[end:]
     cleaned = _REFERENCE.sub("", _TAG.sub(" ", bare))
     for _ in range(_DEEP):
         cleaned, found = _IMAGE_OR_LINK.subn(_words, cleaned)

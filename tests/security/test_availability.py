@@ -23,7 +23,7 @@ from kgp_neo4j import Corpus, Database, Question, Retrieval
 from kgp_neo4j.corpus.load.ids import corpus_scope
 from kgp_neo4j.corpus.load.stored import delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.serve import connections, guard
+from kgp_neo4j.serve import app, connections
 from kgp_neo4j.serve.connections import connections_at_most
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
@@ -84,7 +84,7 @@ def test_connections_have_a_limit_and_half_a_head_a_deadline(
 
 
 def test_a_body_has_to_come_on(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_BODY", 1.0)
+    monkeypatch.setattr(app, "_BODY", 1.0)
     head = b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with _half_open(_port(served), head + b"Content-Length: 1000\r\n\r\n{") as slow:
         for _ in range(8):  # never silent for long
