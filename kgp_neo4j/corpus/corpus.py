@@ -13,18 +13,7 @@ from kgp_neo4j.corpus.load.loading import Prune, load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.open import Store
-from kgp_neo4j.types.corpus import (
-    Answer,
-    ConnectReport,
-    Document,
-    GraphName,
-    LoadReport,
-    Passage,
-    QuestionType,
-    Retrieval,
-    Trace,
-    Transfer,
-)
+from kgp_neo4j.types import corpus as types
 from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES as EDGE_TYPES
 from kgp_neo4j.types.settings import TraversalSettings
@@ -59,7 +48,7 @@ class Corpus(Store):
         strict: bool = False,
         prune: Prune = False,
         follow_links: bool = False,
-    ) -> LoadReport:
+    ) -> types.LoadReport:
         """Load files, folders and globs; `passage_size` in characters, `language` as "german".
 
         The report lists what is not loaded; `strict` raises InputError at the first bad file.
@@ -81,10 +70,10 @@ class Corpus(Store):
     def connect(
         self,
         *,
-        edges: Sequence[GraphName] = EDGES,
+        edges: Sequence[types.GraphName] = EDGES,
         anew: bool = False,
         **settings: Unpack[GraphSettings],
-    ) -> ConnectReport:
+    ) -> types.ConnectReport:
         """Make the named graphs; of those that are there, write what has changed.
 
         With `anew` everything is written again. `knn-mdr` is made only where it is named.
@@ -92,11 +81,11 @@ class Corpus(Store):
         self._loaded = None
         return connect(self.database, self.name, edges=edges, anew=anew, **settings)
 
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[types.Document]:
         """Return the documents by title; raises CorpusError where the corpus does not exist."""
         return stored.list_documents(self.database, self.name)
 
-    def passages(self, document: str | None = None, *, limit: int = 1000) -> list[Passage]:
+    def passages(self, document: str | None = None, *, limit: int = 1000) -> list[types.Passage]:
         """Return the passages in order: all, or those of the `document` with this id or title."""
         return stored.list_passages(self.database, self.name, document, limit)
 
@@ -104,7 +93,7 @@ class Corpus(Store):
         """Return the tables in order: all, or those of the `document` with this id or title."""
         return stored.list_tables(self.database, self.name, document)
 
-    def traces(self, *, limit: int = 1000) -> list[Trace]:
+    def traces(self, *, limit: int = 1000) -> list[types.Trace]:
         """Return the stored traversals, the latest first (`kgp-neo4j ask --trace` stores them)."""
         return traces(self.database, self.name, limit=limit)
 
@@ -123,12 +112,12 @@ class Corpus(Store):
         self,
         question: str,
         *,
-        type_: QuestionType | None = None,
+        type_: types.QuestionType | None = None,
         on_text: Callable[[str], None] | None = None,
         retriever: Retriever | None = None,
         answerer: Answerer | None = None,
         **options: Unpack[PipelineOptions],
-    ) -> Answer:
+    ) -> types.Answer:
         """Answer a question from pages and tables or from passages, with its evidence.
 
         The offline reader answers, or the `model`, with each sentence checked; `on_text` is called
@@ -140,15 +129,15 @@ class Corpus(Store):
         pipeline = Pipeline(self.database, self.name, *chosen, meter=loaded.meter)
         return pipeline.ask(question, type_=type_, on_text=on_text)
 
-    def retrieve(self, question: str, **options: Unpack[PipelineOptions]) -> Retrieval:
+    def retrieve(self, question: str, **options: Unpack[PipelineOptions]) -> types.Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
         return self.pipeline(**options).retrieve(question)
 
-    def export(self, path: str | Path, *, overwrite: bool = False) -> Transfer:
+    def export(self, path: str | Path, *, overwrite: bool = False) -> types.Transfer:
         """Write the corpus into one file, which is there whole or not at all."""
         return stored.export_corpus(self.database, self.name, path, overwrite=overwrite)
 
-    def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
+    def import_(self, path: str | Path, *, replace: bool = False) -> types.Transfer:
         """Import a file of `export` as this corpus; with `replace`, in place of what it has."""
         self._loaded = None
         return stored.import_corpus(self.database, path, name=self.name, replace=replace)
