@@ -97,7 +97,7 @@ def checked_bolt(address: str, where: str = "NEO4J_URI") -> str:
         port = parts.port
     except ValueError:
         parts, port = urlsplit("neo4j://"), None
-    scheme, path = parts.scheme, parts.path or parts.fragment
+    scheme, path = parts.scheme, parts.path.strip("/") or parts.fragment
     is_one = re.fullmatch(r"(?i)([\w.-]+|\[[0-9a-f:.]+(%[\w.]+)?\])(:\d+)?", parts.netloc)
     problems = {
         "holds a user or a password": "@" in text,

@@ -27,6 +27,7 @@ _FRAME = re.compile(
     r"\A\s*(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>|"
     r"<\|begin_of_solution\|>)|<\|(?:return|end|END_RESPONSE|end_of_solution)\|>\s*\Z"
 )
+_CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 #: Tokens of the chat format besides its texts.
 CHAT_TOKENS = 16
 #: The end of a text that may become a special token.
@@ -45,7 +46,8 @@ def without_reasoning(text: str) -> str:
         at = ended.end() if ended else len(text)
     # Each piece of a stream comes here with all before it: no expression runs for nothing.
     if any(end in text for end in _MARKS.values()):
-        for ended in _END_ALONE.finditer(text, at):
+        outside = _CODE.sub(lambda code: " " * len(code[0]), text)
+        for ended in _END_ALONE.finditer(outside, at):
             at = ended.end()
     bare = _FRAME.sub("", text[at:]) if "<|" in text else text[at:]
     # A lone surrogate, from bytes cut in two, cannot be stored in a database.

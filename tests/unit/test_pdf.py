@@ -52,12 +52,12 @@ def test_broken_words_are_put_together_and_hyphenated_ones_kept() -> None:
         "made harbours built in 1990–",
         "1995 for him. The price-",
         "determining har-",
-        "bour has a price, by the determining board.",
+        "bour is priced as the board determines.",
     )
     assert read(pdf(_lines(*lines))).text == (
         "This is a well-known case of the multiple bridges, and of the well-known keeper, near "
-        "self-made harbours built in 1990–1995 for him. The price-determining harbour has a "
-        "price, by the determining board.\n\n"
+        "self-made harbours built in 1990–1995 for him. The price-determining harbour is priced "
+        "as the board determines.\n\n"
     )
 
 

@@ -139,7 +139,7 @@ def _names_groups(rows: Rows) -> bool:
     return (
         bool(under)
         and len(set(words)) == len(words)
-        and not any(map(is_value, words))
+        and all(any(map(str.isalpha, word)) and not is_value(word) for word in words)
         and all(names[at] and column_type(row[at] for row in below) != "text" for at in under)
     )
 

@@ -32,8 +32,8 @@ _AWAY = re.compile(
     r"|clip:rect\((?:[01](?:px)?,? ?){4}\)|path:inset\((?:50|100)%"
 )
 _WIDTH = re.compile(r"(?<![\w-])(?:(min-)|max-)?width\s*(?:(>)|[:<])=?\s*(\d+)")
-#: The width of a window; tags compared with selectors, the longest selector.
-_WINDOW, _MOST_COMPARED, _LONGEST = 1280, 100_000, 5_000
+#: The width of a window; tags compared with selectors, the longest selector, tags around a tag.
+_WINDOW, _MOST_COMPARED, _LONGEST, _DEEP = 1280, 100_000, 5_000, 32
 #: Characters at the end of a selector in which its key is sought.
 _KEY_SEEN = 200
 _COLOURS = {"white": "fff", "black": "000", "transparent": "clear", "none": "clear"}
@@ -158,8 +158,9 @@ def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
     """Return what the page's styles say of its tags, by the tag's identity."""
     said: list[tuple[Any, int, str, str]] = []
     by_key = defaultdict(list)
-    tags = page.find_all(True)
-    for tag in tags:
+    depths = {id(page): 0}
+    for tag in page.find_all(True):
+        depths[id(tag)] = depths[id(tag.parent)] + 1
         by_key[tag.name].append(tag)
         for name, value in tag.attrs.items():
             if name in ("id", "class"):
@@ -179,10 +180,10 @@ def _styles(page: BeautifulSoup) -> dict[int, dict[str, str]]:
         among = by_key[name]
         if name not in sizes:
             beside = sum(len(tag.parent.contents) for tag in among if tag.parent)
-            sizes[name] = len(among), beside
+            sizes[name] = sum(1 + depths[id(tag)] // _DEEP for tag in among), beside
         steps, beside = sizes[name]
         if ":has" in selector:
-            steps *= len(tags)
+            steps *= len(depths)
         elif _BESIDE.search(selector):
             steps += beside
         if not among or compared + steps > _MOST_COMPARED:

@@ -9,6 +9,7 @@ command opens the guide after the login. A style loaded by such a command would 
 listing, so a script in Browser's page stores ours in the browser's local storage before it starts.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -239,6 +240,9 @@ def prepare_browser(cache: Path, installed: Installation) -> Path:
     path = cache / "browser" / f"{installed.lock.id}-{digest.hexdigest()[:16]}.jar"
     if not is_zipfile(path):
         disk.private_folder(path.parent)
+        for old in path.parent.glob(f"{installed.lock.id}-*.jar"):
+            with contextlib.suppress(OSError):  # Windows: another server has it open
+                old.unlink()
         # Neo4j looks for the folder itself.
         added = {_ROOT: ""} | {f"{_FOLDER}{name}": text for name, text in ours.items()}
         _copy_jar(installed.browser, path, _with_script, added)

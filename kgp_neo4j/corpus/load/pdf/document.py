@@ -56,7 +56,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     title = largest = ""
     pdf = _opened(where, data)
     is_read = False
-    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out, lexicon)):
         page = parts.objects
         is_read = is_read or (page.height > 0 and not page.is_damaged)
         if parts.number == 1:
@@ -204,7 +204,7 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
+def _pages(pdf: Any, where: str, left_out: list[str], lexicon: set[str]) -> Iterator[PageParts]:
     """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
     pages: list[Any] = []
     with suppress(Exception):  # a damaged file makes its library raise any error
@@ -218,6 +218,7 @@ def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
     pdf.shown = None
     with suppress(Exception):  # PDFium cannot read it
         pdf.shown = PdfDocument(pdf.stream.getvalue(), pdf.password or None)
+    lexicon |= drawing.words_written(pdf)
     with bar(f"read {where[-40:]}", len(pages), "pages") as progress:
         for number, page in enumerate(pages, 1):
             page.pdf, page.number = pdf, number

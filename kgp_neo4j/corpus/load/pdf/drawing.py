@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 from typing import Any
 
@@ -26,6 +26,7 @@ from pdfminer.psparser import literal_name
 from pdfminer.utils import MATRIX_IDENTITY, apply_matrix_rect, decode_text, mult_matrix
 
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Box, Word
+from kgp_neo4j.text.words import stem
 
 #: Bytes that a stream may unpack to, and what a page may draw. Shapes beyond theirs are left out:
 #: a page with so many has no ruled tables (`cells.py`), and its text is read all the same.
@@ -148,6 +149,25 @@ def _choice(note: Any, letters: list[Word], box: Box, is_radio: bool) -> str:
 
 
 # --- What is seen ---
+
+#: Pages whose words are gathered at most.
+_FIRST_PAGES = 2_000
+#: A word of a text, hyphens and what PDFium writes for one at a line's end included.
+_WRITTEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?P<broken>[-\x02\ufffe\xad])?")
+
+
+def words_written(pdf: Any) -> set[str]:
+    """Return the words of a file's first pages, hyphens in them, and stems with "*" behind them."""
+    words = set[str]()
+    with suppress(Exception):  # PDFium cannot read it
+        for side in islice(pdf.shown, _FIRST_PAGES):
+            is_broken = False
+            for word in _WRITTEN.finditer(side.get_textpage().get_text_bounded().casefold()):
+                if not is_broken and not word["broken"]:
+                    words.add(word[0])
+                is_broken = word["broken"] is not None
+    return words.union(f"{stem(word)}*" for word in words if "-" not in word)
+
 
 #: The least difference in a colour's light (of 255) that is seen, and the most dots of a picture.
 _SEEN, _DOTS = 8, 8e6

@@ -19,7 +19,7 @@ from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
 from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
 from kgp_neo4j.environment.extras import is_installed
-from kgp_neo4j.text.words import STOP_WORDS
+from kgp_neo4j.text.words import STOP_WORDS, stem
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
@@ -164,7 +164,8 @@ def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
         return False
     if f"{one}{two}" in lexicon:
         return True
-    is_kept = {one, two} <= lexicon and one not in STOP_WORDS
+    forms = {f"{stem(one)}*", f"{stem(two)}*"}
+    is_kept = forms <= lexicon and one not in STOP_WORDS
     return one not in _KEEPING and (min(len(one), len(two)) <= 3 or not is_kept)
 
 
