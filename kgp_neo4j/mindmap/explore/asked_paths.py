@@ -132,11 +132,7 @@ def _next(clause: str, here: Place, named: Sequence[_Named]) -> _Named:
     """Return the relation that is said first of what stands `here`."""
     right = min((n for n in named if n.start >= here[1]), key=lambda n: n.start, default=None)
     left = max((n for n in named if n.end <= here[0]), key=lambda n: n.end, default=None)
-    if left is None or right is None:
-        return left or right or named[0]
-    # In "管理x的人的配偶" the clause before x says first who is meant.
-    closes = clause.startswith("的", here[1]) and clause[here[1] + 1 : right.start] != ""
-    return left if closes and here[0] - left.end <= 1 else right
+    return right or left or named[0]
 
 
 def _is_along(clause: str, here: Place, named: _Named) -> bool | None:

@@ -60,12 +60,10 @@ def read_statuses(
     """
     places = list(_places(question, entities))
     said: dict[int, list[tuple[Mentioned, bool]]] = {}
-    carried = False
     for match in _SENTENCE.finditer(question):
         first, after = match.span()
         within = [(a - first, min(b, after) - first, n) for a, b, n in places if first <= a < after]
-        sentence = _Sentence(match.group(), within, carried)
-        carried = sentence.goes_on
+        sentence = _Sentence(match.group(), within)
         for number, status, cued in sentence.statuses():
             entity = entities[number]
             if cued and entity.by in ("embedding", "model") and status in ("denied", "past"):
@@ -103,12 +101,9 @@ def _places(question: str, entities: Sequence[LinkedEntity]) -> Iterator[tuple[i
 
 
 class _Sentence:
-    """A sentence with its mentions; `carried` where "he" in it may be somebody else.
+    """A sentence with its mentions; `tells`: it tells something that is so."""
 
-    `tells`: it tells something that is so; `goes_on`: "he" in the next one may be somebody else.
-    """
-
-    def __init__(self, text: str, places: Sequence[tuple[int, int, int]], carried: bool) -> None:
+    def __init__(self, text: str, places: Sequence[tuple[int, int, int]]) -> None:
         self.text, self.places, self.cues, self.masked = text, places, _patterns(), text
         for begin, end, _ in places:
             hidden = _MENTION * (end - begin)
@@ -120,10 +115,6 @@ class _Sentence:
         self.only_asks = asks_yes_or_no(text) and not is_letter and not asks
         asking = self._find("forms asks") or text.rstrip().endswith(("?", "？"))
         self.tells = not asking and not self._find("forms opinion")
-        self.carried = carried and self.cues["forms carried"].match(text) is not None
-        other = self._find("other before")
-        mine = other and other.group().casefold().startswith(("my", "our", "我"))
-        self.goes_on = bool(mine) or self.carried
 
     def _find(self, name: str, end: int | None = None) -> regex.Match[str] | None:
         return self.cues[name].search(self.masked, 0, end)
@@ -141,7 +132,7 @@ class _Sentence:
             if back and (cue is None or cue.status == "other"):
                 yield number, back.status, ""
             elif cue is None:
-                yield number, "other" if self.carried else "present", ""
+                yield number, "present", ""
             else:
                 asked = self.asks is not None and (
                     self.asks <= cue.begin or "的" in self.text[end : self.asks]
