@@ -45,8 +45,10 @@ def test_the_longest_name_wins(database: Database, chinese: str, english: str) -
         ("流行性感冒", "流行性感冒", "name"),
         ("发热", "发热", "name"),
     ]
-    # A part of a Chinese name is not enough.
+    # A part of a long Chinese name is enough where it is most of it.
     assert _linked(database, chinese, "奥司他韦怎么吃") == []
+    (part,) = _linked(database, chinese, "奥司他韦胶怎么吃")
+    assert part == ("奥司他韦胶", "奥司他韦胶囊", "words")
 
 
 def test_meanings(graph: StoredGraph) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgp_neo4j.mindmap.explore.asked_paths import paths_in_chinese
+from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
 from kgp_neo4j.mindmap.link.status import read_statuses
 from kgp_neo4j.types.mindmap import LinkedEntity
 

@@ -30,6 +30,7 @@ _SAME = 0.95
 _ASKING = frozenset("which what many other".split())
 _BE = frozenset("is was are were be been being".split())
 _HAVE = frozenset("has have had".split())
+_AUXILIARY = _BE | _HAVE | frozenset("do does did can could will would".split())
 _COPULAS = _BE | _HAVE
 _ARTICLES = frozenset("the a an".split())
 _PREPOSITIONS = frozenset("to from in on at for with into under after over of by".split())
@@ -172,8 +173,8 @@ def _places(encoder: Encoder, words: Sequence[str], path: Sequence[str]) -> list
     stems = [stems_of(name) for name in path]
     here = words.index("x")
     scored = sorted(
-        ((float(near[row, column]) + (stem_of(words[at]) in stems[row]) - 0.001 * abs(at - here),
-          row, at)
+        ((float(near[row, column]) + (stem_of(words[at]) in stems[row]) - 0.001 * abs(at - here)
+          - 0.01 * (words[at - 1 : at] in (["which"], ["what"])), row, at)
          for row in range(len(path)) for column, at in enumerate(plain)), reverse=True
     )  # fmt: skip
     chosen: list[int | None] = [None] * len(path)
@@ -193,7 +194,12 @@ def _places(encoder: Encoder, words: Sequence[str], path: Sequence[str]) -> list
 
 def _of_question(words: Sequence[str], here: int, at: int) -> _Said:
     """Return what the word at a place says of the known end, at the place `here`, or the other."""
-    word, before = words[at], words[at - 1] if at else ""
+    word, start = words[at], at
+    # "What risk factor does", but not "which company bought".
+    is_whole = not _AUXILIARY.isdisjoint(words[at + 1 : at + 2])
+    while is_whole and start and _is_content(words[start - 1]):
+        start -= 1
+    before = words[start - 1] if start else ""
     after = list(words[at + 1 : at + 3])
     between = words[min(here, at) + 1 : max(here, at)]
     owned = here < at and not {"'s", "'"}.isdisjoint(between[:1])

@@ -3,11 +3,12 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import chain, combinations, zip_longest
+from itertools import chain, combinations, pairwise, zip_longest
 from math import exp
 
-from kgp_neo4j.environment.job import tell
+from kgp_neo4j.environment.job import in_context, tell
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, pairs_of, spend
 from kgp_neo4j.mindmap.link.linking import link
@@ -98,11 +99,17 @@ def _around(
         near = graph.similarity([readable(name) for name in graph.relations], [question])[:, 0]
         cosines = zip(graph.relations, near.tolist(), strict=True)
         weights = {relation: exp(_STEEP * cosine) for relation, cosine in cosines}
-    paths = explore_paths(graph, entities if settings.paths else [], settings.exploration)
-    # Without paths each on its own, in turn; twice as many as are kept, to have a choice.
-    groups = [entities] if settings.paths else [[entity] for entity in entities]
-    limits = settings.exploration, 2 * settings.size
-    around = [explore_neighbours(graph, group, *limits, vector, weights) for group in groups]
+    with ThreadPoolExecutor(1) as beside:
+        # Both at once: between hubs, and before the server has planned them, each takes a while.
+        starts = entities if settings.paths else []
+        joining = beside.submit(in_context(explore_paths), graph, starts, settings.exploration)
+        # Without paths each on its own, in turn; twice as many as are kept, to have a choice.
+        groups = [entities] if settings.paths else [[entity] for entity in entities]
+        limits = settings.exploration, 2 * settings.size
+        around = [
+            explore_neighbours(graph, group, *limits, vector, weights) for group in groups if group
+        ]
+        paths = joining.result()
     neighbours = [each for each in chain.from_iterable(zip_longest(*around)) if each]
     if not settings.neighbours:
         neighbours = [each for each in neighbours if each.kind == "path"]
@@ -187,20 +194,26 @@ def prune(
         if new and len(pairs | new) <= (size * path_share if chosen else size):
             pairs |= new
             chosen.append(path)
-    around = defaultdict[str, list[EvidenceGraph]](list)
+    #: Triples between question entities by where they lead, others by where they begin.
+    between, around = (defaultdict[str, list[EvidenceGraph]](list) for _ in range(2))
     for single in neighbours:
         if len(pairs) < size and (new := pairs_of(single.triples) - pairs):
             pairs |= new
-            if single.kind == "path":
-                chosen.append(single)
-            else:
-                around[single.entity].append(single)
-    for entity, singles in around.items():
-        triples = tuple(triple for single in singles for triple in single.triples)
-        nodes = tuple(dict.fromkeys(name for single in singles for name in single.nodes))
-        score = max(single.score for single in singles)
-        chosen.append(EvidenceGraph(singles[0].kind, entity, triples, nodes, score))
+            is_path = single.kind == "path"
+            (between[single.nodes[-1]] if is_path else around[single.entity]).append(single)
+    for singles in between.values():
+        # Triples that lead to one neighbour are paths between question entities.
+        chosen += [
+            _joined(pair, sum(x.score for x in pair)) for pair in pairwise(singles)
+        ] or singles
+    chosen += [_joined(singles, max(x.score for x in singles)) for singles in around.values()]
     return chosen, len(pairs_of(t for each in (*paths, *neighbours) for t in each.triples) - pairs)
+
+
+def _joined(singles: Sequence[EvidenceGraph], score: float) -> EvidenceGraph:
+    triples = tuple(triple for single in singles for triple in single.triples)
+    nodes = tuple(dict.fromkeys(name for single in singles for name in single.nodes))
+    return EvidenceGraph(singles[0].kind, singles[0].entity, triples, nodes, score)
 
 
 # --- What the question denies, or asks for by its absence ---
@@ -222,7 +235,10 @@ def _find_lacking(
     if not rows:
         return None
     steps = [(row["relations"][0], row["forward"][0]) for row in rows]
-    near = graph.similarity([readable(relation) for relation, _ in steps], [question])[:, 0]
+    words = question
+    for entity in linked:
+        words = words.replace(entity.surface, " ")
+    near = graph.similarity([readable(relation) for relation, _ in steps], [words])[:, 0]
     relation, outward = steps[int(near.argmax())]
     ids, others = ([each.id for each in of] for of in (asked, _of_status("present", linked)))
     wanted = {"relation": relation, "forward": not outward, "question": question, "limit": limit}

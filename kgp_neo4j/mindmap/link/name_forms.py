@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from math import ceil
 from pathlib import Path
 from typing import TypeAlias
 
@@ -223,6 +224,9 @@ def _alternatives(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...
 
 #: The score of a name or alias as it is, and of one in another form or order.
 _EXACT, _IN_WORDS = 1.0, 0.95
+#: Least share of a Chinese name, and least characters of it, that the question must have.
+_HAN_PART = 0.75
+_HAN_LEAST = 3
 #: Letters of a name that may be wrong at most, and letters of it at least.
 _MOST_SLIPS, _LEAST_LETTERS = 2, 7
 
@@ -242,12 +246,13 @@ class Match:
 
 
 class Names:
-    """Looks up entities by the words of their names, and by forms of these."""
+    """Looks up entities by the words, word forms and parts of their names."""
 
     def __init__(self, entities: Sequence[Row]) -> None:
-        #: By words, and by their stems: score, kind of match and entity.
+        #: By words, by stems, and by parts of a Chinese name: score, kind of match and entity.
         self._exact: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
         self._stems: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
+        self._parts: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
         # Of entities with the same name, the one with more relationships comes first.
         for entity in sorted(entities, key=lambda e: (-e["degree"], e["key"])):
             for name in (entity["name"], *entity["aliases"]):
@@ -261,13 +266,25 @@ class Names:
             self._exact.setdefault(form, []).append(match)
             if not is_han("".join(form)) and (stems := content_stems(form)):
                 self._stems.setdefault(stems, []).append((_IN_WORDS, "words", entity))
+        if is_han(name) and len(whole) > _HAN_LEAST:
+            least = max(_HAN_LEAST, ceil(_HAN_PART * len(whole)))
+            for first in range(len(whole)):
+                for after in range(first + least, len(whole) + 1):
+                    share = (after - first) / len(whole)
+                    # What is not Chinese, as B12 of 维生素B12, is never left out.
+                    if share < 1 and all(map(is_han, (*whole[:first], *whole[after:]))):
+                        part = self._parts.setdefault(whole[first:after], [])
+                        part.append((share, "words", entity))
 
     def match(self, phrases: Sequence[Phrase]) -> list[Match]:
         """Return the phrases that name an entity, the longest ones where they overlap."""
-        found = list(filter(None, map(self._match_phrase, phrases)))
-        found.sort(key=lambda match: (-len(match.phrase.words), -match.score, match.phrase.words))
+
+        def rank(match: Match) -> tuple[float, int, float, tuple[str, ...]]:
+            score, words = match.score, match.phrase.words
+            return -score if score < 0.9 else -1.0, -len(words), -score, words
+
         matches: list[Match] = []
-        for match in found:
+        for match in sorted(filter(None, map(self._match_phrase, phrases)), key=rank):
             if not _is_covered(match.phrase, [other.phrase for other in matches]):
                 matches.append(match)
         return matches
@@ -277,7 +294,7 @@ class Names:
         # Two things, as in "back pain and low back pain", are not one name in another order.
         is_one = not phrase.whole and not {"and", "or"} & {*words}
         stems = content_stems(words) if is_one else ()
-        rows = self._exact.get(words) or self._stems.get(stems)
+        rows = self._exact.get(words) or self._stems.get(stems) or self._parts.get(words)
         if not rows:
             return None
         rows = sorted(rows, key=lambda r: (-r[0], spelling(r[2]["name"]) != own, r[1] == "alias"))

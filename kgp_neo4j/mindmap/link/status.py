@@ -27,6 +27,7 @@ _SENTENCE = regex.compile(r"(?:[^.!?;。！？；\n]|[.](?=\S))+[.!?;。！？�
 _WORD = regex.compile(r"\p{L}+")
 #: What may stand between a cue that negates the next word and that word, and in a row of mentions.
 _AT_ONCE = regex.compile(r"\s*(?:(?:a|an|any|the|my|his|her|of|from)\s+)?")
+_OF_ONE = regex.compile(r"(?:is|was|has)\b", regex.I)
 _IN_A_ROW = regex.compile(rf"(?:{_MENTION}|[\s,、]|\b(?:and|or|the)\b|和|及)*", regex.I)
 
 
@@ -60,10 +61,12 @@ def read_statuses(
     """
     places = list(_places(question, entities))
     said: dict[int, list[tuple[Mentioned, bool]]] = {}
+    carried = False
     for match in _SENTENCE.finditer(question):
         first, after = match.span()
         within = [(a - first, min(b, after) - first, n) for a, b, n in places if first <= a < after]
-        sentence = _Sentence(match.group(), within)
+        sentence = _Sentence(match.group(), within, carried)
+        carried = sentence.goes_on
         for number, status, cued in sentence.statuses():
             entity = entities[number]
             if cued and entity.by in ("embedding", "model") and status in ("denied", "past"):
@@ -101,9 +104,12 @@ def _places(question: str, entities: Sequence[LinkedEntity]) -> Iterator[tuple[i
 
 
 class _Sentence:
-    """A sentence with its mentions; `tells`: it tells something that is so."""
+    """A sentence with its mentions; `carried` where "he" in it may be somebody else.
 
-    def __init__(self, text: str, places: Sequence[tuple[int, int, int]]) -> None:
+    `tells`: it tells something that is so; `goes_on`: "he" in the next one may be somebody else.
+    """
+
+    def __init__(self, text: str, places: Sequence[tuple[int, int, int]], carried: bool) -> None:
         self.text, self.places, self.cues, self.masked = text, places, _patterns(), text
         for begin, end, _ in places:
             hidden = _MENTION * (end - begin)
@@ -115,6 +121,10 @@ class _Sentence:
         self.only_asks = asks_yes_or_no(text) and not is_letter and not asks
         asking = self._find("forms asks") or text.rstrip().endswith(("?", "？"))
         self.tells = not asking and not self._find("forms opinion")
+        self.carried = carried and self.cues["forms carried"].match(text) is not None
+        other = self._find("other before")
+        mine = other and other.group().casefold().startswith(("my", "our", "我"))
+        self.goes_on = bool(mine) or self.carried
 
     def _find(self, name: str, end: int | None = None) -> regex.Match[str] | None:
         return self.cues[name].search(self.masked, 0, end)
@@ -132,7 +142,7 @@ class _Sentence:
             if back and (cue is None or cue.status == "other"):
                 yield number, back.status, ""
             elif cue is None:
-                yield number, "present", ""
+                yield number, "other" if self.carried else "present", ""
             else:
                 asked = self.asks is not None and (
                     self.asks <= cue.begin or "的" in self.text[end : self.asks]
@@ -188,4 +198,5 @@ class _Sentence:
     def _reaches_back(self, cue: _Cue, end: int) -> bool:
         between = self.masked[end : cue.begin]
         ended = self.cues["reach ends"].search(between) or self.cues["reach back"].search(between)
-        return end <= cue.begin and not ended
+        one = _MENTION in between and _OF_ONE.match(self.masked, cue.begin)
+        return end <= cue.begin and not ended and not one
