@@ -4,6 +4,7 @@ Keywords are n-grams and titles (KGP, sections 3 and 8.5).
 """
 
 import itertools
+import tempfile
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect import graph_build
+from kgp_neo4j.environment.disk import disk_errors, private_folder
+from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Row, in_batches
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
@@ -27,6 +30,8 @@ _END = ""
 #: N-grams sorted at once, and passages whose n-grams are compared at once; both limit the memory.
 _SORTED = 4_000_000
 _COMPARED = 4_096
+#: Bytes of an array from which on it is set aside in a file.
+_LARGE = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,20 @@ def _hash_words(words: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return total
 
 
+def _set_aside(values: _Places) -> _Places:
+    """Return the values in a temporary file, which the system reads when needed, if large."""
+    if values.nbytes < _LARGE:
+        return values
+    folder = Folders.from_environment().cache  # other temporary files are often in memory
+    private_folder(folder)
+    with (
+        disk_errors(folder, "The words could not be set aside"),
+        tempfile.TemporaryFile(dir=folder) as file,
+    ):
+        values.tofile(file)
+        return np.memmap(file, np.int32, "r")
+
+
 class _Grams:
     """The n-grams of two passages or more, numbered by length, and in the order of the alphabet."""
 
@@ -211,7 +230,7 @@ class _Grams:
                 at, known = self._levels[-1]
                 frequency_of_known = frequencies[-1][known - (self.number - firsts[-1].size)]
                 maximal = _maximal(at, frequency_of_known, grams, frequency)
-                self._levels[-1] = at[maximal], known[maximal]
+                self._levels[-1] = _set_aside(at[maximal]), _set_aside(known[maximal])
             at = np.flatnonzero(grams >= 0).astype(np.int32)
             known = grams[at] + np.int32(self.number)
             self._levels.append((at, known))
