@@ -101,7 +101,7 @@ def _counted(references: References, text: str) -> LookUp | None:
     if noun == "table":
         if _has(text, r"\b(?:each|every|per)\s+page\b"):
             return LookUp("tables")
-        column = _has(text, r"\bcolumns?\b") and _column_named(references)
+        column = _has(text, r"\bcolumns?\b") and _column_named(references, quoted=True)
         return LookUp("count", "tables", column=column or "") if column or not left else None
     if of_tables and not (left or references.quoted or references.rows or references.columns):
         return LookUp("count", f"{noun}s")
@@ -145,7 +145,7 @@ def _which_tables(references: References, text: str) -> LookUp | None:
         return LookUp("tables", "documents", phrase=left)
     if _has(text, r"\b(?:captions?|titles?)\b.*\btables?\b"):
         return LookUp("tables", "captions")
-    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _column_named(references)):
+    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _column_named(references, quoted=True)):
         return LookUp("tables", "names", column=name)
     if _has(text, _ANY) and not _has(text, r"\b(?:which|what)\b"):
         return None if left else LookUp("tables", "exists")
@@ -234,6 +234,8 @@ _COLUMN_NAMED = (
     r"\b(?:an?|the|any|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
     r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
 )
+#: Words about a column that are not part of its name.
+_NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
 def _quoted(references: References) -> str:
@@ -250,17 +252,20 @@ def _mentioned(references: References) -> str:
     for pattern in _PHRASES:
         for match in re.finditer(rf"(?={pattern})", text, _I):
             phrase = match["x"].strip(" ,.;:?!")
+            phrase = re.sub(rf"^{_ADVERB}\s+|\s+{_ADVERB}$", "", phrase, flags=_I)
             if phrase and not _NO_PHRASE.search(phrase):
                 return phrase
     return ""
 
 
-def _column_named(references: References) -> str:
-    """Return X in "the column X", "an X column", "under X"."""
+def _column_named(references: References, *, quoted: bool = False) -> str:
+    """Return X in "the column X", "an X column", "under X"; one that is `quoted` goes first."""
+    if quoted and (name := _quoted(references)):
+        return name
     text = " ".join(_IN_TABLE.sub(" ", references.plain).split())
     for pattern in _COLUMN_NAMED:
         match = re.search(pattern, text, _I)
-        if match and content(match["x"]):
+        if match and content(match["x"]) and not _has(match["x"], _NO_COLUMN):
             name = re.sub(r"^(?:for|of|on|about|with)\s+", "", match["x"].strip(" ,"))
             quote = re.search(r"QUOTE(\d+)", name)
             return references.quoted[int(quote[1])] if quote else name

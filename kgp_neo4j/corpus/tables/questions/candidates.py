@@ -81,6 +81,9 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     asking = bool(links.words) and links.words[0] in CUES["exists"]
     pairs = map(partial(_base, grid), filter(_apart, combinations(ranked[:_SINGLE], 2)))
     yield from islice((base for base in pairs if base.count or asking), _PAIRS)
+    exact = [each for each in ranked[:8] if each.exact]
+    triples = map(partial(_base, grid), islice(filter(_apart, combinations(exact, 3)), 4))
+    yield from (base for base in triples if base.count)
     # Whole cells of one column that different words of the question name.
     whole = sorted((a for a in ranked if a.exact and _names_cell(a)), key=lambda a: a.start)
     pairs_of_one = (p for p in combinations(whole, 2) if p[0].end <= p[1].start)
@@ -214,6 +217,8 @@ class _Plans:
     def _figures(self) -> _Found:
         asked = [kind for kind in ("sum", "average") if self.words & CUES[kind]]
         pairs = [(kind, c) for kind in asked for c in self.numeric]
+        if self.superlative:
+            pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
         several = (base for base in self.bases[:10] if base.count > 1)
         return ((Plan(k, base.rows, c), base.links) for base in several for k, c in pairs)
 
@@ -227,6 +232,7 @@ class _Plans:
                     for high in _ENDS:
                         rows = replace(base.rows, pick=Pick(c, by, high))
                         yield Plan("select", rows, key), base.links
+                yield Plan("common", base.rows, key), base.links
         if not self.words & CUES["difference"]:
             return
         single = [base for base in self.filled if len(base.links) == 1]

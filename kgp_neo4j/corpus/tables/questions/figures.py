@@ -68,10 +68,11 @@ _TELLING = frozenset(
 _NOT = re.compile(
     r"\b(?:not|n t|t|non|never|except(?: for)?|excluding|other than|without)(?: (?:the|by|in|to))?$"
 )
+_AUXILIARY = frozenset("is are was were be been has have had do does did there".split())
 _TRUE = frozenset("true yes y x ja oui si sí wahr".split())
 _FALSE = frozenset("false no n nein non falsch".split())
-#: Letters that a word shares with one of a header, at least.
-_SHARED = 4
+#: Texts of a column, at most, that a word in another form can stand for; letters that words share.
+_FEW, _SHARED = 40, 4
 #: Shares of different texts in a column from which it tells rows apart, and may if it is the first.
 _KEY, _FIRST_KEY = 0.9, 0.6
 _PRICED = re.compile(r"\b(?:cheapest|expensive)\b")
@@ -242,8 +243,10 @@ class _Reader:
         kind = next((kind for kind in ("average", "count", "sum") if kind in cues), "")
         column, is_rows = 0, kind == "count" or "often" in cues
         if kind == "count":
-            noun = self._at(cues["count"].end())
-            kind, column = self._counted(noun, distinct="distinct" in cues)
+            behind = self.text[cues["count"].end() :].split()[:1]
+            if _AUXILIARY.isdisjoint(behind):
+                noun = self._at(cues["count"].end())
+                kind, column = self._counted(noun, distinct="distinct" in cues)
         elif end and "often" not in cues and not kind:
             noun = self._at(cues[end].end())
             is_rows = self._is_row_noun(noun) and not _PRICED.search(self.text)
@@ -298,8 +301,9 @@ class _Reader:
         if at >= len(self.words):
             return "count", 0
         column, size, whole = self._column(at)
-        is_named = stem(self.words[at]) in self.names and not distinct
-        if column and (whole or not is_named):
+        before = {x.condition.column for x in self.links.cells if x.exact and x.end == at}
+        is_named = (stem(self.words[at]) in self.names or column in before) and not distinct
+        if column and not (column in before or (is_named and not whole)):
             self._account(range(at, at + size))
             self.is_named = True
             if column in self.quantities:
@@ -438,6 +442,8 @@ class _Reader:
     def _other_forms(self, at: int, column: int) -> tuple[str, ...]:
         """Return the texts of a column that are forms of a word; of yes and no, what it affirms."""
         texts, base = self.grid.folded[column - 1], _base(self.words[at])
+        if len(texts) > _FEW:
+            return ()
         told = {text for text in texts if _base(text) == base}
         if set(texts) <= _TRUE | _FALSE:
             told = {*_TRUE} if self._like(at, self.grid.stems[column - 1]) else set()

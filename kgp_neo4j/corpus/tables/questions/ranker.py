@@ -43,7 +43,7 @@ FEATURES = (
     "picked header", "picked best", "picked rank", "picked near", "picked last", "picked asked",
     "header", "given whole", "given best", "given rank", "given place", "given leftmost text",
     "given used", "given picked", "given counted", "given number", "given date", "given distinct",
-    "who text", "when date", "many number",
+    "who text", "where text", "when date", "many number",
     "values", "one value", "value number", "value zero", "value one", "value log", "value long",
     "value in question", "value is row count",
     "rows", "all rows", "one row", "rows log", "total row", "table rows", "table columns",
@@ -163,6 +163,7 @@ class _Question:
             "given distinct": grid.distinct[at] / max(len(grid.rows), 1),
             "given counted": grid.counted[at],
             "who text": self.who * _sign(text),
+            "where text": ("where" in self.words) * _sign(text),
             "when date": self.when * _sign(grid.dated[at] > 0.5),
             "many number": self.many * _sign(grid.valued[at] > 0.5),
         }
@@ -262,7 +263,8 @@ def _grams(links: Links) -> list[str]:
 HEADER_WORDS = 6
 #: Inputs of the confidence: these, and the features of the best plan.
 CONFIDENCE = (
-    "share", "margin", "score", "plan share", "candidates", "answers", "question words", *FEATURES,
+    "share", "margin", "score", "plan share", "candidates", "answers", "question words",
+    "unknown words", *FEATURES,
 )  # fmt: skip
 
 
@@ -339,8 +341,10 @@ class Ranker:
         top = int(shares.argmax())
         best = int(np.where(groups == top, scores, -np.inf).argmax())
         margin = shares[top] - np.delete(shares, top).max(initial=0.0)
+        words = [gram for gram in grams if gram.startswith("u:")]
+        unknown = sum(word not in self.grams for word in words)
         sure = (shares[top], margin, scores[best], belief[best])
-        row = [*sure, len(groups), len(shares), len(set(links.words)), *features[best]]
+        row = [*sure, len(groups), len(shares), len(words), unknown, *features[best]]
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
         slope, shift = self.calibration
         return readings[best], float(1.0 / (1.0 + np.exp(-slope * score - shift)))
