@@ -197,10 +197,22 @@ def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list
     """
     end = _run(words(answer))
 
-    def place(fact: SupportingFact) -> int:
-        return (end in _run(words(fact.text))) - 2 * _names(question, fact.title or fact.text)
+    def place(fact: SupportingFact) -> float:
+        named = _share(fact.title or fact.text, question)
+        return (end in _run(words(fact.text))) - 2.0 * named
 
     return sorted(facts, key=place)
+
+
+def _share(title: str, question: str) -> float:
+    """Return the share of a title's words that the question has; 1 where it names it."""
+    if _names(question, title):
+        return 1.0
+    forms = title_words(title)
+    if not forms:
+        return 0.0
+    wanted = {word.lower() for word in forms[-1]}
+    return 0.5 * len(wanted.intersection(_run(words(question)).split())) / len(wanted)
 
 
 def _names(text: str, title: str) -> bool:

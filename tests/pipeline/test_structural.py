@@ -35,6 +35,7 @@ def sound(database: Database, shared_corpus: str) -> str:
     [
         # Documents and pages.
         ("How many pages does Sound ferries have?", ["4"]),
+        ("Which document has the most pages?", ["Sound ferries"]),
         ("What page number is printed on page 3 of Sound ferries?", ["1"]),
         ("What are the headings on page 2 of Sound ferries?", ["Fares"]),
         ("What are the headings of Sound ferries?",
@@ -174,6 +175,7 @@ def _asked(
         ({"kind": "cell", "tables": ["Table 1"], "rows": ["Port Merrin"], "columns": [3]}, ["8"]),
         ({"kind": "tables", "columns": ["Route"]}, ["Table 1", "Table 2"]),
         ({"kind": "count", "part": "times", "phrase": "harbour master"}, ["2"]),
+        ({"kind": "count", "part": "rows", "each": "table", "pick": "most"}, ["Table 1"]),
         ({"kind": "compare", "part": "columns", "tables": ["Table 1", "Table 2"]}, ["Route"]),
     ],
 )  # fmt: skip

@@ -30,7 +30,8 @@ The kinds of look-ups:
 {kinds}
 Reply with one JSON object and nothing else, leaving out what is not needed:
 {{"type": "structural, content or both", "kind": "...", "part": "...", "documents": ["title"], \
-"pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, "name"], "phrase": "..."}}
+"pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, "name"], "phrase": "...", \
+"each": "...", "pick": "..."}}
 The type is structural if the question asks about pages, tables or their parts, content if it asks \
 for facts wherever they are stated (it needs no look-up then), both if it does both.
 Question: {question}"""
@@ -50,6 +51,8 @@ class _Choice(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[_Place] = []
     columns: list[_Place] = []
     phrase: str = ""
+    each: Literal["", "page", "table", "document"] = ""
+    pick: Literal["", "most", "fewest"] = ""
 
 
 def choose_by_model(
@@ -112,7 +115,7 @@ def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     references.columns += [column for column in choice.columns if isinstance(column, int)]
     row = next((row for row in choice.rows if isinstance(row, str)), "")
     column = next((column for column in choice.columns if isinstance(column, str)), "")
-    look = LookUp(choice.kind, part, choice.phrase, row, column)
+    look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
     return decision, resolve(context.library, references, look)
 
 

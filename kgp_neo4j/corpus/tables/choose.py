@@ -23,7 +23,7 @@ _I = re.IGNORECASE
 def choose(references: References) -> LookUp:
     """Return the look-up that a question asks for; `question` where it asks within one."""
     text = references.plain
-    for step in (_compared, _counted, _placed, _which_tables):
+    for step in (_compared, _largest, _counted, _placed, _which_tables):
         if look_up := step(references, text):
             return look_up
     if references.tables:
@@ -53,9 +53,14 @@ def _left_over(text: str, more: str = "") -> list[str]:
 
 _DIFFER = r"\b(?:differ\w*|distinguish\w*|compar\w+|contrast\w*|vs\.?|versus)\b"
 _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w+s|fields)\b"
+_MOST = r"most|(?:highest|largest|greatest|maximum)\s+(?:number|count)\s+of"
+_FEWEST = r"fewest|least|(?:lowest|smallest|minimum)\s+(?:number|count)\s+of"
+_EACH = r"\b(page|table|document|file|pdf)s?\b"
 _NOUN = r"tables?|rows?|entries|records|columns?|pages?|cells?"
-_SAME = {"entrie": "row", "record": "row", "field": "column",
-         "occurrence": "time", "mention": "time"}  # fmt: skip
+_MOST_PARTS = rf"\b(?:(?:{_MOST})|({_FEWEST}))\s+({_NOUN})\b"
+_LARGEST = r"\b(?:(?:longest|biggest|largest)|(shortest|smallest))\b"
+_SAME = {"entrie": "row", "record": "row", "field": "column", "occurrence": "time",
+         "mention": "time", "file": "document", "pdf": "document"}  # fmt: skip
 _COUNTED = re.compile(
     rf"(?i)\b(?:{COUNT})\b(?:\s+of)?(?:\s+(?:the|all|different|separate|total|in|data))*"
     rf"\s+({_NOUN}|fields?|times|occurrences?|mentions?)\b"
@@ -80,6 +85,24 @@ def _compared(references: References, text: str) -> LookUp | None:
 def _noun(word: str) -> str:
     word = word.casefold().split()[-1].removesuffix("s")
     return _SAME.get(word, word)
+
+
+def _largest(references: References, text: str) -> LookUp | None:
+    """Return a count for each page, table or document; the question asks for the largest."""
+    each = re.search(_EACH, text, _I) or re.search(_EACH, references.question, _I)
+    if references.tables or len(references.pages) > 1 or not each:
+        return None
+    kind = _noun(each[1])
+    if match := re.search(_MOST_PARTS, text, _I):
+        part = _noun(match[2])
+    else:
+        match = re.search(_LARGEST, text, _I)
+        if not match or kind == "page" or _left_over(text, f"{match[0]} terms size length"):
+            return None
+        part = "row" if kind == "table" else "page"
+    if kind == part:
+        return None
+    return LookUp("count", f"{part}s", each=kind, pick="fewest" if match[1] else "most")
 
 
 def _counted(references: References, text: str) -> LookUp | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline, runs
@@ -38,7 +38,8 @@ KINDS = {
     "mentions": Kind("the pages that mention `phrase`",
                      ("pages", "first", "last", "exists"), ("phrase",)),
     "count": Kind("how many there are: in documents, on pages, in tables, or times that `phrase` "
-                  "is mentioned",
+                  "is mentioned; `each` (page, table, document) and `pick` (most, fewest) give the "
+                  "one with most or fewest",
                   ("pages", "tables", "rows", "columns", "cells", "times")),
     "compare": Kind("what is different and what in common: two pages, two tables, or a page and a "
                     "table", ("all", "columns")),
@@ -59,7 +60,8 @@ class LookUp:
     """One look-up: its kind, the part of it that is asked for, and its restrictions.
 
     `phrase` is the text to find (mentions) or the words of a caption (tables), `row` and `column`
-    are names.
+    are names. With `each` and `pick` a count gives the `page`, `table` or `document` with the
+    `most` or `fewest`.
     """
 
     kind: str
@@ -67,6 +69,8 @@ class LookUp:
     phrase: str = ""
     row: str = ""
     column: str = ""
+    each: str = ""
+    pick: Literal["", "most", "fewest"] = ""
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Look up tables: the list of them, and one table's rows, columns, cells, caption and pages."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from kgp_neo4j.corpus.load.contents import normal
@@ -21,8 +22,8 @@ from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 #: Values shown of a long column, cells and tables that are cited, rows read of a column, at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
-#: Names of columns and documents listed, at most.
-_NAMES = 30
+#: Names of columns and documents listed, and documents whose pages are counted singly, at most.
+_NAMES, _PAGED = 30, 50
 
 
 def look_up(context: Context) -> StructuralAnswer:
@@ -219,6 +220,8 @@ def _on(pages: Sequence[int]) -> str:
 def count(context: Context) -> StructuralAnswer | None:
     """Count pages, tables, rows, columns or cells, or the mentions of a phrase."""
     look = context.look_up
+    if look.each:
+        return _most(context)
     if look.phrase:
         return count_mentions(context)
     if look.part == "tables":
@@ -228,14 +231,19 @@ def count(context: Context) -> StructuralAnswer | None:
     noun = look.part.removesuffix("s")
 
     def size(table: TableOutline) -> StructuralAnswer:
-        columns, besides = len(table.columns), " besides its header" if noun == "row" else ""
-        sizes = {"row": table.rows, "column": columns, "page": len(table.pages)}
-        measured = sizes.get(noun, table.rows * columns)
-        text = f"{table.called} has {plural(measured, noun)}{besides}."
+        besides = " besides its header" if noun == "row" else ""
+        text = f"{table.called} has {plural(_measured(table, noun), noun)}{besides}."
         reading = f"count the {noun}s of {table.called}"
-        return answer(text, [measured], [cite_table(table, text="")], reading=reading)
+        citations = [cite_table(table, text="")]
+        return answer(text, [_measured(table, noun)], citations, reading=reading)
 
     return each(context, context.tables, size)
+
+
+def _measured(table: TableOutline, noun: str) -> int:
+    columns = len(table.columns)
+    sizes = {"row": table.rows, "column": columns, "page": len(table.pages)}
+    return sizes.get(noun, table.rows * columns)
 
 
 def _count_pages(context: Context) -> StructuralAnswer:
@@ -250,3 +258,26 @@ def _count_pages(context: Context) -> StructuralAnswer:
         text = f"{plural(values[0], 'page')} in all: {text}"
     citations = [*map(cite, documents[:_CITED])]
     return answer(f"{text}.", values, citations, reading="count the pages of documents")
+
+
+def _most(context: Context) -> StructuralAnswer:
+    look = context.look_up
+    noun = look.part.removesuffix("s")
+    tables, where = _scope(context)
+    if look.each == "table":
+        sized = [(_measured(t, noun), t.name, t.called, cite_table(t)) for t in tables]
+    elif look.each == "document":
+        held = "pages" if noun == "page" else "tables"
+        sized = [(getattr(d, held), d.name, d.name, cite(d)) for d in context.documents]
+    else:
+        on = Counter((table.document.id, page) for table in tables for page in table.pages)
+        places = [(d, n) for d in context.paged[:_PAGED] for n in range(1, d.pages + 1)]
+        sized = [(on[d.id, n], str(n), f"page {n} of {d.name}", cite(d, page=n)) for d, n in places]
+    if not sized:
+        return nothing(f"There is no {look.each} {where}.")
+    best = (min if look.pick == "fewest" else max)(size for size, *_ in sized)
+    values, names, cited = zip(*(one for size, *one in sized if size == best), strict=True)
+    each_ = " each" if len(values) > 1 else ""
+    text = f"{joined(names[:_NAMES])} ({plural(best, noun)}{each_})."
+    reading = f"count the {noun}s of each {look.each} {where}, and take the {look.pick}"
+    return answer(text, values, cited[:_CITED], reading=reading)
