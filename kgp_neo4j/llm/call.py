@@ -39,7 +39,19 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     `auto` is the first one `available`, if any is. Raises ConfigurationError for invalid settings,
     ModelError for a model that cannot be loaded.
     """
-    settings = _resolved(settings)
+    return _open(*_resolved(settings))
+
+
+def _resolved(settings: LanguageSettings) -> tuple[LanguageSettings, bool]:
+    """Return settings with the model that `auto` is now, and whether its server was only found."""
+    if (settings.model or "").strip().lower() != AUTO:
+        return settings, False
+    found = next(available(settings), replace(settings, model=None))
+    return found, found.url == OLLAMA and settings.url != OLLAMA
+
+
+def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
+    """Return the model of a name; a server that nobody named gets neither a key nor a proxy."""
     given = (settings.model or "none").strip()
     if given.lower() in ("none", ""):
         return None
@@ -53,30 +65,22 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     name = name.strip()
     if kind.lower() == "local":
         return GgufModel(name, settings)
-    # Ollama, which nobody may have named, gets neither a key nor a proxy.
-    return ChatModel(name, settings, own_key="none" if settings.url == OLLAMA else "")
-
-
-def _resolved(settings: LanguageSettings) -> LanguageSettings:
-    """Return settings with the model that `auto` is now."""
-    if (settings.model or "").strip().lower() != AUTO:
-        return settings
-    return next(available(settings), replace(settings, model=None))
+    return ChatModel(name, settings, own_key="none" if was_found else "")
 
 
 #: By the key, too: after a refusal another one opens the model anew.
-_open_once = lru_cache(maxsize=8)(lambda settings, key: open_language_model(settings))
+_open_once = lru_cache(maxsize=8)(lambda settings, was_found, key: _open(settings, was_found))
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
     """Return a model; one given by name is opened once, with the configured settings and key."""
     if not isinstance(model, str):
         return model
-    settings = _resolved(language_settings(model=model))
+    settings, was_found = _resolved(language_settings(model=model))
     key = ""
     with suppress(ConfigurationError):  # said where the key is needed
         key = read_key(settings.key_file)
-    return _open_once(settings, key)
+    return _open_once(settings, was_found, key)
 
 
 def available(settings: LanguageSettings) -> Iterator[LanguageSettings]:

@@ -66,6 +66,8 @@ I've had a [headache p] for the past few weeks. The [cough p] started last week.
 I have never had a [headache p] this bad before. My [fever p] has not gone away.
 My father had [pneumonia o]. He had [asthma o] too. I have [itchy eyes p].
 My child has a [cough p] and a [rash p]. I think it might be [croup p].
+The patient has [cough p] and [fever p], [pneumonia d] was ruled out.
+I have [cough p], [fever x] has resolved.
 There is [lack of growth p] and [leg pain p].
 The engine used to [stall x], now it [rattles p] without [smoke d].
 Which suppliers do not deliver [steel a]?

@@ -162,6 +162,7 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
     [
         ("It ends with `</think>` and </think>.", "It ends with `</think>` and </think>."),
         ("Write `<think>x</think>` first.", "Write `<think>x</think>` first."),
+        ("```\n</think>\n```\nIs code.", "```\n</think>\n```\nIs code."),
         ("<Think>Is it?</THINK>\n<think>b</think>“Nine” it is.", "“Nine” it is."),
         ("<think>It never comes", ""),
         ("<think>So:\n```\nx\n</think>\nSo:\n```\ny\n```\nIs it.", "So:\n```\ny\n```\nIs it."),

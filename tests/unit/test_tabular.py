@@ -109,6 +109,7 @@ def test_a_file_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
         ("Ann,F,x\nBob,M,x\nCy,F,y\n", 0),
         ("Name,Points\nAnn,3\nName,Points\nBob,4\n", 1),
         (",Dues,,Pilot\nPort,Spring,Autumn,needed\nLyme,12,17,yes\nPoole,14,21,no\n", 2),
+        ("Player,Club,\nAnn,Rome,-\nBob,Oslo,3\nCid,Bonn,4\nDan,Kiel,5\n", 1),
         (",Spring,,Pilot\nLyme,n/a,n/a,yes\nPoole,14,21,no\nHesk,3,4,no\n", 1),
     ],
 )

@@ -332,13 +332,14 @@ def _shared_pairs(
     """Return the pairs of passages that share most, and the titles of what they share."""
     settings, titles = build.settings, list[str]()
     rare, sizes, members = array("d"), array("i"), array("i")
-    for row in build.database.stream(
-        "connect/mentioned", corpus=build.corpus, maxFrequency=settings.max_frequency
-    ):
-        titles.append(row["title"])
-        rare.append(rarity(len(ids), len(row["passages"]), row["single"]))
-        sizes.append(len(row["passages"]))
-        members.extend(map(place.__getitem__, row["passages"]))
+    with build.turn():
+        for row in build.database.stream(
+            "connect/mentioned", corpus=build.corpus, maxFrequency=settings.max_frequency
+        ):
+            titles.append(row["title"])
+            rare.append(rarity(len(ids), len(row["passages"]), row["single"]))
+            sizes.append(len(row["passages"]))
+            members.extend(map(place.__getitem__, row["passages"]))
     order = sorted(range(len(titles)), key=lambda at: (-rare[at], titles[at]))
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)

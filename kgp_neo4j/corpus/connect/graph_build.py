@@ -6,10 +6,11 @@ Relationships that are stored stay where nothing differs: their marks on a passa
 import base64
 import hashlib
 import json
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.environment.job import Progress, ahead
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
+from kgp_neo4j.types.errors import StoppedError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 _Settings = TypeVar("_Settings", KeywordSettings, EntitySettings)
@@ -27,7 +29,8 @@ _Settings = TypeVar("_Settings", KeywordSettings, EntitySettings)
 class GraphBuild(Generic[_Settings]):
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
-    With `anew` everything is written again. `seconds` gets the duration of each step.
+    With `anew` everything is written again. `seconds` gets the duration of each step, with what it
+    waited for another graph. Graphs made at once share `statements` and `stopped`, which ends them.
     """
 
     database: Database
@@ -36,6 +39,8 @@ class GraphBuild(Generic[_Settings]):
     settings: _Settings
     seconds: dict[str, float]
     anew: bool = False
+    statements: threading.Lock = field(default_factory=threading.Lock)
+    stopped: threading.Event = field(default_factory=threading.Event)
 
     def _made_of(self) -> str:
         """Return what a graph of the same documents depends on: settings, this version's rules."""
@@ -52,7 +57,8 @@ class GraphBuild(Generic[_Settings]):
 
         It can be asked meanwhile, and counts as made of what its documents are unless these change.
         """
-        begun = self.database.write("connect/begin", corpus=self.corpus, graph=self.graph)
+        with self.turn():
+            begun = self.database.write("connect/begin", corpus=self.corpus, graph=self.graph)
         yield
         # Where another run makes the graph too, `run` is None, since the result is of both. There
         # is no row where the corpus was deleted just now: nothing is found, and nothing written.
@@ -62,9 +68,22 @@ class GraphBuild(Generic[_Settings]):
             settings=json.dumps(asdict(self.settings), sort_keys=True), madeOf=self._made_of(),
         )  # fmt: skip
 
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let the block run statements while no other graph of the same run does.
+
+        A passage's relationships cannot be read while others of it are written. Raises StoppedError
+        where the run has ended.
+        """
+        with self.statements:
+            if self.stopped.is_set():
+                raise StoppedError("connect has stopped")
+            yield
+
     def read(self, path: str, **values: Any) -> list[Row]:
-        """Return the rows of a statement."""
-        return self.database.read(path, corpus=self.corpus, **values)
+        """Return the rows of a statement; raises StoppedError where the run has ended."""
+        with self.turn():
+            return self.database.read(path, corpus=self.corpus, **values)
 
     def write_rows(
         self,
@@ -77,7 +96,8 @@ class GraphBuild(Generic[_Settings]):
     ) -> None:
         """Write rows in batches that weigh `size`, a transaction each; makes the next meanwhile."""
         for batch in ahead(in_batches(rows, size, weigh)):
-            self.database.write(path, corpus=self.corpus, rows=batch, **values)
+            with self.turn():
+                self.database.write(path, corpus=self.corpus, rows=batch, **values)
             if progress:
                 progress.update(len(batch))
 

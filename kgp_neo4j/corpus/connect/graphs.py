@@ -1,14 +1,18 @@
 """Connects the passages of a corpus: makes the graphs that `--edges` names."""
 
+import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack, get_args
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
+from typing import Any, TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.embedding_graph import EmbeddingGraph, choose_encoder
 from kgp_neo4j.corpus.connect.entity_graph import aliases_of, connect_entities
 from kgp_neo4j.corpus.connect.graph_build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.corpus.load.stored import make_own_indexes
+from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import no_corpus
@@ -22,6 +26,8 @@ from kgp_neo4j.types.settings import (
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
+#: Passages of the largest corpus whose words and mentions are in memory at once.
+_AT_ONCE = 100_000
 #: Passages of the largest corpus that is connected while a question waits.
 _SOON = 1_000
 
@@ -54,7 +60,8 @@ def connect(
     """
     for edge in edges or ("",):
         check_choice("graph", edge, get_args(GraphName))
-    if not database.read("connect/made", corpus=corpus):
+    made = database.read("connect/made", corpus=corpus)
+    if not made:
         raise no_corpus(corpus)
     make_own_indexes(database, corpus)  # one of an earlier version may have none
     by_meaning: dict[str, SimilaritySettings | MdrSettings] = {
@@ -70,19 +77,25 @@ def connect(
         with timed(seconds, "load encoder"):
             encoder = choose_encoder(database, corpus, by_meaning[edge])
         embeddings[edge] = EmbeddingGraph(database, corpus, encoder, by_meaning[edge], seconds)
-    entities = settings.get("entities") or EntitySettings()
-    linking = GraphBuild(database, corpus, "entities", entities, seconds, anew)
-    aliases = aliases_of(linking) if "entity" in edges else {}
+    stopped = threading.Event()
+    shared: dict[str, Any] = {
+        "seconds": seconds, "anew": anew, "statements": threading.Lock(), "stopped": stopped,
+    }  # fmt: skip
+    graphs: list[Callable[[], None]] = []
+    if "tfidf" in edges:
+        keywords = settings.get("keywords") or KeywordSettings()
+        extracting = GraphBuild(database, corpus, "keywords", keywords, **shared)
+        graphs.append(partial(connect_keywords, extracting))
+    if "entity" in edges:
+        entities = settings.get("entities") or EntitySettings()
+        linking = GraphBuild(database, corpus, "entities", entities, **shared)
+        graphs.append(partial(connect_entities, linking, aliases_of(linking)))
     # First, while the database is small: the search needs both cores, and the index of the vectors
     # is made on the one that is idle in most of what comes after.
     for edge, graph in embeddings.items():
         report["embedded" if edge == "knn-st" else "mdr_embedded"] = graph.embed()
         graph.join(anew=anew)
-    if "tfidf" in edges:
-        keywords = settings.get("keywords") or KeywordSettings()
-        connect_keywords(GraphBuild(database, corpus, "keywords", keywords, seconds, anew))
-    if "entity" in edges:
-        connect_entities(linking, aliases)
+    _make(graphs, stopped, 1 if made[0]["passages"] > _AT_ONCE else 2)
     for graph in embeddings.values():
         graph.finish()
     (state,) = database.read("inspect/corpus", corpus=corpus)
@@ -103,3 +116,17 @@ def connect_small(
     if 0 < database.read("connect/made", corpus=corpus)[0]["passages"] <= _SOON:
         echo(f"The corpus {corpus!r} is not connected yet: this is done first.")
         connect(database, corpus)
+
+
+def _make(graphs: Sequence[Callable[[], None]], stopped: threading.Event, at_once: int) -> None:
+    """Make graphs in threads; none runs a statement after that, since `stopped` is set."""
+    with ThreadPoolExecutor(at_once) as beside:
+        running = {beside.submit(in_context(each)) for each in graphs}
+        try:
+            while running:
+                # Without a limit, waiting cannot be interrupted on Windows.
+                finished, running = wait(running, 1.0, FIRST_EXCEPTION)
+                for each in finished:
+                    each.result()
+        finally:
+            stopped.set()
