@@ -13,14 +13,20 @@ from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.choosing import Choice
 from kgp_neo4j.corpus.read.limits import decide
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
-from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader, load_reader, passages_to_read
+from kgp_neo4j.corpus.read.reader import (
+    SHIPPED,
+    OfflineReader,
+    _supporting,
+    load_reader,
+    passages_to_read,
+)
 from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_judge
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import paths_mermaid
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
-from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Span, Step
 from kgp_neo4j.types.errors import ModelError
 from kgp_neo4j.types.json_records import to_json
 
@@ -435,3 +441,11 @@ def test_the_reader_gives_it_as_probable_with_its_sentence() -> None:
     got = load_reader().read("May I lift a crate of 24 kg on my own?", passages)
     assert (got.kind, got.stated, got.confidence) == ("no", False, 0.75)
     assert got.sentences[0].text.startswith("Loads of up to 18 kg")
+
+
+def test_a_heading_is_shown_for_a_likely_answer_alone() -> None:
+    passage = _passage("Handbook", "## Guests\n\nMay Lin manages Jo Roth.")
+    for is_likely, first in ((True, "## Guests"), (False, "May Lin manages Jo Roth.")):
+        guess = Span(passage.id, 3, 9)
+        shown = _supporting([passage], [(1.0, 0, 11, 35)], [guess], is_likely)
+        assert shown[0].text == first

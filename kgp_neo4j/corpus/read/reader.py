@@ -24,6 +24,7 @@ from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.types.tables import PROBABLE
 
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
@@ -70,7 +71,7 @@ class OfflineReader:
             return Reading("", "none", nothing, sentences=shown, worth=worth)
         spans = tuple(starmap(Span, choice.spans))
         stated = confidence >= self._calibration.stated
-        shown = _supporting(selected, choice.sentences, spans[:1])
+        shown = _supporting(selected, choice.sentences, spans[:1], confidence >= PROBABLE)
         return Reading(choice.text, choice.kind, confidence, spans, stated, shown, worth)
 
     def choose(self, question: str, passages: Sequence[Passage]) -> Choice:
@@ -158,16 +159,20 @@ def _supporting(
     passages: Sequence[Passage],
     ranked: Sequence[tuple[float, int, int, int]],
     first: Sequence[Span] = (),
+    is_likely: bool = False,
 ) -> tuple[SupportingSentence, ...]:
-    """Return the sentences to show: those with a span of `first`, then those ranked best."""
+    """Return the sentences to show: those with a span of `first`, then those ranked best.
+
+    A heading has nothing to show but an answer that `is_likely`.
+    """
     number = {passage.id: at for at, passage in enumerate(passages)}
     scores = {(at, start, end): score for score, at, start, end in ranked}
     shown: dict[tuple[int, int, int], float] = {}
     for span in first:
         at = number[span.passage]
         for start, end in sentences(passages[at].text):
-            if start <= span.start < end:
-                # A heading, or a sentence of one word, is not ranked.
+            is_heading = passages[at].text.startswith("#", start)
+            if start <= span.start < end and (is_likely or not is_heading):
                 shown[at, start, end] = scores.get((at, start, end), 0.0)
     best = islice((shown | scores).items(), SENTENCES)
     told = [(passages[at], start, end, score) for (at, start, end), score in best]
