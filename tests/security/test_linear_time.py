@@ -60,7 +60,7 @@ _SHORT = {
     # The end of a line of N-Quads.
     "kgp_neo4j.mindmap.load.rdf._GRAPH[": 1_000,
     # Files of the package itself, and of those that are installed.
-    "kgp_neo4j.graphdb.server.jars": 100,
+    "kgp_neo4j.graphdb.server.jars:": 100,
     "kgp_neo4j.graphdb.statements": 1_000,
     "kgp_neo4j.environment.extras": 200,
 }

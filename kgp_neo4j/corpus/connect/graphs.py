@@ -120,13 +120,17 @@ def connect_small(
 
 def _make(graphs: Sequence[Callable[[], None]], stopped: threading.Event, at_once: int) -> None:
     """Make graphs in threads; none runs a statement after that, since `stopped` is set."""
-    with ThreadPoolExecutor(at_once) as beside:
+    beside, ends = ThreadPoolExecutor(at_once), True
+    try:
         running = {beside.submit(in_context(each)) for each in graphs}
-        try:
-            while running:
-                # Without a limit, waiting cannot be interrupted on Windows.
-                finished, running = wait(running, 1.0, FIRST_EXCEPTION)
-                for each in finished:
-                    each.result()
-        finally:
-            stopped.set()
+        while running:
+            # Without a limit, waiting cannot be interrupted on Windows.
+            finished, running = wait(running, 1.0, FIRST_EXCEPTION)
+            for each in finished:
+                each.result()
+    except KeyboardInterrupt:
+        ends = False  # what they compute until their next statement may take long
+        raise
+    finally:
+        stopped.set()
+        beside.shutdown(wait=ends)
