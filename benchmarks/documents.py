@@ -20,8 +20,8 @@ from pathlib import Path
 import _common as common
 
 from kgp_neo4j import Corpus
+from kgp_neo4j.train.examples import occurrences
 from kgp_neo4j.train.reader_calibration import is_right
-from kgp_neo4j.train.reader_examples import occurrences
 from kgp_neo4j.types.corpus import Answer
 
 QUESTIONS = Path(__file__).with_name("document_questions.json")

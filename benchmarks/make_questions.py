@@ -27,7 +27,7 @@ from reading import NAMES
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.text.values import compare
-from kgp_neo4j.train.reader_examples import (
+from kgp_neo4j.train.examples import (
     bare,
     named,
     occurrences,

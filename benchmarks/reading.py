@@ -27,10 +27,10 @@ import numpy as np
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.evaluate.questions import draw
-from kgp_neo4j.graphdb.open import open_database
+from kgp_neo4j.graphdb.database import open_database
 from kgp_neo4j.models.reader.network import read_judge, read_network
+from kgp_neo4j.train.examples import decomposed
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
-from kgp_neo4j.train.reader_examples import decomposed
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}

@@ -19,7 +19,7 @@ from _tables import Asked, read_questions, same_values, unpack
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.tables.outline import Library
-from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
+from kgp_neo4j.corpus.tables.reading import answer_from_table
 
 
 def main() -> None:

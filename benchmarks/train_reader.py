@@ -19,8 +19,7 @@ import _common as common
 from reading import NAMES
 
 from kgp_neo4j.models.reader.network import CARD_FILE
-from kgp_neo4j.train.reader import ReaderSettings, train_reader
-from kgp_neo4j.train.reader_network import TrainedNetwork
+from kgp_neo4j.train.reader import ReaderSettings, TrainedNetwork, train_reader
 
 #: The share of BASE in the weights that are written.
 _KEPT = 0.3
@@ -35,7 +34,7 @@ def main() -> None:
     data: Path = given.folder
     files = [*common.extractive(data), data / "boolq/train_part.jsonl.gz"]
     files += [data / name / "train.jsonl.gz" for name in NAMES]
-    files += [data / "hotpotqa" / f"{name}.jsonl.gz" for name in ("train_more", "train_evidence")]
+    files.append(data / "hotpotqa" / "train_more.jsonl.gz")
     files += [given.made / f"{name}.jsonl" for name in ("composed", "swapped")]
     settings = ReaderSettings(epochs=1, batch=8192, rate=1e-4, seed=given.seed, further=given.base)
     trained = given.out / "trained"

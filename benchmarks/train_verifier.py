@@ -31,9 +31,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from kgp_neo4j.corpus.load.contents import markdown, normal
 from kgp_neo4j.corpus.load.records import read_values
 from kgp_neo4j.corpus.read.choosing import Choice, choose, span_choice
-from kgp_neo4j.corpus.read.plain_rows import rows_of
-from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
-from kgp_neo4j.corpus.read.verifying import Layout
+from kgp_neo4j.corpus.read.reader import SHIPPED, Layout, OfflineReader, rows_of
 from kgp_neo4j.models.reader.network import (
     CARD_FILE,
     VERIFIER_FILE,
@@ -42,12 +40,10 @@ from kgp_neo4j.models.reader.network import (
     spans_of,
 )
 from kgp_neo4j.text.words import content_words
-from kgp_neo4j.train.fitting import Fitting
-from kgp_neo4j.train.folder import Folder
-from kgp_neo4j.train.reader import fit, is_held_out, trainable
+from kgp_neo4j.train.examples import ReadingExample, read_reading_examples
+from kgp_neo4j.train.fitting import Fitting, Folder
+from kgp_neo4j.train.reader import TrainedNetwork, fit, is_held_out, trainable
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration, is_right
-from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
-from kgp_neo4j.train.reader_network import TrainedNetwork
 from kgp_neo4j.train.reader_windows import batches
 
 #: Questions that are drawn of each kind, of one passage, and of tables.

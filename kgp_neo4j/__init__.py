@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from kgp_neo4j.corpus.corpus import Corpus
     from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Retriever
     from kgp_neo4j.corpus.traverse.algorithm import Agent
-    from kgp_neo4j.graphdb.database import Database
-    from kgp_neo4j.graphdb.open import install, open_database
+    from kgp_neo4j.graphdb.database import Database, install, open_database
     from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
     from kgp_neo4j.types.corpus import (
         Answer,
@@ -41,8 +40,7 @@ _EXPORTS = {
     "corpus.corpus": "Corpus",
     "corpus.pipeline": "Answerer Pipeline Retriever",
     "corpus.traverse.algorithm": "Agent",
-    "graphdb.database": "Database",
-    "graphdb.open": "install open_database",
+    "graphdb.database": "Database install open_database",
     "mindmap.knowledge_graph": "KnowledgeGraph",
     "types.corpus": "Answer ConnectReport Document LoadReport Passage Question ReasoningPath "
     "Retrieval",

@@ -27,9 +27,8 @@ _MODULES = {
     **dict.fromkeys(("chat", "mindmap", "history", "explain"), "ask"),
     **dict.fromkeys(("connect", "load-kg", "demo"), "load"),
     **dict.fromkeys(("delete", "export", "import"), "corpora"),
-    **dict.fromkeys(("install", "doctor", "config", "browser-queries"), "server"),
+    **dict.fromkeys(("install", "doctor", "config", "browser-queries", "serve", "mcp"), "server"),
     **dict.fromkeys(("retrieve", "train"), "evaluate"),
-    "mcp": "serve",
 }
 
 #: The commands whose options take their default from the section `ask` of a file of settings.

@@ -161,7 +161,7 @@ def answerer_options(command: F) -> F:
 def opened_model(llm: str | None, chat_url: str | None) -> LanguageModel | None:
     """Open the model that the options name, else the configured one; None where neither is."""
     from kgp_neo4j.environment.configuration import language_settings
-    from kgp_neo4j.llm.call import AUTO, HOW_TO_GET_ONE, open_language_model
+    from kgp_neo4j.llm.chat import AUTO, HOW_TO_GET_ONE, open_language_model
 
     settings = language_settings(model=llm, url=chat_url)
     model = open_language_model(settings)

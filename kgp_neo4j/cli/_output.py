@@ -125,7 +125,7 @@ def say(text: str) -> None:
 
 def opened_database(*, read_only: bool = False) -> Database:
     """Open the database, starting it where it does not run; tell of steps that take long."""
-    from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.graphdb.database import open_database
 
     return open_database(read_only=read_only, echo=say)
 

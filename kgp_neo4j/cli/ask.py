@@ -274,7 +274,7 @@ def mindmap_command(
     QUESTION is a text, or `-` for one from standard input. Without a language model the answer is
     composed from the graph alone; with one, every edge of its mind map is checked against it.
     """
-    from kgp_neo4j.llm.call import writer
+    from kgp_neo4j.llm.chat import writer
     from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph, read_turns
     from kgp_neo4j.show.terminal import print_mind_map
 

@@ -150,8 +150,7 @@ def _evaluate(
     from kgp_neo4j.evaluate.experiment import open_dataset
     from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, read_graph_questions
     from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.runs import judge_run, read_run
-    from kgp_neo4j.evaluate.scores import measure
+    from kgp_neo4j.evaluate.scores import judge_run, measure, read_run
 
     run: Callable[..., Result]
     measured: Callable[..., dict[str, float]]
@@ -252,7 +251,7 @@ def retrieve_command(
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
     from kgp_neo4j.evaluate.questions import read_questions
-    from kgp_neo4j.evaluate.runs import retrieve_questions
+    from kgp_neo4j.evaluate.scores import retrieve_questions
 
     by_model = retriever["rerank"] == "llm"
     model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None

@@ -12,14 +12,16 @@ from zipfile import ZipFile, ZipInfo
 
 import click
 
-from kgp_neo4j.cli import _output
+from kgp_neo4j.cli import _options, _output
 from kgp_neo4j.cli._options import FILE, corpus_option, default_option, graph_option
+from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.jars import LINES
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 from kgp_neo4j.types.json_records import parts
+from kgp_neo4j.types.settings import ServeSettings
 
 if TYPE_CHECKING:
     from kgp_neo4j.graphdb.server.supervise import ServerStatus
@@ -121,13 +123,13 @@ def status_command(folders: Folders) -> None:
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
 def logs_command(folders: Folders, lines: int, debug: bool) -> None:
     """Show the last lines of the database's log."""
-    from kgp_neo4j.graphdb.server import process
+    from kgp_neo4j.graphdb.server import startup
 
     path = folders.home / "logs" / ("debug.log" if debug else "neo4j.log")
     if not path.is_file():
         hint = "Start the server: kgp-neo4j server start."
         raise ServerError("There is no log yet", where=str(path), hint=hint)
-    click.echo("\n".join(process.tail(path, lines)))
+    click.echo("\n".join(startup.tail(path, lines)))
 
 
 @server_command.command("open")
@@ -168,7 +170,7 @@ def install_command(jar: Path | None) -> None:
     The embedded server has them. A server of your own needs the plugin kgp-procedures.jar: without
     it everything works but the procedures.
     """
-    from kgp_neo4j.graphdb.open import copy_plugin, install
+    from kgp_neo4j.graphdb.database import copy_plugin, install
     from kgp_neo4j.types.corpus import InstallReport
 
     if jar is not None:
@@ -184,12 +186,12 @@ def install_command(jar: Path | None) -> None:
 @_output.result_command("doctor")
 def doctor_command() -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
-    from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb.open import missing, needs
+    from kgp_neo4j.environment.kinds import installed_extras
+    from kgp_neo4j.graphdb.database import missing, needs
     from kgp_neo4j.graphdb.server import supervise
     from kgp_neo4j.graphdb.server.startup import machine_memory
-    from kgp_neo4j.llm.call import HOW_TO_GET_ONE, available
+    from kgp_neo4j.llm.chat import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
     with _output.opened_database() as database:
@@ -301,3 +303,100 @@ def browser_queries_command(out: Path, corpus: str | None, graph: str | None) ->
             archive.writestr(ZipInfo(f"{_FOLDER}{name}.cypher"), saved)
     told = f"Written: {out}, {len(queries)} queries and their parameters"
     _output.print_result({"file": str(out), "queries": list(queries)}, lambda _: _output.say(told))
+
+
+@click.group("serve", invoke_without_command=True)
+@_options.default_option("--host", "127.0.0.1", "The address to listen on.")
+@_options.default_option(
+    "--port", 7480, "The port to listen on; 0 for any that is free.", type=click.IntRange(0, 65535)
+)
+@click.option(
+    "--tokens",
+    type=_options.FILE,
+    metavar="FILE",
+    help="The file of tokens: who may see and do what.",
+)
+@_options.settings_options(settings=ServeSettings)
+@click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
+@_options.llm_option(
+    "answers where a request does not refuse it; given twice, requests may name another",
+    multiple=True,
+)
+@_options.chat_url_option
+@click.pass_context
+def serve_command(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    tokens: Path | None,
+    log_json: bool,
+    llm: tuple[str, ...],
+    chat_url: str | None,
+    settings: ServeSettings,
+) -> None:
+    """Serve corpora and knowledge graphs over HTTP, with a page to work with.
+
+    Without tokens the service is for this machine alone. It ends when it is interrupted.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from kgp_neo4j.serve.app import check_address, listen, run
+    from kgp_neo4j.serve.service import Service
+    from kgp_neo4j.serve.tokens import Tokens
+
+    check_address(host, tokens)
+    known = Tokens(tokens) if tokens is not None else None
+    models = [_options.opened_model(name, chat_url) for name in llm or (None,)]
+    with listen(host, port) as heard, opened_database() as database:
+        named = list({model.name: model for model in models if model}.values())
+        service = Service(database, settings=settings, tokens=known, models=named)
+        service.warm()
+        at = f"[{host}]" if ":" in host else host
+        page = f"http://{at}:{heard.getsockname()[1]}/"
+        say(f"The page: {page}  (the calls: {page}docs)")
+        run(service, heard, log_json=log_json)
+
+
+@serve_command.command("token")
+@click.argument("name")
+@click.option(
+    "--tokens",
+    required=True,
+    type=_options.FILE,
+    metavar="FILE",
+    help="The file of tokens; made where there is none, readable by you alone.",
+)
+@click.option("--corpus", "corpora", multiple=True, metavar="NAME", help="A corpus; * for all.")
+@click.option("--graph", "graphs", multiple=True, metavar="NAME", help="A graph; * for all.")
+@click.option(
+    "--right",
+    "rights",
+    multiple=True,
+    default=("read",),
+    show_default=True,
+    type=click.Choice(("read", "load", "admin")),
+    help="What it may do: ask and look; load and delete documents; delete corpora, see metrics.",
+)
+def token(name: str, tokens: Path, **access: Any) -> None:
+    """Make a token named NAME and print it, once: the file has only its hash.
+
+    A service that runs takes it at once.
+    """
+    from kgp_neo4j.serve.tokens import add_token
+
+    click.echo(add_token(tokens, name, **access))
+
+
+@click.command("mcp")
+@_options.corpus_option(required=False, help="The corpus that is asked where a call names none")
+@_options.graph_option(required=False, help="The same for the knowledge graph")
+def mcp_command(corpus: str | None, graph: str | None) -> None:
+    """Serve the tools corpora, ask, retrieve, explore and mind_map on standard input and output.
+
+    A client of the Model Context Protocol starts this command itself. It only reads; messages for
+    people go to standard error. It ends with its input.
+    """
+    from kgp_neo4j.integrations.mcp import make_server
+
+    with opened_database(read_only=True) as database:
+        make_server(database, corpus=corpus, graph=graph).run("stdio")

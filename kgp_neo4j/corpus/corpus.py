@@ -11,8 +11,8 @@ from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect, conne
 from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.loading import Prune, load
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, PipelineOptions, Retriever, make_pipeline
-from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.graphdb.open import Store
+from kgp_neo4j.environment.kinds import needs
+from kgp_neo4j.graphdb.database import Store
 from kgp_neo4j.types import corpus as types
 from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES as EDGE_TYPES

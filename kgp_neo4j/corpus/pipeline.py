@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, get_args
 
+from kgp_neo4j.corpus.answer.check import Ask
 from kgp_neo4j.corpus.answer.conversation import Said, by_rules
-from kgp_neo4j.corpus.answer.names import Ask
 from kgp_neo4j.corpus.answer.traces import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.stored import require_corpus
 from kgp_neo4j.corpus.read import by_sentence
@@ -24,12 +24,11 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent, read_passages
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.open import browser_link
-from kgp_neo4j.llm.call import MeteredModel, find_model, writer
+from kgp_neo4j.graphdb.database import Database, browser_link
+from kgp_neo4j.llm.chat import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.text.safe import cut
+from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
     AgentName,
     Answer,
@@ -485,7 +484,7 @@ def make_retriever(
     check_choice("method", method, get_args(Method))
     if method != "ircot" and rerank == "none":
         return PassageRetriever(database, corpus, **options)
-    from kgp_neo4j.corpus.further_passes import Ircot, Reranked, rank_by_mdr, select
+    from kgp_neo4j.corpus.retrieve import Ircot, Reranked, rank_by_mdr, select
 
     if method != "ircot" and rerank == "mdr":
         return Reranked(rerank, partial(rank_by_mdr, database, corpus), database, corpus, **options)

@@ -22,10 +22,9 @@ import msgspec
 import psutil
 
 from kgp_neo4j.environment import worker as protocol
-from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, size_on_disk
 from kgp_neo4j.environment.job import Progress, bar, check_job, whole_number
-from kgp_neo4j.environment.kinds import PICTURES, extension
+from kgp_neo4j.environment.kinds import PICTURES, extension, is_installed
 from kgp_neo4j.types import errors
 
 _T = TypeVar("_T")

@@ -17,17 +17,15 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
-from kgp_neo4j.corpus.load.stored import language_of, list_documents, list_passages
-from kgp_neo4j.corpus.load.write import batches, write
+from kgp_neo4j.corpus.load.stored import batches, language_of, list_documents, list_passages, write
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.demo import DOCUMENTS, SETTINGS, prepare
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.job import bar
+from kgp_neo4j.evaluate import scores
 from kgp_neo4j.evaluate.questions import GoldQuestion, draw, read_gold
-from kgp_neo4j.evaluate.runs import Answering, answer_questions, own_folder, read_run
-from kgp_neo4j.evaluate.scores import CUTS, Result, measure
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import MeteredModel
+from kgp_neo4j.llm.chat import MeteredModel
 from kgp_neo4j.types.corpus import (
     Answer,
     Passage,
@@ -220,7 +218,7 @@ def run_methods(
     model: LanguageModel | None = None,
     agent_models: Mapping[str, AgentSettings],
     echo: Callable[[str], object] = lambda _: None,
-) -> Result:
+) -> scores.Result:
     """Answer every question by every method, and score the runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
@@ -238,14 +236,14 @@ def run_methods(
     }
     agents = {name: getattr(agent_models.get(name), "model", None) for name in names}
     runs = {}
-    with own_folder(out, settings, agents):
+    with scores.own_folder(out, settings, agents):
         dataset.prepare_all(database, mdr="kgp-mdr" in names)
         for name in names:
             echo(f"{name}: {METHODS[name].text}")
             file = out / f"{name}.jsonl"
             answered = answering(database, dataset, name, traversal, model, agent_models.get(name))
-            answer_questions(dataset.questions, answered, file)
-            runs[name] = read_run(file, dataset.questions, measure)
+            scores.answer_questions(dataset.questions, answered, file)
+            runs[name] = scores.read_run(file, dataset.questions, scores.measure)
     dataset = replace(dataset, made_of=dataset.made_of + _lacking(database, dataset))
     return replace(describe_questions(dataset, traversal, names, model), runs=runs)
 
@@ -260,14 +258,18 @@ def _lacking(database: Database, dataset: Dataset) -> str:
 
 #: The measures of a run in the order of the table; `{cut}` is the last cut within the budget.
 _TITLES = {name: name for name in ("Struct-EM", "Acc", "EM", "F1")}
-_TITLES |= {"recall@5": "R@5", f"recall@{CUTS[-1]}": "R@{cut}", f"all@{CUTS[-1]}": "SF-EM@{cut}"}
+_TITLES |= {
+    "recall@5": "R@5",
+    f"recall@{scores.CUTS[-1]}": "R@{cut}",
+    f"all@{scores.CUTS[-1]}": "SF-EM@{cut}",
+}
 _TITLES |= {"precision@5": "P@5", "given": "F1 given"}
 _TITLES |= {name: name for name in ("by model", "carried", "silent", "stated")}
 
 
 def describe_questions(
     data: Dataset, traversal: TraversalSettings, names: Sequence[str], model: LanguageModel | None
-) -> Result:
+) -> scores.Result:
     """Return what a report says of questions over documents, asked by the methods `names`."""
     budget = traversal.budget
     by = (model.name if model else "offline reader") if names else "their own"
@@ -278,8 +280,8 @@ def describe_questions(
             f"; rows kgp-... walk by {how}, with a branching factor of {traversal.branching}, "
             f"along {', '.join(traversal.edges) or 'all edges'}"
         )
-    cut = min(budget, CUTS[-1])  # a run has no more than its budget
-    return Result(
+    cut = min(budget, scores.CUTS[-1])  # a run has no more than its budget
+    return scores.Result(
         f"{len(data.questions)} questions of {data.name}; corpus: {data.made_of}; budget "
         f"{budget} passages; answers: {by}{walk}",
         "EM and F1 are SQuAD's, in per cent, of a language model's own answers where there is one; "
@@ -314,7 +316,7 @@ def answering(
     traversal: TraversalSettings,
     model: LanguageModel | None,
     agent: AgentSettings | None,
-) -> Answering[GoldQuestion]:
+) -> scores.Answering[GoldQuestion]:
     """Return what answers a question by a method."""
     if name == "none":
         assert model is not None

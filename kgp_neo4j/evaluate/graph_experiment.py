@@ -16,10 +16,9 @@ from typing import Any, Self
 
 from kgp_neo4j.evaluate.experiment import ROWS
 from kgp_neo4j.evaluate.questions import by_id
-from kgp_neo4j.evaluate.runs import answer_questions, own_folder, read_run
-from kgp_neo4j.evaluate.scores import Result, Row, Run
+from kgp_neo4j.evaluate.scores import Result, Row, Run, answer_questions, own_folder, read_run
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.llm.chat import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import same
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, is_of_asker
 from kgp_neo4j.mindmap.answer.compose import path_meant

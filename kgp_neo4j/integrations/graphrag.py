@@ -4,7 +4,7 @@ from typing import Any, Unpack
 
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.pipeline import MethodOptions
-from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.graphdb.database import record
 from kgp_neo4j.integrations.records import described
 from kgp_neo4j.types.errors import ConfigurationError

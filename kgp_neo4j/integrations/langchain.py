@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.integrations.records import described
 
 with needs("langchain", "this retriever"):

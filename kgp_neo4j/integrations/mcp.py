@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.stored import corpora
 from kgp_neo4j.corpus.traverse.algorithm import read_passages, seed_steps
 from kgp_neo4j.environment.configuration import LONGEST_QUESTION
-from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph

@@ -6,7 +6,7 @@ A notebook shows some lines of an answer that ends a cell by itself. Needs the e
 from html import escape
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.integrations.records import described
 from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.types.corpus import Answer, Retrieval

@@ -6,8 +6,8 @@ relationship matching work on Neo4j 5; docs/integrations.md lists what does not.
 
 from typing import Any
 
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.graphdb.database import Database
 
 

@@ -4,8 +4,8 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import expanded
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.types.errors import ModelError, first_line
 
 #: Most tokens of a prompt, as in KGP's fine-tuning.

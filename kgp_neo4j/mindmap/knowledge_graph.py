@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
-from kgp_neo4j.graphdb.open import Store
-from kgp_neo4j.llm.call import find_model, writer
+from kgp_neo4j.graphdb.database import Store
+from kgp_neo4j.llm.chat import find_model, writer
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link

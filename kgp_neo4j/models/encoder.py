@@ -18,8 +18,7 @@ from tokenizers import Tokenizer
 from kgp_neo4j.environment.disk import KeptValues
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import thread_count
-from kgp_neo4j.models import pretrained
-from kgp_neo4j.models.engine import LightTransformer
+from kgp_neo4j.models import engine
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, first_line
 
@@ -117,7 +116,7 @@ class Encoder:
     #: Texts that are encoded between two updates of a progress bar.
     _chunk = 256
 
-    def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
+    def __init__(self, name: str, transformer: engine.LightTransformer | TorchTransformer) -> None:
         self.name = name
         self.dimension = transformer.dimension
         #: It neither truncates nor pads texts.
@@ -160,7 +159,7 @@ class QuickEncoder(Encoder):
     # Of few texts the threads of numpy's products wait for each other, beside other work for long.
     _chunk = 2048
 
-    def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
+    def __init__(self, name: str, transformer: engine.LightTransformer | TorchTransformer) -> None:
         super().__init__(name, transformer)
         self.form = None  # its vectors are made anew as quickly as they are read
 
@@ -207,13 +206,13 @@ def choose_network(encoder: Encoder, sample: Passages) -> Encoder:
 
     That is so with VNNI. With AVX2 alone it is no quicker, and sums of bytes overflow.
     """
-    if encoder.name != pretrained.DEFAULT_ENCODER or not isinstance(
-        encoder._transform, LightTransformer
+    if encoder.name != engine.DEFAULT_ENCODER or not isinstance(
+        encoder._transform, engine.LightTransformer
     ):
         return encoder
-    own = pretrained.PRETRAINED[pretrained.DEFAULT_ENCODER]
+    own = engine.PRETRAINED[engine.DEFAULT_ENCODER]
     try:
-        transformer = LightTransformer(*pretrained.eight_bit_files(), own.longest, own.pooling)
+        transformer = engine.LightTransformer(*engine.eight_bit_files(), own.longest, own.pooling)
     except Exception:  # of any type are the engine's errors; the encoder there is does as well
         return encoder
     in_bytes = Encoder(encoder.name, transformer)
@@ -245,22 +244,20 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 
 
 @lru_cache(maxsize=3)
-def load_encoder(name: str = pretrained.DEFAULT_ENCODER) -> Encoder:
+def load_encoder(name: str = engine.DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: an offline one (English, its quick form, Chinese), a folder or a name.
 
     The offline ones run in the light engine; others need torch, which also runs the English one
     where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged.
     """
-    if name == pretrained.QUICK_ENCODER:
+    if name == engine.QUICK_ENCODER:
         return QuickEncoder(name, load_encoder()._transform)
-    if name not in pretrained.PRETRAINED or (
-        name == pretrained.DEFAULT_ENCODER and gpu_is_usable()
-    ):
+    if name not in engine.PRETRAINED or (name == engine.DEFAULT_ENCODER and gpu_is_usable()):
         return Encoder(name, TorchTransformer(load_model(name)))
-    network, tokenizer = pretrained.encoder_files(name)
-    own = pretrained.PRETRAINED[name]
+    network, tokenizer = engine.encoder_files(name)
+    own = engine.PRETRAINED[name]
     try:
-        return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
+        return Encoder(name, engine.LightTransformer(network, tokenizer, own.longest, own.pooling))
     except Exception as error:  # the engine raises errors of any type for damaged files
         problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
         hint = "Delete the file: it is made again."
@@ -305,15 +302,15 @@ class MdrEncoder(Encoder):
 def load_mdr() -> MdrEncoder:
     """Load the bundled MDR encoder, which runs in the light engine."""
     data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
-    files = pretrained.encoder_files(pretrained.DEFAULT_ENCODER, "mdr", data, _adapted)
-    encoder = MdrEncoder("mdr-MiniLM-L6", LightTransformer(*files, _QUERY, "mean"))
+    files = engine.encoder_files(engine.DEFAULT_ENCODER, "mdr", data, _adapted)
+    encoder = MdrEncoder("mdr-MiniLM-L6", engine.LightTransformer(*files, _QUERY, "mean"))
     encoder.fingerprint = hashlib.sha256(data).hexdigest()[:12]
     return encoder
 
 
 def _adapted(model: Any, data: bytes) -> Any:
     arrays = load(data)
-    layers = pretrained.Weights(model)
+    layers = engine.Weights(model)
     settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))
     scale = np.float32(settings["lora_alpha"] / settings["r"])
     for name, first in arrays.items():

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.environment.files import expanded
+from kgp_neo4j.environment.kinds import is_installed, needs
 from kgp_neo4j.graphdb.server.jars import sha256_of
-from kgp_neo4j.models.engine import precision
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.engine import DEFAULT_ENCODER, precision
 from kgp_neo4j.types.errors import EncoderError, first_line
 
 #: The checksum of the published weights.

@@ -28,7 +28,7 @@ from kgp_neo4j.environment.disk import private_folder
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import Job, in_context, working
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.llm.chat import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.bodies import ProblemError, busy, missing

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.traverse.agents.generating import alpaca_prompt, fitted, titled_line
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import bar
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.llm.generators import input_limit, load_checkpoint
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
-from kgp_neo4j.train.fitting import Fitting, padded
-from kgp_neo4j.train.folder import Folder, digest, named
+from kgp_neo4j.train.fitting import Fitting, Folder, digest, named, padded
 from kgp_neo4j.types.errors import InputError, ModelError
 from kgp_neo4j.types.settings import Checked, setting
 

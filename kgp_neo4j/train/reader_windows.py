@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgp_neo4j.models.reader.network import KINDS, OPERATIONS, Piece, Window, pieces_of, windows_of
-from kgp_neo4j.train.examples import Text
-from kgp_neo4j.train.reader_examples import Place, ReadingExample
+from kgp_neo4j.train.examples import Place, ReadingExample, Text
 
 #: Windows that are sorted by length together, so that little is padded.
 _SORTED = 384

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
 from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import bar
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.train.examples import read_training_questions
-from kgp_neo4j.train.folder import Folder
+from kgp_neo4j.train.fitting import Folder
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
@@ -200,7 +200,7 @@ def _grow(groups: Sequence[_Group], seed: int) -> Any:
 
 
 def _tree(node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tree of LightGBM in the form that `kgp_neo4j.models.trees.Trees` reads."""
+    """Return a tree of LightGBM in the form that `kgp_neo4j.models.engine.Trees` reads."""
     if "split_feature" not in node:
         return {"leaf": round(node["leaf_value"], 6)}
     # The greatest float32 that is not above: features are compared as float32.

@@ -25,8 +25,16 @@ from kgp_neo4j.evaluate.graph_experiment import (
     read_graph_questions,
 )
 from kgp_neo4j.evaluate.questions import Fact, read_gold
-from kgp_neo4j.evaluate.runs import answer_questions, judge_run, own_folder, read_run
-from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
+from kgp_neo4j.evaluate.scores import (
+    Run,
+    answer_questions,
+    judge_run,
+    measure,
+    own_folder,
+    paired_interval,
+    read_run,
+    structural_match,
+)
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.types.errors import InputError, ModelError
 from kgp_neo4j.types.language import Reply

@@ -31,7 +31,7 @@ from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.graphdb.server.jars import load_lock
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.load.graph_files import built_in, read_mapping
-from kgp_neo4j.models.trees import load_scorer
+from kgp_neo4j.models.engine import load_scorer
 places = [p for p in resources.files("kgp_neo4j.cypher").iterdir() if p.is_dir()]
 names = [place.name for place in places if place.name[0] != "_" and place.name != "include"]
 statements = [made for name in names for made in folder(name)]

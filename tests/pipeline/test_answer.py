@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.graphdb.open import browser_link
+from kgp_neo4j.graphdb.database import browser_link
 from kgp_neo4j.types.errors import ConfigurationError
 
 _HERE = Connection(

@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import corpora, delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
-from kgp_neo4j.graphdb.open import browser_link
+from kgp_neo4j.graphdb.database import browser_link
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError
 

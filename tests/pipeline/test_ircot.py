@@ -7,9 +7,8 @@ from scripted_model import Scripted
 from kgp_neo4j import Database, Question, TraversalSettings
 from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.further_passes import Ircot
 from kgp_neo4j.corpus.pipeline import make_pipeline
-from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.retrieve import Ircot, PassageRetriever
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import Reply
 

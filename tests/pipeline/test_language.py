@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import list_passages, make_text_index
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.text.language import guess_language
+from kgp_neo4j.text.words import guess_language
 from kgp_neo4j.types.errors import ConfigurationError
 
 _GERMAN = (

@@ -7,7 +7,7 @@ from scripted_model import Scripted
 from small_kg import kept, load_triples
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import writer
+from kgp_neo4j.llm.chat import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import StoredGraph, delete_graph, open_graph

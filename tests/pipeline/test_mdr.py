@@ -11,10 +11,9 @@ from small_graphs import FILMS, edges
 
 from kgp_neo4j import Corpus, Database, Question, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.further_passes import Reranked, rank_by_mdr
 from kgp_neo4j.corpus.load.stored import delete_document
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
-from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.retrieve import PassageRetriever, Reranked, rank_by_mdr
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.models.encoder import _ADAPTER, Encoder, load_encoder, load_mdr
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model

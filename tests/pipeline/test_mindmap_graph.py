@@ -16,7 +16,7 @@ from small_kg import ENGLISH, kept, write_triples
 from kgp_neo4j import Database, KnowledgeGraph, MindMap, MiningSettings
 from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.llm.call import writer
+from kgp_neo4j.llm.chat import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.answer.model import five_parts
 from kgp_neo4j.mindmap.link.linking import link

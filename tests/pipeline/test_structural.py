@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.tables.reading import Reading
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.llm.call import writer
+from kgp_neo4j.llm.chat import writer
 from kgp_neo4j.show.terminal import print_said
 from kgp_neo4j.types.corpus import Answer, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError

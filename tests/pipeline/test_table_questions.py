@@ -8,13 +8,11 @@ from structured_documents import store
 
 from kgp_neo4j.corpus.load.contents import markdown, normal
 from kgp_neo4j.corpus.load.stored import delete_corpus
-from kgp_neo4j.corpus.tables.outline import Library, TableOutline
-from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table, run
+from kgp_neo4j.corpus.tables.outline import Cell, Column, Grid, Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, denotation
-from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column, Grid
-from kgp_neo4j.corpus.tables.reading import Reading
+from kgp_neo4j.corpus.tables.reading import Reading, answer_from_table, run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.corpus import SourceDocument

@@ -20,7 +20,7 @@ from kgp_neo4j.corpus.answer import reply
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.pdf.letters import Word
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.corpus.read import limits
+from kgp_neo4j.corpus.read import parts
 from kgp_neo4j.corpus.read.by_sentence import asks_for_an_account, asks_for_an_overview
 from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
@@ -40,8 +40,16 @@ _EVERYWHERE = frozenset(("findall", "finditer", "search", "split", "sub", "subn"
 _SHORT = {
     # `read_references` reads so much of a question, its words one space apart.
     "kgp_neo4j.corpus.tables.": 1_000,
-    # So does `parts_of`.
-    "kgp_neo4j.corpus.read.parts": 1_000,
+    # So does `parts_of`; the other patterns of its module are for sentences.
+    **dict.fromkeys(
+        (
+            f"kgp_neo4j.corpus.read.parts{name}"
+            for name in ":|._ALONE|._BEGINS|._DIFFERENCES|._JOINTS|._LEAD|._NUMBER|._WITHIN".split(
+                "|"
+            )
+        ),
+        1_000,
+    ),
     # So does `identifiers_of`.
     "kgp_neo4j.corpus.read.identifiers": 1_000,
     # Longer values are prose to `typed` and `notations`.
@@ -62,7 +70,7 @@ _SHORT = {
     # Files of the package itself, and of those that are installed.
     "kgp_neo4j.graphdb.server.jars:": 100,
     "kgp_neo4j.graphdb.statements": 1_000,
-    "kgp_neo4j.environment.extras": 200,
+    "kgp_neo4j.environment.kinds": 200,
 }
 #: Seconds for a short text at most, and for a question of 10,000 characters.
 _WHILE, _LONG = 0.2, 1.0
@@ -257,10 +265,25 @@ def test_the_headers_of_a_mail_are_read_at_once(header: str, tmp_path: Path) -> 
         assert took < 5 * _LONG
 
 
+_SOUGHT = [
+    *identifiers_of("What changed in version 3.1 of site 27?"),
+    *identifiers_of("What does Hanna Keller do on 3 May 2021 in 17B and in KX-104?"),
+]
+
+
+def _seek(text: str) -> None:
+    """Look for identifiers of questions as in a passage."""
+    for each in _SOUGHT:
+        each.has(f"site number{text}")
+        if each.others:
+            each.others.search(f"site number{text}")
+
+
 _READ_OF_A_QUESTION: dict[str, Callable[[str], Any]] = {
     "identifiers": identifiers_of,
+    "identifiers of others": _seek,
     "parts": parts_of,
-    "a yes or a no": lambda text: limits._ASKS.search(text),
+    "a yes or a no": lambda text: parts._ASKS_LIMIT.search(text),
     "why and how": asks_for_an_account,
     "overview": asks_for_an_overview,
     "pages and tables": lambda text: choose(read_references(text, [])),

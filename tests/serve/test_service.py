@@ -26,7 +26,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import open_language_model
+from kgp_neo4j.llm.chat import open_language_model
 from kgp_neo4j.serve.app import LogLines
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token

@@ -25,7 +25,7 @@ from small_graphs import keep_one
 from kgp_neo4j import Database, install, open_database
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.corpus.load import stored
-from kgp_neo4j.graphdb.open import LAYOUT, missing, needs
+from kgp_neo4j.graphdb.database import LAYOUT, missing, needs
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
 from kgp_neo4j.graphdb.server.supervise import ServerStatus
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement

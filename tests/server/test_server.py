@@ -30,7 +30,7 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import jars, process, startup
+from kgp_neo4j.graphdb.server import jars, startup
 from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.jars import LINES, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.statements import folder
@@ -185,14 +185,14 @@ def test_killed_server_keeps_its_data(running: Folders, monkeypatch: pytest.Monk
 
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:
-    state = process.read_state(running.home)
+    state = startup.read_state(running.home)
     stopped = kgp(running, "server", "stop", "--json")
     assert json.loads(stopped.stdout)["result"] == "stopped"
     assert not server.status(running).running
     assert server.stop(running) == "not running"
     # The system has given the server's number to this very process, which must live on.
     mine = json.dumps({**asdict(state), "pid": os.getpid()})
-    process.state_file(running.home).write_text(mine)
+    startup.state_file(running.home).write_text(mine)
     assert not server.status(running).running
     assert server.stop(running) == "not running"
 
@@ -227,7 +227,7 @@ def test_full_disk_while_fetching(mirror: Mirror) -> None:
 )
 def test_failed_start_tells_the_reason(tmp_path: Path, said: str, told: str) -> None:
     write_file(tmp_path / "logs" / "console.log", f"banner\n{said}\n\tat somewhere\n")
-    assert told in str(process.failure(tmp_path, 0, "The server ended"))
+    assert told in str(startup.failure(tmp_path, 0, "The server ended"))
 
 
 def test_password_file_gone(tmp_path: Path) -> None:

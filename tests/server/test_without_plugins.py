@@ -13,7 +13,7 @@ from kgp_neo4j import Corpus, Database, KnowledgeGraph
 from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.open import make_schema
+from kgp_neo4j.graphdb.database import make_schema
 from kgp_neo4j.graphdb.server import jars, supervise
 from kgp_neo4j.graphdb.server.jars import line_of
 

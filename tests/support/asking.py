@@ -6,7 +6,7 @@ from typing import Any
 from kgp_neo4j import Answer, Database, LanguageModel, Pipeline, Retrieval, Retriever
 from kgp_neo4j.corpus.pipeline import ModelAnswerer, ReaderAnswerer
 from kgp_neo4j.corpus.tables.reading import Reading
-from kgp_neo4j.llm.call import MeteredModel
+from kgp_neo4j.llm.chat import MeteredModel
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.tables import StructuralAnswer
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kgp_neo4j.corpus.load.contents import Blocks, markdown
 from kgp_neo4j.corpus.load.ids import id_of
-from kgp_neo4j.corpus.load.write import write
+from kgp_neo4j.corpus.load.stored import write
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable

@@ -16,16 +16,9 @@ from kgp_neo4j.cli import cli
 from kgp_neo4j.cli._options import opened_model
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import AGENTS
-from kgp_neo4j.environment.configuration import (
-    SETTINGS,
-    LanguageSettings,
-    language_settings,
-    read_configuration,
-    settings_file,
-    variable_of,
-)
+from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders, checked_bolt, read_key, shown_url
-from kgp_neo4j.llm.call import find_model
+from kgp_neo4j.llm.chat import find_model
 from kgp_neo4j.mindmap.load.graph_files import read_mapping
 from kgp_neo4j.types.errors import ConfigurationError, InputError, KgpError
 from kgp_neo4j.types.settings import TraversalSettings
@@ -57,7 +50,11 @@ history = true
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a home above it, and no settings but the test's own."""
-    for name in [*map(variable_of, SETTINGS), "KGP_NEO4J_CONFIG", "OPENAI_API_KEY"]:
+    for name in [
+        *map(configuration.variable_of, configuration.SETTINGS),
+        "KGP_NEO4J_CONFIG",
+        "OPENAI_API_KEY",
+    ]:
         monkeypatch.delenv(name, raising=False)
     home = tmp_path / "home"
     folder = home / "work" / "deep"
@@ -71,7 +68,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _write(text: str) -> Path:
     """Write the user's own file of settings."""
-    path = settings_file()
+    path = configuration.settings_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -85,36 +82,36 @@ def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """The command line, the environment, the file, the default."""
 
     def held() -> tuple[Any, ...]:
-        found = read_configuration()["llm.model"]
+        found = configuration.read_configuration()["llm.model"]
         return found.value, found.source, found.where
 
     assert held() == (None, "default", "")
     own = _write('# mine\n[llm]\nseed = 1\nmodel = "own"\n')
     assert held() == ("own", "file", f"{own}:4")
-    assert settings_file() == own
+    assert configuration.settings_file() == own
     named = tmp_path / "named.toml"
     named.write_text('[llm]\nmodel = "named"\n')
     monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
     assert held() == ("named", "file", f"{named}:2")
-    assert read_configuration()["llm.seed"].value == 0
+    assert configuration.read_configuration()["llm.seed"].value == 0
     monkeypatch.setenv("KGP_NEO4J_LLM", "variables")
     assert held() == ("variables", "environment", "KGP_NEO4J_LLM")
-    assert language_settings(model="options").model == "options"
-    assert language_settings().model == "variables"
+    assert configuration.language_settings(model="options").model == "options"
+    assert configuration.language_settings().model == "variables"
     monkeypatch.delenv("KGP_NEO4J_LLM")
     for nothing in ("", os.devnull):
         monkeypatch.setenv("KGP_NEO4J_CONFIG", nothing)
         assert held() == (None, "default", "")
     monkeypatch.setenv("KGP_NEO4J_CONFIG", str(tmp_path / "gone.toml"))
     with pytest.raises(ConfigurationError, match="names no file"):
-        read_configuration()
+        configuration.read_configuration()
 
 
 def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = _write(_WHOLE)
-    found = read_configuration()
+    found = configuration.read_configuration()
     lines = _WHOLE.splitlines()
     for name, held in found.items():
         if name == "llm.key_file":
@@ -123,14 +120,14 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
         assert held.where == f"{path}:{line}"
         assert lines[line - 1].startswith(f"{name.partition('.')[2]} = ")
     path.unlink()
-    for name in SETTINGS:
+    for name in configuration.SETTINGS:
         if name != "llm.key_file":
-            monkeypatch.setenv(variable_of(name), str(found[name].value))
-    again = read_configuration()
+            monkeypatch.setenv(configuration.variable_of(name), str(found[name].value))
+    again = configuration.read_configuration()
     assert {n: h.value for n, h in again.items()} == {n: h.value for n, h in found.items()}
     assert {h.source for n, h in again.items() if n != "llm.key_file"} == {"environment"}
-    made = language_settings()
-    assert made == LanguageSettings(
+    made = configuration.language_settings()
+    assert made == configuration.LanguageSettings(
         model="openai:gpt-4o-mini",
         url="http://127.0.0.1:8000/v1",
         file=path.parent / "model.gguf",
@@ -146,14 +143,14 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
 
 
 def test_the_defaults_are_those_of_the_program(place: Path) -> None:
-    given = dataclasses.asdict(language_settings())
-    plain = dataclasses.asdict(LanguageSettings())
+    given = dataclasses.asdict(configuration.language_settings())
+    plain = dataclasses.asdict(configuration.LanguageSettings())
     # only what is configured keeps replies; a LanguageSettings of one's own does not
     assert given.pop("cache") == Path(os.environ["KGP_NEO4J_CACHE"]) / "replies"
     assert plain.pop("cache") is None
     assert given == plain
-    assert read_configuration()["ask.budget"].value == TraversalSettings().budget
-    assert SETTINGS["ask.agent"].metadata["choices"] == AGENTS
+    assert configuration.read_configuration()["ask.budget"].value == TraversalSettings().budget
+    assert configuration.SETTINGS["ask.agent"].metadata["choices"] == AGENTS
 
 
 @pytest.mark.parametrize(
@@ -165,11 +162,11 @@ def test_the_cache_is_on_off_or_a_folder(
     own = _write(f'[llm]\ncache = "{said}"\n')
     for folder in (own.parent, place):
         root = place.parents[2] if kept == "cache/replies" else folder
-        assert language_settings().cache == (root / kept if kept else None)
+        assert configuration.language_settings().cache == (root / kept if kept else None)
         monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", said)
     _write("[llm]\ncache = false\n")
     monkeypatch.delenv("KGP_NEO4J_LLM_CACHE")
-    assert language_settings().cache is None
+    assert configuration.language_settings().cache is None
 
 
 @pytest.mark.parametrize(
@@ -195,7 +192,7 @@ def test_the_cache_is_on_off_or_a_folder(
 def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, said: str) -> None:
     path = _write(text)
     with pytest.raises(ConfigurationError, match=said) as caught:
-        read_configuration()
+        configuration.read_configuration()
     assert caught.value.where == f"{path}:{line}"
     assert caught.value.hint
 
@@ -211,14 +208,14 @@ def test_a_file_that_is_no_text_of_settings(place: Path) -> None:
         path = _write("")
         path.write_bytes(data)
         with pytest.raises(ConfigurationError, match="no TOML") as caught:
-            read_configuration()
+            configuration.read_configuration()
         assert str(caught.value.where).startswith(str(path))
 
 
 def test_a_wrong_variable_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGP_NEO4J_LLM_TIMEOUT", "-3")
     with pytest.raises(ConfigurationError, match="has to be") as caught:
-        read_configuration()
+        configuration.read_configuration()
     assert caught.value.where == "KGP_NEO4J_LLM_TIMEOUT"
 
 
@@ -272,18 +269,18 @@ def test_a_key_of_a_file_is_sent(
         (place / "key").write_text(key)
         find_model("m").reply("", "Who?")
     assert chat_server.keys == [f"Bearer {_KEY}", "Bearer another"]
-    assert _KEY not in repr(language_settings())
+    assert _KEY not in repr(configuration.language_settings())
 
 
 def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = _write('[llm]\n\nurl = "http://me:hidden@127.0.0.1/v1"\n')
-    assert language_settings().model is None
-    assert language_settings(model="none").model == "none"
+    assert configuration.language_settings().model is None
+    assert configuration.language_settings(model="none").model == "none"
     for url, where in ((None, f"{path}:3"), ("127.0.0.1", None)):
         with pytest.raises(ConfigurationError, match="address") as caught:
-            language_settings(model="m", url=url)
+            configuration.language_settings(model="m", url=url)
         assert caught.value.where == where
         assert "hidden" not in str(caught.value)
     assert "hidden" not in _run("config").output
@@ -336,7 +333,7 @@ def test_config_shows_every_setting_with_where_it_comes_from(
     made = json.loads(done.stdout)
     assert made["file"] == str(path)
     rows = {row.pop("name"): row for row in made["settings"]}
-    assert set(SETTINGS) < set(rows)
+    assert set(configuration.SETTINGS) < set(rows)
     assert rows["llm.model"] == {"value": "local:small", "source": "file", "where": f"{path}:2"}
     assert rows["llm.seed"] == {"value": 3, "source": "environment", "where": "KGP_NEO4J_LLM_SEED"}
     assert rows["llm.retries"] == {"value": 4, "source": "default", "where": ""}
@@ -400,9 +397,9 @@ def test_broken_settings_end_a_command_that_needs_them_and_no_other(
 def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `((?:llm|ask)\.\w+)` \| `(\w+)` \|", text, re.MULTILINE)
-    assert listed == [(name, variable_of(name)) for name in SETTINGS]
+    assert listed == [(name, configuration.variable_of(name)) for name in configuration.SETTINGS]
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     path = _write(example)
-    values = read_configuration()
+    values = configuration.read_configuration()
     from_file = [name for name, each in values.items() if each.where.startswith(str(path))]
     assert from_file == ["llm.model", "llm.url", "llm.context", "ask.corpus", "ask.budget"]

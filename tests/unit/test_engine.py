@@ -14,6 +14,7 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.models import engine
 from kgp_neo4j.models.encoder import (
     Encoder,
     StaticNetwork,
@@ -21,8 +22,6 @@ from kgp_neo4j.models.encoder import (
     encode_kept,
     load_encoder,
 )
-from kgp_neo4j.models.engine import LightTransformer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, PRETRAINED, QUICK_ENCODER, eight_bit_files
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -43,7 +42,7 @@ def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
 
 def test_quick_vectors_lie_where_those_of_the_full_encoder_do(encoder: Encoder) -> None:
     passages = [("Hesk Bridge", text) for text in (*_TEXTS[:2], *_TEXTS[4:])]
-    quick = load_encoder(QUICK_ENCODER)
+    quick = load_encoder(engine.QUICK_ENCODER)
     found, full = quick.encode_passages(passages), encoder.encode_passages(passages)
     assert (found * full).sum(axis=1).min() > 0.7
     alone = np.concatenate([quick.encode_passages([passage]) for passage in passages])
@@ -84,9 +83,9 @@ def test_passages_are_encoded_once_whatever_befalls_the_file(
 
 
 def test_products_of_bytes_make_nearly_the_same_vectors(encoder: Encoder) -> None:
-    own = PRETRAINED[DEFAULT_ENCODER]
-    network = LightTransformer(*eight_bit_files(), own.longest, own.pooling)
-    in_bytes = Encoder(DEFAULT_ENCODER, network)
+    own = engine.PRETRAINED[engine.DEFAULT_ENCODER]
+    network = engine.LightTransformer(*engine.eight_bit_files(), own.longest, own.pooling)
+    in_bytes = Encoder(engine.DEFAULT_ENCODER, network)
     documents = resources.files("kgp_neo4j.demo") / "documents"
     names = [each for each in documents.iterdir() if each.name.endswith(".md")]
     read = [(each.name, each.read_text("utf-8")) for each in names]
@@ -94,7 +93,7 @@ def test_products_of_bytes_make_nearly_the_same_vectors(encoder: Encoder) -> Non
     assert cosines.min() > 0.97  # and 0.995 where sums of bytes do not overflow
     chosen = choose_network(encoder, read)
     assert chosen is encoder or (chosen.form == in_bytes.form and cosines.mean() > 0.995)
-    quick = load_encoder(QUICK_ENCODER)
+    quick = load_encoder(engine.QUICK_ENCODER)
     assert choose_network(quick, read) is quick
 
 

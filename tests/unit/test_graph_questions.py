@@ -2,8 +2,8 @@
 
 import pytest
 
-from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
-from kgp_neo4j.mindmap.link.status import read_statuses
+from kgp_neo4j.mindmap.explore.asked_paths import paths_in_chinese
+from kgp_neo4j.mindmap.link.linking import read_statuses
 from kgp_neo4j.types.mindmap import LinkedEntity
 
 _RELATIONS = ["管理", "合作", "供应", "母公司", "常用药品"]

@@ -16,7 +16,7 @@ from raw_server import RESET, RawServer, event, head, whole
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.folders import Connection, checked_url
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm import call, chat, reply_text
+from kgp_neo4j.llm import chat, reply_text
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -110,10 +110,10 @@ def test_a_reply_as_a_whole_ends_in_time(
 
 
 def test_a_server_never_says_what_it_has(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call, "_WHOLE", 0.5)
+    monkeypatch.setattr(chat, "_WHOLE", 0.5)
     settings = LanguageSettings(url=serve([b" ", 0.2] * 50).url)
     begun = time.monotonic()
-    assert settings.url not in [each.url for each in call.available(settings)]
+    assert settings.url not in [each.url for each in chat.available(settings)]
     assert time.monotonic() - begun < 4
 
 
@@ -277,7 +277,7 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer) -> None:
     chat_server.answer = lambda body: (200, stream(Pause(120.0)))
     script = (
         "from kgp_neo4j.environment.configuration import LanguageSettings\n"
-        "from kgp_neo4j.llm.call import open_language_model, replies\n"
+        "from kgp_neo4j.llm.chat import open_language_model, replies\n"
         f"model = open_language_model(LanguageSettings(model='m', url={chat_server.url!r}))\n"
         "try:\n"
         "    replies(model, '', list('abcdef'))\n"

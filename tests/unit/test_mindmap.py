@@ -6,7 +6,7 @@ import pytest
 from scripted_model import Scripted
 
 from kgp_neo4j import MindMap
-from kgp_neo4j.llm.call import writer
+from kgp_neo4j.llm.chat import writer
 from kgp_neo4j.mindmap.answer.ask_graph import Checker, answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.model import describe, five_parts, parse_reply, read_edges

@@ -11,16 +11,17 @@ from safetensors.numpy import load_file, save_file
 
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.choosing import Choice
-from kgp_neo4j.corpus.read.limits import decide
-from kgp_neo4j.corpus.read.plain_rows import plain_rows
+from kgp_neo4j.corpus.read.parts import decide
 from kgp_neo4j.corpus.read.reader import (
     SHIPPED,
+    Layout,
     OfflineReader,
     _supporting,
+    cells_of,
     load_reader,
     passages_to_read,
+    plain_rows,
 )
-from kgp_neo4j.corpus.read.verifying import Layout, cells_of
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_judge
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import paths_mermaid

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from kgp_neo4j.corpus.load.split import passages, sentences
-from kgp_neo4j.text.language import is_prose
+from kgp_neo4j.text.words import is_prose
 
 _ALPHABET = [
     *"abcdefgh  XYZ", ". ", "! ", "?\n", "\n", "\n\n", "\r\n", "\t", "...", ".)", '."', "Dr. ",

@@ -12,7 +12,7 @@ import pytest
 from graphs import write_file, write_lines
 from questions import hotpot, in_columns
 
-from kgp_neo4j.models.trees import LEAVES, Trees, load_scorer
+from kgp_neo4j.models.engine import LEAVES, Trees, load_scorer
 from kgp_neo4j.train.examples import (
     SupportingFact,
     TrainingQuestion,

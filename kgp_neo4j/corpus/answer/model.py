@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import regex
 
-from kgp_neo4j.corpus.answer.check import Evidence, check
-from kgp_neo4j.corpus.answer.names import Ask
+from kgp_neo4j.corpus.answer.check import Ask, Evidence, check
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.corpus.read.reader import passages_to_read
-from kgp_neo4j.llm.call import reply_with_passages
+from kgp_neo4j.llm.chat import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import cut, plain, printable
 from kgp_neo4j.text.words import words

@@ -11,8 +11,7 @@ import msgspec
 import regex
 
 from kgp_neo4j.corpus.traverse.algorithm import read_passages
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.open import browser_link
+from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace

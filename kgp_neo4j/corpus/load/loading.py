@@ -9,15 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.rows import unusual_columns
-from kgp_neo4j.corpus.load.stored import discard_import, language_of, remove_documents
-from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, is_gone, shown, size_on_disk, stem
 from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.text.language import languages
+from kgp_neo4j.text.words import languages
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import check_choice
@@ -64,7 +63,7 @@ def load(
     errors = inputs.errors
     if errors and strict:
         raise errors[0]
-    discard_import(database, corpus)
+    stored.discard_import(database, corpus)
     followed = Followed(database, corpus, inputs.folders)
     counts: Counter[str] = Counter()
     faulty, counted = set[Path](), set[str]()
@@ -89,9 +88,11 @@ def load(
                 faulty.add(path)
 
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
-        for batch in batches(corpus, documents(progress)):
-            spoken = spoken or language_of(database, corpus, language, batch.values())
-            done = write(database, corpus, batch, passage_size, spoken, counted, followed.moved)
+        for batch in stored.batches(corpus, documents(progress)):
+            spoken = spoken or stored.language_of(database, corpus, language, batch.values())
+            done = stored.write(
+                database, corpus, batch, passage_size, spoken, counted, followed.moved
+            )
             counts.update(done)
             followed.note()
     followed.settle(prune)
@@ -214,5 +215,5 @@ class Followed:
         else:
             self.gone = names
         if copies:
-            remove_documents(self._database, self._corpus, copies)
+            stored.remove_documents(self._database, self._corpus, copies)
         self.note(() if self.pruned else gone)

@@ -16,7 +16,7 @@ from kgp_neo4j.corpus.load.notation import bare, linear, raised
 from kgp_neo4j.corpus.load.office_texts import read_open_document, read_word
 from kgp_neo4j.corpus.load.sheets import UNLOCK, read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.corpus.load.texts import decoded
-from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.text.safe import seen
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError

@@ -20,8 +20,8 @@ import msgspec
 from kgp_neo4j.corpus.load.contents import Blocks, column_names, header_rows, number
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown, stem
-from kgp_neo4j.text.language import is_prose
 from kgp_neo4j.text.safe import is_storable, is_visible
+from kgp_neo4j.text.words import is_prose
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from kgp_neo4j.corpus.read.limits import UNITS
+from kgp_neo4j.corpus.read.parts import UNITS
 from kgp_neo4j.corpus.traverse.algorithm import passage_of
 from kgp_neo4j.environment.configuration import LONGEST_ASKED
 from kgp_neo4j.graphdb.database import Database
@@ -36,7 +36,9 @@ _COMPUTED = re.compile(
 )
 #: What may stand between a word and its number: "site number 27", "Site #27".
 _LABELS = frozenset("number num no nr".split())
-_LABEL = rf"(?:\s+(?:{'|'.join(_LABELS)})\b\.?)?\s*#?\s*"
+_LABEL = rf"(?:\s+(?:{'|'.join(_LABELS)})\b\.?)?\s*+(?:#\s*+)?"
+#: A word before a name, and the characters before it in which that is looked for.
+_GIVEN, _BEFORE = re.compile(r"([^\W\d_]+)\.?\s+\Z"), 60
 _MONTHS = "|".join(MONTHS)
 _DATE = re.compile(
     rf"(?i)\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})|(?:{_MONTHS})\s+\d{{1,2}})\b"
@@ -229,12 +231,13 @@ def _named(question: str) -> Iterator[Identifier]:
 
 def _has_name(given: str, last: str) -> Callable[[str], bool]:
     """Return what tells whether a text has a name: whole, or without a given name of another."""
-    pattern = re.compile(rf"(?i)(?:([^\W\d_]+)\.?\s+)?{re.escape(last.removesuffix('s'))}")
+    name = re.compile(re.escape(last.removesuffix("s")), re.IGNORECASE)
 
     def has(text: str) -> bool:
-        before = [match[1] or "" for match in pattern.finditer(text)]
+        places = [match.start() for match in name.finditer(text)]
+        before = [_GIVEN.search(text, max(0, at - _BEFORE), at) for at in places]
         # "Mrs Keller", "J. R. Keller" and "the widow Keller" may be meant; "Hanna Keller" is not.
-        free = any(len(word) < _SHORTEST or not word[0].isupper() for word in before)
+        free = any(not b or len(b[1]) < _SHORTEST or not b[1][0].isupper() for b in before)
         return bool(before) and (free or given in text.lower())
 
     return has

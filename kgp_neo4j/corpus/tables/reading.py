@@ -6,18 +6,48 @@ most need no language model.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import PurePath
+from typing import Annotated, Literal
 
+import msgspec
+
+from kgp_neo4j.corpus.answer.check import Evidence
+from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
+from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables import look_up, pages, tables
-from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
-from kgp_neo4j.corpus.tables.outline import Library, TableOutline
-from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure
-from kgp_neo4j.corpus.tables.references import COUNT, HEAD, read_references
+from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp, resolve
+from kgp_neo4j.corpus.tables.outline import (
+    STOP,
+    Cell,
+    Grid,
+    Library,
+    TableOutline,
+    TableRow,
+    cite_cell,
+    cite_table,
+    named_documents,
+)
+from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
+from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
+from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure, read_figure
+from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, columns_of, denotation, in_words
+from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
+from kgp_neo4j.corpus.tables.references import (
+    COUNT,
+    HEAD,
+    TABLE_ID,
+    References,
+    TableRef,
+    read_references,
+)
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.text.words import stem
+from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
@@ -216,3 +246,285 @@ def _sign(context: look_up.Context) -> str:
         if len(named) > 1 or (named and (references.documents or counts)):
             return f"names columns of {table.name}: {', '.join(named)}"
     return ""
+
+
+#: Documents that the prompt lists, and characters for each with its tables.
+_LISTED, _LINE = 20, 400
+_CHOOSE = """Choose the look-up that answers a question about documents. The documents, with their \
+tables:
+{documents}
+The kinds of look-ups:
+{kinds}
+Reply with one JSON object and nothing else, leaving out what is not needed:
+{{"type": "structural, content or both", "kind": "...", "part": "...", "documents": ["title"], \
+"pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, "name"], "phrase": "...", \
+"each": "...", "pick": "..."}}
+The type is structural if the question asks about pages, tables or their parts, content if it asks \
+for facts wherever they are stated (it needs no look-up then), both if it does both.
+Question: {question}"""
+#: A place, or a name; the database takes at most 64 bits.
+_Place = Annotated[int, msgspec.Meta(ge=-(10**9), le=10**9)] | str
+
+
+class _Choice(msgspec.Struct, forbid_unknown_fields=True):
+    """A reply: the type of the question, and a look-up with what it needs."""
+
+    type: Literal["structural", "content", "both"]
+    kind: str = ""
+    part: str = ""
+    documents: list[str] = []
+    pages: list[_Place] = []
+    tables: list[_Place] = []
+    rows: list[_Place] = []
+    columns: list[_Place] = []
+    phrase: str = ""
+    each: Literal["", "page", "table", "document"] = ""
+    pick: Literal["", "most", "fewest"] = ""
+
+
+def choose_by_model(
+    context: Context, write: Write, decision: TypeDecision
+) -> tuple[TypeDecision, Context | None]:
+    """Return the type of a question and the look-up that a language model chooses for it.
+
+    A reply that cannot be used is requested once more, with its fault; where the second cannot be
+    used either, the `decision` by the words stays.
+    """
+    documents = []
+    for document in context.documents[:_LISTED]:
+        tables = context.library.tables([document])
+        named = "; ".join(f"{table.name} {table.caption}".strip() for table in tables)
+        line = f'- "{document.name}" ({document.pages} pages): {named}'
+        documents.append(" ".join(line.split())[:_LINE])
+    kinds = [f"- {k} (part: {', '.join(kind.parts)}): {kind.gives}" for k, kind in KINDS.items()]
+    prompt = _CHOOSE.format(
+        documents="\n".join(documents), kinds="\n".join(kinds), question=context.references.question
+    )
+    wrong = ""
+    for _ in range(2):
+        try:
+            return _read(context, write(prompt + wrong, schema=msgspec.json.schema(_Choice)))
+        except (ValueError, RecursionError) as error:
+            wrong = f"\nYour last reply could not be used: {error}."
+    reason = f"the model's reply could not be used; {decision.reason}"
+    return replace(decision, reason=reason), None
+
+
+def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
+    """Return the contents of a reply; raises ValueError with its fault."""
+    match = re.search(r"(?s)\{.*\}", without_reasoning(reply))
+    if match is None:
+        raise ValueError("it holds no JSON object")
+    choice = msgspec.json.decode(match[0], type=_Choice)
+    decision = TypeDecision(choice.type, by="model", reason="a language model decided")
+    if choice.type == "content":
+        return decision, None
+    if choice.kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+    kind = KINDS[choice.kind]
+    part = choice.part or kind.parts[0]
+    if part not in kind.parts:
+        raise ValueError(f"part of {choice.kind} must be one of {', '.join(kind.parts)}")
+    for need in kind.needs:
+        if not getattr(choice, need) and part != "headings":
+            raise ValueError(f"the look-up {choice.kind} needs {need}")
+    references = References(question=context.references.question, rest=context.references.rest)
+    for title in choice.documents:
+        named = named_documents(title, context.library.documents)
+        if not named:
+            raise ValueError(f"there is no document {title[:80]!r}")
+        references.documents += named[0].documents
+    references.pages += [(page,) for page in choice.pages]
+    for table in map(str, choice.tables):
+        number = re.fullmatch(rf"(?:table\s+)?({TABLE_ID})", table.strip(), re.IGNORECASE)
+        references.tables.append(TableRef(number[1]) if number else TableRef(words=table))
+    references.rows += [row for row in choice.rows if isinstance(row, int)]
+    references.columns += [column for column in choice.columns if isinstance(column, int)]
+    row = next((row for row in choice.rows if isinstance(row, str)), "")
+    column = next((column for column in choice.columns if isinstance(column, str)), "")
+    look = LookUp(choice.kind, part, choice.phrase, row, column, choice.each, choice.pick)
+    return decision, resolve(context.library, references, look)
+
+
+#: Characters of pages and tables in a prompt at most, about 4,000 tokens, and lines of them that
+#: may carry one sentence together.
+_MOST_CHARACTERS, _MOST_LINES = 16_000, 8
+_TASK = (
+    "Answer the question from the pages and tables below alone. Answer in a few words or "
+    "sentences; if they do not say it, answer: not stated.\n\n{content}\n\n"
+    "Question: {question}\nAnswer:"
+)
+#: The note on a table or page that is not shown whole.
+_CUT = re.compile(r"^\(((?:rows 1-|the first ).* shown)\)$", re.MULTILINE)
+
+
+def answered_by_model(
+    context: Context, write: Write, fetched: StructuralAnswer, tables: Sequence[TableOutline] = ()
+) -> StructuralAnswer | None:
+    """Return the model's answer from the fetched content; None where it gives none.
+
+    It is sure where each of its sentences is carried by what it was given. Content that is too long
+    is cut, which both the prompt and the answer state.
+    """
+    content = fetched.markdown
+    if len(content) > _MOST_CHARACTERS:
+        content = content[:_MOST_CHARACTERS].rsplit("\n", 1)[0]
+        content += f"\n\n(the first {len(content):,} of {len(fetched.markdown):,} characters shown)"
+    captions = [f"{table.called}: {table.caption}" for table in tables or context.tables]
+    content = "\n\n".join([*captions, content])
+    question = context.references.question
+    reply = without_reasoning(write(_TASK.format(content=content, question=question)))
+    if not reply:
+        return None
+    parsed = parse_reply(reply, "long")
+    if parsed.kind != "answer":
+        doubt = "the language model does not find it in what it was given"
+        return replace(fetched, text="", values=(), sure=False, doubt=doubt, confidence=0.0)
+    against = _against(question, parsed, content)
+    cuts = _CUT.findall(content)
+    return replace(
+        fetched,
+        text=f"{reply}\n({'; '.join(cuts)})" if cuts else reply,
+        values=(reply,),
+        sure=not against,
+        found=True,
+        doubt=f"the language model's answer is {against}" if against else "",
+        confidence=0.0 if against else 0.5,
+        citations=fetched.citations or tuple(map(cite_table, tables)),
+        reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
+    )
+
+
+def _against(question: str, reply: Parsed, given: str) -> str:
+    """Return what speaks against a reply in the pages and tables given; empty where nothing."""
+    lines = [line for line in given.splitlines() if line.strip()]
+    passages = [Passage(str(n), "", "", n, 0, len(line), line) for n, line in enumerate(lines)]
+    evidence = Evidence(question, passages, None)
+    for claim in reply.claims:
+        support = evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
+        if not support.carried:
+            why = evidence.unjudged(claim.text)
+            return f"not checked: {why}" if why else f"not carried: {support.against}"
+    return ""
+
+
+#: Rows of a long table that are enough to read a question, and cells that an answer cites at most.
+_READ, _CITED = 500, 50
+#: Probability of a figure that every word leads to, and where one word more or less may be meant;
+#: most of a figure that a word of the question may narrow down.
+_SURE, _NEAR, _UNCLEAR = 0.95, 0.7, 0.45
+#: From which probability on another reading makes a figure that every word leads to unsure.
+_OTHERWISE = 0.6
+
+
+def answer_from_table(
+    library: Library, table: TableOutline, question: str, *, strict: bool = False
+) -> StructuralAnswer:
+    """Answer a question from one table.
+
+    The question is read as a plan, a figure over rows that each of its words leads to or else the
+    ranker's best, and run on the rows that a read-only query returns. Where the reading is
+    uncertain, `values` has the result, but `text` claims nothing unless it is probable, and `doubt`
+    is the reason. A `strict` reading of a figure gives nothing where a word is left over.
+    """
+    # Of a long table only the first rows and those with some of the question's words are read.
+    words = [word for word in normal(question).split() if word not in STOP]
+    rows = library.rows(table, words=words, limit=_READ)
+    grid = _grid(table, rows)
+    links = link(question, grid)
+    names = f"{table.caption} {table.document.title} {PurePath(table.document.source).stem}"
+    figure = read_figure(links, grid, map(stem, normal(names).split()))
+    fits = figure is not None and figure.fits
+    none = "No reading of the question fits this table."
+    answer = StructuralAnswer("", doubt=none, confidence=0, computes=fits)
+    if strict and not fits:
+        return answer
+    if figure and (figure.near or not figure.why):
+        plan = figure.plan
+        answer = _own_total(table, plan, grid, rows) or run(library, table, rows, plan)
+        sure = not (figure.why or (answer.values and _denies(links, grid, plan, answer.values)))
+        answer = replace(answer, confidence=_SURE if sure else _NEAR, computes=True)
+        if sure and answer.values:
+            return answer
+    elif learned := _learned(links, grid):
+        threshold = load_ranker().threshold
+        best, confidence = learned
+        if figure and (strict or best.plan.kind not in ("select", "exists")):
+            confidence = min(confidence, _UNCLEAR if strict else threshold - 0.01)
+        answer = run(library, table, rows, best.plan)
+        computes = answer.computes or fits
+        answer = replace(answer, confidence=round(confidence, 3), computes=computes)
+        if confidence >= threshold and answer.values:
+            return answer
+    why = figure.why if figure else ""
+    doubt = answer.doubt or (
+        f"The question may mean: {answer.reading}; that reading is right with a probability of "
+        f"{answer.confidence:.0%} only{f' ({why})' if why else ''}."
+    )
+    unsure = replace(answer, sure=False, doubt=doubt)
+    text = f"It is not certain what is asked of {table.name}; see the table."
+    return unsure if unsure.probable else replace(unsure, text=text)
+
+
+def _learned(links: Links, grid: Grid) -> tuple[Candidate, float] | None:
+    """Return the likeliest of the readings that the ranker knows, with its probability."""
+    readings = candidates(links, grid)
+    return load_ranker().judge(links, grid, readings) if readings else None
+
+
+def _denies(links: Links, grid: Grid, plan: Plan, values: Sequence[str]) -> bool:
+    """Return whether the learned reading, by as many conditions, is sure of another value."""
+    if plan.group or not (learned := _learned(links, grid)):
+        return False
+    best, confidence = learned
+    told = len(best.plan.rows.conditions) >= len(plan.rows.conditions)
+    return told and {*best.result.values} != {*values} and confidence >= _OTHERWISE
+
+
+def _own_total(
+    table: TableOutline, plan: Plan, grid: Grid, rows: Sequence[TableRow]
+) -> StructuralAnswer | None:
+    """Return the figure of a whole column that the table's own row of totals gives, if it does."""
+    if plan.group or plan.rows != Rows() or not plan.column:
+        return None
+    column = grid.columns[plan.column - 1]
+    for at, kind in reversed([*grid.totals.items()]):
+        cell = grid.rows[at][plan.column - 1]
+        if kind == plan.kind and cell.value is not None:
+            place = cite_cell(table, rows[at], column, cell.text)
+            reading = f"{in_words(plan, grid)}, as row {rows[at].number} gives it"
+            return StructuralAnswer(cell.text, (cell.text,), citations=(place,), reading=reading)
+    return None
+
+
+def _grid(table: TableOutline, rows: Sequence[TableRow], columns: Sequence[int] = ()) -> Grid:
+    """Return rows as a grid; where they have the cells of some columns alone, others are empty."""
+    orders = columns or [column.order for column in table.columns]
+    cells = [dict(zip(orders, row.cells, strict=True)) for row in rows]
+    lines = [tuple(line.get(c.order, Cell("", "")) for c in table.columns) for line in cells]
+    totals = {at: row.total for at, row in enumerate(rows) if row.total}
+    return Grid(table.columns, tuple(lines), tuple(row.number for row in rows), totals)
+
+
+def run(
+    library: Library, table: TableOutline, rows: Sequence[TableRow], plan: Plan
+) -> StructuralAnswer:
+    """Run a plan on all rows of a table and return its values, with their cells."""
+    columns: Sequence[int] = ()
+    if len(rows) < table.rows:
+        columns = columns_of(plan) or [1]
+        rows = library.rows(table, columns=columns, limit=table.rows)
+    grid = _grid(table, rows, columns)
+    result = denotation(grid, plan)
+    column = grid.columns[plan.column - 1] if plan.column else None
+    citations = [
+        cite_cell(table, rows[at], column, grid.rows[at][plan.column - 1].text if column else "")
+        for at in result.rows[:_CITED]
+    ]
+    return StructuralAnswer(
+        result.text or ", ".join(result.values),
+        values=result.values,
+        reading=in_words(plan, grid),
+        citations=tuple(citations) or (cite_table(table),),
+        computes=plan.kind not in ("select", "exists") or plan.rows.pick is not None,
+    )

@@ -14,9 +14,15 @@ from kgp_neo4j.corpus.tables.look_up import (
     plural,
     stems,
 )
-from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell, cite_table
+from kgp_neo4j.corpus.tables.outline import (
+    Column,
+    TableOutline,
+    TableRow,
+    cite,
+    cite_cell,
+    cite_table,
+)
 from kgp_neo4j.corpus.tables.pages import count_mentions
-from kgp_neo4j.corpus.tables.questions.table_grid import Column
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 

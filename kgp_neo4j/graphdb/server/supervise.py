@@ -16,7 +16,7 @@ from typing import Literal
 from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, require_free
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import jars, process, startup
+from kgp_neo4j.graphdb.server import jars, startup
 from kgp_neo4j.types.errors import KgpError, ServerError
 from kgp_neo4j.types.json_records import parts
 
@@ -60,8 +60,8 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
     170 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
-    state = process.running(folders.home)
-    if state and process.answers(state):
+    state = startup.running(folders.home)
+    if state and startup.answers(state):
         return state.connection(startup.read_password(folders.home))
     return start(folders, echo=echo)
 
@@ -105,16 +105,16 @@ def start(
 
 def _running(home: Path, echo: _Echo) -> Connection | None:
     """Return the server that the home's state tells of, once it answers."""
-    state = process.read_state(home)
+    state = startup.read_state(home)
     if state is None or not state.pid:
         return None
-    if process.is_ours(home, state):
+    if startup.is_ours(home, state):
         try:
             # Started by a process that ended before the server answered, or busy just now.
             _wait(home, state)
             return state.connection(startup.read_password(home))
         except ServerError:
-            if process.is_ours(home, state):
+            if startup.is_ours(home, state):
                 raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
     return None
@@ -137,7 +137,7 @@ def _start(
             "from addresses."
         )
     browser = jars.prepare_browser(folders.cache, installed)
-    ports = process.choose_ports(home)
+    ports = startup.choose_ports(home)
     options = startup.archive_options(folders.cache, home, installed, java, browser)
     arguments = startup.configure(
         home, line, data, installed, java, chosen, ports, options=options, allow_files=allow_files
@@ -147,31 +147,31 @@ def _start(
     version = installed.lock.version()
     echo(f"Starting Neo4j {version} in {home}")
     began = time.time()
-    pid = process.launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
-    state = process.State(pid, began, *ports, version, java.version, chosen.heap, chosen.page_cache)
+    pid = startup.launch([str(java.command), f"@{arguments}"], home, home / "logs" / "console.log")
+    state = startup.State(pid, began, *ports, version, java.version, chosen.heap, chosen.page_cache)
     try:
-        process.write_state(home, state)
+        startup.write_state(home, state)
         _wait(home, state)
     except BaseException:  # also Ctrl-C while waiting: leave no half-started server
-        process.end(home, state, 10.0)
+        startup.end(home, state, 10.0)
         raise
-    echo(f"Neo4j answers after {time.time() - began:.1f} s: {process.HOST}:{state.bolt}")
+    echo(f"Neo4j answers after {time.time() - began:.1f} s: {startup.HOST}:{state.bolt}")
     startup.make_archive(folders.cache, home, installed, java)
     return state.connection(password)
 
 
-def _wait(home: Path, state: process.State) -> None:
+def _wait(home: Path, state: startup.State) -> None:
     """Wait until the server answers; raise ServerError when it ends before, or never does."""
     began = time.monotonic()
     # Two servers of different homes may have chosen the same port: ours must be the one listening.
-    while not (process.answers(state) and process.listens(state)):
-        if not process.is_ours(home, state):
-            raise process.failure(home, state.started, "The server ended while it was starting")
-        if process.disk_is_full(home, state.started):
-            raise process.failure(home, state.started, "The server can't start")
+    while not (startup.answers(state) and startup.listens(state)):
+        if not startup.is_ours(home, state):
+            raise startup.failure(home, state.started, "The server ended while it was starting")
+        if startup.disk_is_full(home, state.started):
+            raise startup.failure(home, state.started, "The server can't start")
         if time.monotonic() - began > _START_SECONDS:
             message = f"The server has not answered for {_START_SECONDS:.0f} s"
-            raise process.failure(home, state.started, message)
+            raise startup.failure(home, state.started, message)
         time.sleep(0.1)
 
 
@@ -186,10 +186,10 @@ def stop(folders: Folders, *, echo: _Echo = lambda _: None) -> Stopped:
 
 def stop_locked(home: Path) -> Stopped:
     """Stop the server of a home whose lock is held."""
-    state = process.running(home)
+    state = startup.running(home)
     if state is None:
         return "not running"
-    return "stopped" if process.end(home, state) else "killed"
+    return "stopped" if startup.end(home, state) else "killed"
 
 
 def lock_home(home: Path, echo: _Echo) -> AbstractContextManager[None]:
@@ -210,12 +210,12 @@ def status(folders: Folders) -> ServerStatus:
     home, line = folders.home, jars.line_of(folders.home)
     data, version = home / line.data, jars.load_lock(line.name).version()
     found = ServerStatus(False, str(home), str(startup.password_file(home)), str(data), version)
-    state = process.running(home)
+    state = startup.running(home)
     if state is None:
         return found
     return replace(
         found,
-        running=process.answers(state),
+        running=startup.answers(state),
         **parts(state.connection(""), "uri", "browser"),
         **parts(state, "pid", "version", "java", "heap", "page_cache"),
         since=datetime.fromtimestamp(state.started, UTC).isoformat(),
@@ -258,7 +258,7 @@ def use(folders: Folders, name: str, *, echo: _Echo = lambda _: None) -> Used:
                 "folder elsewhere, run this again, and import it."
                 + (f" {new} has the data of before the upgrade." if jars.has_data(new) else ""),
             )
-        state = process.read_state(home)
+        state = startup.read_state(home)
         memory = f"{state.heap + state.page_cache}m" if state else None
         try:
             ran = _upgrade(folders, line, old, new, memory, echo)

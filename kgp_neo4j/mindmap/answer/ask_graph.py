@@ -23,8 +23,7 @@ from typing import Any
 import regex
 
 from kgp_neo4j.environment.configuration import check_question
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.open import browser_link
+from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.mindmap.aggregate import readable, same, same_relation
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.compose import said

@@ -21,7 +21,7 @@ from safetensors.numpy import load
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.name_forms import Place
 from kgp_neo4j.models.encoder import Encoder, embed
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.engine import DEFAULT_ENCODER
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, stem
 
 #: How sure the end is where the words are the same.

@@ -14,17 +14,27 @@ from typing import TypeAlias
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.explore.asked_end import end_chances, holds_both_ways, length_fits, tokens
-from kgp_neo4j.mindmap.explore.asked_in_chinese import paths_in_chinese
-from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, path_scores, read_question
-from kgp_neo4j.mindmap.link.name_forms import Place, is_han
+from kgp_neo4j.mindmap.explore.asked_end import (
+    end_chances,
+    holds_both_ways,
+    length_fits,
+    stem_of,
+    stems_of,
+    tokens,
+    trained,
+)
+from kgp_neo4j.mindmap.link.name_forms import Place, is_han, spans
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, embed
+from kgp_neo4j.text.words import FUNCTION_WORDS
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
+#: A relationship type, and whether it is walked along its direction.
+Step = tuple[str, bool]
 #: Relation paths that are walked to their ends, and entities that paths begin at.
 _WALKED = 8
 _STARTS = 3
@@ -323,3 +333,310 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
                     nodes = fact.head, fact.tail
                     chosen.append(EvidenceGraph("path", name, (fact,), nodes, path.score))
     return chosen
+
+
+#: How sure a path is whose relations stand in the question as they are called, and one of a part of
+#: a relation's name, where one end alone leads somewhere.
+_SURE, _PART = 0.93, 0.7
+#: A path that the order of words speaks against, where it alone leads somewhere.
+_OTHER_END = 0.45
+_LEAST_PART = 2
+_CLAUSE = regex.compile(r"[，。；！？,;!?\n]")
+_ASKS_IN_CHINESE = r"谁|什么|哪|何|几|多少"
+#: Before what something is done to, for, from or with; before who does it; for what is mutual.
+_TOWARDS, _DONE_BY, _WITH = "向给对为把将从以", "被由受", "和与跟同"
+_QUESTION = regex.compile(rf"{_ASKS_IN_CHINESE}|吗|是否|是不是|有没有")
+#: Before and behind a part of a relation's name that is no part of another word.
+_BEFORE, _BEHIND = "的有", "是有为叫在吗了的和包"
+_DOER = regex.compile(r"[者人方商]")
+_JAPANESE = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A relation that the question names, at a place; `whole` if all of its name stands there."""
+
+    relation: str
+    start: int
+    end: int
+    whole: bool
+
+
+def paths_in_chinese(
+    question: str, mention: Place, others: Sequence[Place], relations: Sequence[str]
+) -> list[tuple[tuple[Step, ...], float]]:
+    """Return the path asked for from an entity, and what it may be else, each with a probability.
+
+    `mention` and `others` are the first and last characters of that entity and of others. Empty
+    where the clause asks nothing or names no relation, and for Japanese.
+    """
+    if _JAPANESE.search(question):
+        return []
+    begin = max((m.end() for m in _CLAUSE.finditer(question, 0, mention[0])), default=0)
+    after = _CLAUSE.search(question, mention[1])
+    clause = question[: after.start() if after else len(question)]
+    if not _QUESTION.search(question, begin):
+        return []
+    # What stands behind another entity is said of that.
+    begin = max([begin, *(end for _, end in others if end <= mention[0])])
+    stop = min([len(clause), *(start for start, _ in others if start >= mention[1])])
+    named = _named(clause, (begin, stop), mention, relations)
+    steps: list[tuple[_Named, bool | None]] = []
+    here = mention
+    while named:
+        chosen = _next(clause, here, named)
+        named.remove(chosen)
+        steps.append((chosen, _is_along(clause, here, chosen)))
+        here = (min(here[0], chosen.start), max(here[1], chosen.end))
+    if not steps:
+        return []
+    whole = all(each.whole for each, _ in steps)
+    path = tuple((each.relation, along is not False) for each, along in steps)
+    flipped = tuple((relation, not along) for relation, along in path)
+    if len(steps) == 1 and steps[0][1] is None:
+        return [(path, _SURE), (flipped, _SURE)]
+    # A noun may hold both ways ("x的配偶"), and a part of a name tells no end.
+    is_noun = clause[here[0] : here[1]].startswith("的", mention[1] - here[0])
+    guess = [(flipped, _OTHER_END)] if is_noun or not whole else []
+    return [(path, _SURE if whole else _PART), *guess]
+
+
+def _named(clause: str, within: Place, mention: Place, relations: Sequence[str]) -> list[_Named]:
+    """Return the relations named in a part of a clause, beside the entity, the longest first."""
+    begin, stop = within
+    found = list[_Named]()
+    for relation in relations:
+        for size in range(len(relation), _LEAST_PART - 1, -1):
+            # All places of the longest part of the name that stands there.
+            parts = {relation[at : at + size] for at in range(len(relation) - size + 1)}
+            places = [
+                _Named(relation, place.start(), place.end(), size == len(relation))
+                for part in parts
+                for place in regex.finditer(regex.escape(part), clause, pos=begin, endpos=stop)
+                if place.end() <= mention[0] or place.start() >= mention[1]
+                if size == len(relation) or _stands_alone(clause, place.span(), mention)
+            ]
+            if places:
+                found += places
+                break
+    found = [each for each in found if each.whole] or found
+    found.sort(key=lambda each: (each.start - each.end, not each.whole, len(each.relation)))
+    apart: list[_Named] = []
+    for each in found:
+        if all(each.end <= other.start or each.start >= other.end for other in apart):
+            apart.append(each)
+    return apart
+
+
+def _stands_alone(clause: str, place: Place, mention: Place) -> bool:
+    """Return whether a part of a name is a word: "公司" is none in "子公司", and none of 母公司."""
+    before, behind = clause[place[0] - 1 : place[0]], clause[place[1] : place[1] + 1]
+    begins = place[0] == mention[1] or (bool(before) and before in _BEFORE)
+    return begins and (not behind or not behind.isalpha() or behind in _BEHIND)
+
+
+def _next(clause: str, here: Place, named: Sequence[_Named]) -> _Named:
+    """Return the relation that is said first of what stands `here`."""
+    right = min((n for n in named if n.start >= here[1]), key=lambda n: n.start, default=None)
+    left = max((n for n in named if n.end <= here[0]), key=lambda n: n.end, default=None)
+    if left is None or right is None:
+        return left or right or named[0]
+    # In "管理x的人的配偶" the clause before x says first who is meant.
+    closes = clause.startswith("的", here[1]) and clause[here[1] + 1 : right.start] != ""
+    return left if closes and here[0] - left.end <= 1 else right
+
+
+def _is_along(clause: str, here: Place, named: _Named) -> bool | None:
+    """Return whether a relation is walked along its direction; None for either."""
+    before = clause[: here[0]][-1:]
+    if named.end <= here[0]:
+        return False
+    between = clause[here[1] : named.start]
+    if any(sign and sign in _WITH for sign in (before, between[:1])):
+        return None
+    if between == "的":
+        # "x的推荐人" recommends x.
+        return _DOER.match(clause, named.end) is None
+    if before and before in _DONE_BY:
+        return True
+    if before and before in _TOWARDS + "有":
+        return False
+    if any(sign in between for sign in _DONE_BY):
+        return False
+    if asked := regex.search(_ASKS_IN_CHINESE, between):
+        # "x有哪些R", "x向谁R" speak of x; "x是谁的R", "x用什么R" of what is asked for.
+        said = between[: asked.start()][-1:]
+        return bool(said) and said in _TOWARDS + "有"
+    return True
+
+
+HOPS = 4
+#: The words that a question is built with; all others count by their meaning alone.
+_GRAMMAR = ("", *sorted(FUNCTION_WORDS | {"same", "share", "other", "one", "ones"}))
+_GRAMMAR_PLACE = {word: at for at, word in enumerate(_GRAMMAR)}
+#: Function words, but for those that ask for a person, a place or a time, mean no relation.
+_SKIPPED = FUNCTION_WORDS - {"who", "where", "when"}
+_LONGEST_SPAN = 3
+_MOST_WORDS = 40
+#: How near a question's words are on average to the relations asked for, and how much nearer with
+#: each further word; chosen by questions over other graphs and letters to doctors, which ask none.
+_NEAR = 0.36
+_NEARER = 0.015
+_SHORT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """The words of a question as the path scorer reads them.
+
+    `near` is (4, relations, words): the cosine of a relation's name and the best span with a word;
+    how far that is above the mean of all relations, and below the best of them; and the cosine of
+    the word alone. `grammar` are the numbers of the words in _GRAMMAR (0 for any other), `place`
+    their places from the entity (negative before it), `mention` which of them is the entity,
+    `same` whether a relation has the stem of a word: (relations, words).
+    """
+
+    near: NDArray[np.float32]
+    grammar: NDArray[np.intp]
+    place: NDArray[np.float32]
+    mention: NDArray[np.bool_]
+    same: NDArray[np.bool_]
+
+    def weights(self) -> NDArray[np.float32]:
+        """Return a weight for each relation: how near the question comes to its name."""
+        return np.asarray(self.near[:2].mean(axis=0).max(axis=1, initial=0.0))
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether the question is so short that all it says may mean one relation."""
+        content = (self.grammar == 0) & ~self.mention
+        return 0 < int(content.sum()) <= _SHORT
+
+    def explained(self, relations: Sequence[int]) -> bool:
+        """Return whether some relations (rows of `near`) explain what the question says.
+
+        They do where its words come near enough to them on average; many words have to come nearer,
+        since a long text has other things to say.
+        """
+        content = (self.grammar == 0) & ~self.mention
+        if not content.any():
+            return False
+        rows = list(relations)
+        near = float(np.maximum(self.near[0], self.same)[rows].max(axis=0)[content].mean())
+        return near >= _NEAR + _NEARER * int(content.sum())
+
+
+def read_question(
+    encoder: Encoder, question: str, mention: Place, names: Sequence[str], others: Sequence[Place]
+) -> QuestionWords:
+    """Compare the words of a question with a graph's relations.
+
+    `mention` is where the entity stands, `others` is what is left out, `names` are the relations'.
+    """
+    words: list[str] = []
+    runs: list[int] = []
+    for number, run in enumerate(spans(question)):
+        for word, begin, end in run:
+            if begin < mention[1] and mention[0] < end:
+                if not words or words[-1]:
+                    words.append("")
+                    runs.append(number)
+            elif not any(begin < b and a < end for a, b in others):
+                bare = word.removesuffix("'s")
+                words += [bare, "s"] if bare != word else [word]
+                runs += [number] * (1 + (bare != word))
+    words, runs = words[:_MOST_WORDS], runs[:_MOST_WORDS]
+    phrases = [
+        (first, after)
+        for first, word in enumerate(words)
+        if word and word not in _SKIPPED
+        for after in range(first + 1, min(first + _LONGEST_SPAN, len(words)) + 1)
+        if runs[after - 1] == runs[first] and all(words[first:after])
+    ]
+    vectors = embed(encoder, [" ".join(words[first:after]) for first, after in phrases])
+    cosines = np.maximum(embed(encoder, names) @ vectors.T, 0.0)
+    lead = cosines - cosines.mean(axis=0, keepdims=True)
+    gap = cosines - cosines.max(axis=0, keepdims=True, initial=0.0)
+    near = np.zeros((4, len(names), len(words)), np.float32)
+    for column, (first, after) in enumerate(phrases):
+        for at in range(first, after):
+            if words[at] not in _SKIPPED:
+                better = cosines[:, column] > near[0, :, at]
+                for kind, values in enumerate((cosines, lead, gap)):
+                    near[kind, better, at] = values[better, column]
+        if after == first + 1:
+            near[3, :, first] = cosines[:, column]
+    grammar = np.array([_GRAMMAR_PLACE.get(word, 0) for word in words], np.intp)
+    here = [at for at, word in enumerate(words) if not word]
+    place = [min((at - h for h in here), key=abs, default=at + 1) for at in range(len(words))]
+    is_here = np.array([not word for word in words], np.bool_)
+    stems = ["" if word in FUNCTION_WORDS else stem_of(word) for word in words]
+    same = np.array([[stem in own for stem in stems] for own in map(stems_of, names)], np.bool_)
+    return QuestionWords(near, grammar, np.array(place, np.float32), is_here, same)
+
+
+def _path_forms(paths: Sequence[Sequence[Step]]) -> NDArray[np.float32]:
+    """Return the form of each path, (paths, 10): its length, directions, and how it turns back.
+
+    The last two are steps straight back, and those against a relation that leads forward as well.
+    """
+    known = {tuple(path) for path in paths}
+    rows = np.zeros((len(paths), 2 * HOPS + 2), np.float32)
+    for row, path in zip(rows, paths, strict=True):
+        row[len(path) - 1] = 1.0
+        for at, (relation, forward) in enumerate(path):
+            row[HOPS + at] = 1.0 if forward else -1.0
+            if at and path[at - 1] == (relation, not forward):
+                row[-2] += 1
+            if not forward and (*path[:at], (relation, True)) in known:
+                row[-1] += 1
+    return rows
+
+
+def _word_features(
+    words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
+) -> NDArray[np.float32]:
+    """Return each word beside each path, (paths, words, 21): the four kinds of nearness to each of
+    the four steps, the best relation's, and where the word stands. `place` is the row of a relation
+    in `words.near`.
+    """
+    nothing = words.near.shape[1]
+    near = np.concatenate([words.near, np.zeros_like(words.near[:, :1])], axis=1)
+    steps = np.full((len(paths), HOPS), nothing)
+    for row, path in zip(steps, paths, strict=True):
+        row[: len(path)] = [place[relation] for relation, _ in path]
+    count, size = len(paths), len(words.place)
+    beside = near[:, steps].transpose(1, 3, 0, 2).reshape(count, size, 4 * HOPS)
+    best = words.near[:2].max(axis=1).T
+    where = np.stack([words.place / 8, np.abs(words.place) / 8, words.mention], axis=1)
+    same = np.concatenate([best, where], axis=1).astype(np.float32)
+    return np.concatenate([beside, np.broadcast_to(same, (count, *same.shape))], axis=2)
+
+
+def path_scores(
+    words: QuestionWords, paths: Sequence[Sequence[Step]], place: Mapping[str, int]
+) -> NDArray[np.float32]:
+    """Return a score for each path: their softmax is the probability that it is meant."""
+    w = trained("path_scorer")
+    forms = _path_forms(paths)
+    size = len(words.place)
+    beside = _word_features(words, paths, place)
+    grammar = w["grammar"][words.grammar]
+    split = np.cumsum([beside.shape[2], grammar.shape[1]])
+    near, spoken, whole = np.split(w["input.weight"].T, split)
+    hidden = beside @ near + (grammar @ spoken)[None] + (forms @ whole)[:, None]
+    hidden = np.maximum(hidden + w["input.bias"], 0.0)
+    for layer in ("first", "second"):
+        kernel = w[f"{layer}.weight"]  # (out, in, width)
+        reach = kernel.shape[2] // 2
+        padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
+        places = range(kernel.shape[2])
+        convolved = sum(padded[:, at : at + size] @ kernel[:, :, at].T for at in places)
+        hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
+    here = words.mention.astype(np.float32)
+    entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)
+    read = np.concatenate([hidden.mean(axis=1), hidden.max(axis=1), entity, forms], axis=1)
+    last = np.maximum(read @ w["middle.weight"].T + w["middle.bias"], 0.0)
+    scores = (last @ w["output.weight"].T + w["output.bias"]).reshape(len(paths))
+    # The temperature makes them hold on questions that the network was not trained on.
+    return np.asarray(scores / float(w["temperature"][0]), dtype=np.float32)

@@ -20,8 +20,7 @@ from kgp_neo4j.mindmap.load import graph_names
 from kgp_neo4j.mindmap.load.graph_files import KINDS, NAMES, RDF_KINDS, kind_of, read_mapping
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.engine import token_id
-from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
+from kgp_neo4j.models.engine import CHINESE_ENCODER, DEFAULT_ENCODER, token_id
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphLoadReport

@@ -13,9 +13,9 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
 from xml.sax import SAXParseException
 
-from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import Value, opened, shown, text_lines
 from kgp_neo4j.environment.job import Progress
+from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.mindmap.load.graph_files import RDF_KINDS, kind_of
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, key_of
 from kgp_neo4j.types.errors import InputError

@@ -22,8 +22,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load
 from tokenizers import Tokenizer
 
-from kgp_neo4j.models.engine import CompiledNetwork, Feed, import_openvino, read_tokenizer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
+from kgp_neo4j.models import engine
 from kgp_neo4j.types.errors import ModelError, first_line
 
 #: The kinds of a window, in the order of the head's outputs.
@@ -167,14 +166,16 @@ def _joined(words: Sequence[int | None]) -> list[bool]:
     return [at > 0 and words[at - 1] == word for at, word in enumerate(words)]
 
 
-class Network(CompiledNetwork):
+class Network(engine.CompiledNetwork):
     """A reader's network, or that of its judge: the default encoder with trained weights."""
 
     def __init__(self, weights: Path) -> None:
         change = partial(_with_weights, heads=HEADS[weights.name])
-        file, words = encoder_files(DEFAULT_ENCODER, weights.stem, weights.read_bytes(), change)
+        file, words = engine.encoder_files(
+            engine.DEFAULT_ENCODER, weights.stem, weights.read_bytes(), change
+        )
         super().__init__(file, streams=_STREAMS)
-        self.tokenizer = read_tokenizer(words)
+        self.tokenizer = engine.read_tokenizer(words)
 
     def read(self, windows: Sequence[Window]) -> list["Logits"]:
         """Return the network's logits for each window."""
@@ -196,14 +197,14 @@ class Logits(NamedTuple):
     operations: NDArray[np.float32]
 
 
-def _feed(ids: Sequence[int], types: Sequence[int]) -> Feed:
+def _feed(ids: Sequence[int], types: Sequence[int]) -> engine.Feed:
     size = -(-len(ids) // _STEP) * _STEP
     values = np.zeros((3, 1, size), dtype=np.int64)
     values[:, 0, : len(ids)] = ids, types, [1] * len(ids)
     return dict(zip(("input_ids", "token_type_ids", "attention_mask"), values, strict=True))
 
 
-def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
+def _taken(feed: engine.Feed, outputs: list[NDArray[np.float32]]) -> Logits:
     size = int(feed["attention_mask"].sum())
     return Logits(outputs[0][0, :size].copy(), outputs[1][0].copy(), outputs[2][0].copy())
 
@@ -212,8 +213,8 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     """Read a network and its card from a folder; raises ModelError where there is none."""
     with reading("reader", folder):
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-        if card["encoder"] != DEFAULT_ENCODER:
-            raise ValueError(f"its encoder is {card['encoder']}, not {DEFAULT_ENCODER}")
+        if card["encoder"] != engine.DEFAULT_ENCODER:
+            raise ValueError(f"its encoder is {card['encoder']}, not {engine.DEFAULT_ENCODER}")
         return Network(folder / WEIGHTS_FILE), card
 
 
@@ -239,10 +240,10 @@ def reading(kind: str, where: Path) -> Iterator[None]:
 
 def _with_weights(model: Any, data: bytes, *, heads: Sequence[str]) -> Any:
     """Put trained layers into the graph of their encoder, and add heads."""
-    openvino = import_openvino()
+    openvino = engine.import_openvino()
     ops = openvino.opset13
     arrays = load(data)
-    weights = Weights(model)
+    weights = engine.Weights(model)
     for name, values in arrays.items():
         if not name.startswith("layer.") or name.endswith(".scale"):
             continue

@@ -24,9 +24,9 @@ from kgp_neo4j.corpus.load.pdf import drawing
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
-from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.job import bar
+from kgp_neo4j.environment.kinds import is_installed
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable

@@ -15,10 +15,9 @@ import regex
 
 from kgp_neo4j.corpus.load.contents import CAPTION, number
 from kgp_neo4j.corpus.load.pdf import drawing, letters
-from kgp_neo4j.corpus.load.pdf.cells import PageTable, rules_of
+from kgp_neo4j.corpus.load.pdf.cells import PageTable, aligned_tables, ruled_tables, rules_of
 from kgp_neo4j.corpus.load.pdf.letters import SLANTED, UNKNOWN, Line, Placed, Word, lines_of
-from kgp_neo4j.corpus.load.pdf.tables import aligned_tables, ruled_tables
-from kgp_neo4j.environment.extras import is_installed
+from kgp_neo4j.environment.kinds import is_installed
 from kgp_neo4j.text.words import STOP_WORDS, stem
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.

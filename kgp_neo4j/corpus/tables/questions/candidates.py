@@ -6,17 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, islice
 
+from kgp_neo4j.corpus.tables.outline import Grid
+from kgp_neo4j.corpus.tables.questions import plans
 from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
-from kgp_neo4j.corpus.tables.questions.plans import (
-    CUES,
-    Denotation,
-    Pick,
-    Plan,
-    Rows,
-    denotation,
-    rows_of,
-)
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import ORDINALS
 
 #: Plans of a question at most, those that select cells and those of each other kind; values that
@@ -30,19 +22,19 @@ _SINGLE, _PAIRS = 14, 18
 class Candidate:
     """A plan with the links that it is based on and its result."""
 
-    plan: Plan
+    plan: plans.Plan
     links: tuple[Link, ...]
-    result: Denotation
+    result: plans.Denotation
 
 
 def candidates(links: Links, grid: Grid) -> list[Candidate]:
     """Return the plans that a question may mean, each with its result; at most some hundreds."""
-    readings: dict[Plan, Candidate] = {}
+    readings: dict[plans.Plan, Candidate] = {}
     counts: Counter[str] = Counter()
     for plan, used in _Plans(links, grid).all():
         limit = _MOST_SELECTING if plan.kind == "select" else _MOST_OF_A_KIND
         if counts[plan.kind] < limit and plan not in readings:
-            result = denotation(grid, plan)
+            result = plans.denotation(grid, plan)
             if 0 < len(result.values) <= _MOST_VALUES:
                 counts[plan.kind] += 1
                 readings[plan] = Candidate(plan, used, result)
@@ -55,14 +47,14 @@ def candidates(links: Links, grid: Grid) -> list[Candidate]:
 class _Base:
     """A set of rows, the links that it is based on, and its number of rows."""
 
-    rows: Rows
+    rows: plans.Rows
     links: tuple[Link, ...]
     count: int
 
 
 def _base(grid: Grid, links: tuple[Link, ...] = ()) -> _Base:
-    rows = Rows(tuple(link.condition for link in links))
-    return _Base(rows, links, len(rows_of(grid, rows)))
+    rows = plans.Rows(tuple(link.condition for link in links))
+    return _Base(rows, links, len(plans.rows_of(grid, rows)))
 
 
 def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
@@ -74,11 +66,11 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
     single = single[: _SINGLE + 10]
     yield from single
     ranked = [base.links[0] for base in single]
-    if set(links.words) & CUES["not"]:
+    if set(links.words) & plans.CUES["not"]:
         for each in filter(_names_cell, ranked[:6]):
             yield _base(grid, (replace(each, condition=replace(each.condition, op="!=")),))
     # Whether there are such rows can be asked of none too.
-    asking = bool(links.words) and links.words[0] in CUES["exists"]
+    asking = bool(links.words) and links.words[0] in plans.CUES["exists"]
     pairs = map(partial(_base, grid), filter(_apart, combinations(ranked[:_SINGLE], 2)))
     yield from islice((base for base in pairs if base.count or asking), _PAIRS)
     exact = [each for each in ranked[:8] if each.exact]
@@ -115,7 +107,7 @@ def _rank(link: Link, count: int, rows: int) -> float:
     return -points
 
 
-_Found = Iterator[tuple[Plan, tuple[Link, ...]]]
+_Found = Iterator[tuple[plans.Plan, tuple[Link, ...]]]
 _ENDS = (True, False)
 
 
@@ -133,7 +125,11 @@ class _Plans:
         self.numeric = [c for c in self.every if grid.valued[c - 1] >= 0.5]
         dated = [c for c in self.every if grid.dated[c - 1] > 0.5]
         self.ordered = list(dict.fromkeys([*self.numeric, *dated]))
-        ends = CUES["high"] | CUES["low"] | {w for w in words if len(w) > 4 and w.endswith("est")}
+        ends = (
+            plans.CUES["high"]
+            | plans.CUES["low"]
+            | {w for w in words if len(w) > 4 and w.endswith("est")}
+        )
         self.superlative = not ends.isdisjoint(words)
         self.unit = "years" if "long" in words else ""
         self.whole, *self.linked = _bases(links, grid)
@@ -147,9 +143,9 @@ class _Plans:
         first = (self._cells_and_counts(), self._of_columns())
         return chain(*first, *picked, *(each() for each in others))
 
-    def _select(self, rows: Rows, links: tuple[Link, ...], but: int = 0) -> _Found:
+    def _select(self, rows: plans.Rows, links: tuple[Link, ...], but: int = 0) -> _Found:
         """Yield plans that give each column of some rows."""
-        return ((Plan("select", rows, c), links) for c in self.every if c != but)
+        return ((plans.Plan("select", rows, c), links) for c in self.every if c != but)
 
     def _views(self, column: int) -> list[str]:
         """Return the orders for a column's rows: `date`, `value` or none."""
@@ -163,64 +159,64 @@ class _Plans:
             if 0 < base.count <= 60:
                 yield from self._select(base.rows, base.links)
             if base.count:
-                yield Plan("count", base.rows), base.links
-            if self.words & CUES["exists"]:
-                yield Plan("exists", base.rows), base.links
-        yield Plan("count", self.whole.rows), ()
+                yield plans.Plan("count", base.rows), base.links
+            if self.words & plans.CUES["exists"]:
+                yield plans.Plan("exists", base.rows), base.links
+        yield plans.Plan("count", self.whole.rows), ()
 
     def _of_columns(self) -> _Found:
         if self.words & {"each", "all", "list", "every", "name"} or not self.filled:
-            yield from self._select(Rows(), ())
-        if self.words & (CUES["count"] | CUES["distinct"]):
+            yield from self._select(plans.Rows(), ())
+        if self.words & (plans.CUES["count"] | plans.CUES["distinct"]):
             for base in self.bases[:8]:
                 for c in self.every:
                     if self.grid.distinct[c - 1] > 1 and base.count > 1:
-                        yield Plan("distinct", base.rows, c), base.links
+                        yield plans.Plan("distinct", base.rows, c), base.links
 
     def _picked(self, base: _Base) -> _Found:
         """Yield plans over the first, the last and the most of a set."""
         words, score = self.words, [column.score for column in self.links.columns]
         nths = sorted({1, *(ORDINALS[w] for w in words if ORDINALS.get(w, 99) <= 20)})
-        ends = [cue == "last" for cue in ("last", "first") if words & CUES[cue]]
+        ends = [cue == "last" for cue in ("last", "first") if words & plans.CUES[cue]]
         if len(nths) > 1 and False not in ends:
             ends.append(False)
-        picks = [Pick(0, "order", high, n) for high in ends for n in ((1,) if high else nths)]
+        picks = [plans.Pick(0, "order", high, n) for high in ends for n in ((1,) if high else nths)]
         if self.superlative:
             counted = self.grid.counted
             columns = sorted(self.ordered, key=lambda c: (-score[c - 1], counted[c - 1], c))
             for c in columns[: 6 if base.links else 9]:
                 for by in self._views(c):
-                    picks += [Pick(c, by, high, n) for high in _ENDS for n in nths]
+                    picks += [plans.Pick(c, by, high, n) for high in _ENDS for n in nths]
         wanted = sorted(self.every, key=lambda c: (-score[c - 1], c))
         for pick in picks[:24]:
             rows = replace(base.rows, pick=pick)
             for c in wanted[: 6 if base.links else 8]:
-                yield Plan("select", rows, c), base.links
+                yield plans.Plan("select", rows, c), base.links
 
     def _common(self) -> _Found:
-        if self.superlative or self.words & CUES["common"]:
+        if self.superlative or self.words & plans.CUES["common"]:
             for base in self.bases[:7]:
                 for c in self.every:
                     if base.count > 1 and self.grid.distinct[c - 1] < len(self.grid.rows):
-                        yield Plan("common", base.rows, c), base.links
+                        yield plans.Plan("common", base.rows, c), base.links
 
     def _neighbours(self) -> _Found:
         """Yield plans over the rows next to a set of few rows."""
         for base in self.filled[:8]:
             for step, cue in ((1, "next"), (-1, "previous")):
-                if base.count > 3 or not self.words & CUES[cue]:
+                if base.count > 3 or not self.words & plans.CUES[cue]:
                     continue
-                ends = [Pick(0, "order", high) for high in (step > 0, step < 0)]
+                ends = [plans.Pick(0, "order", high) for high in (step > 0, step < 0)]
                 for pick in [None] if base.count == 1 else ends:
                     yield from self._select(replace(base.rows, shift=step, pick=pick), base.links)
 
     def _figures(self) -> _Found:
-        asked = [kind for kind in ("sum", "average") if self.words & CUES[kind]]
+        asked = [kind for kind in ("sum", "average") if self.words & plans.CUES[kind]]
         pairs = [(kind, c) for kind in asked for c in self.numeric]
         if self.superlative:
             pairs += [(kind, c) for c in self.numeric for kind in ("max", "min")]
         several = (base for base in self.bases[:10] if base.count > 1)
-        return ((Plan(k, base.rows, c), base.links) for base in several for k, c in pairs)
+        return ((plans.Plan(k, base.rows, c), base.links) for base in several for k, c in pairs)
 
     def _compared(self) -> _Found:
         """Yield plans that compare two things: which is more, and by how much."""
@@ -230,10 +226,10 @@ class _Plans:
                 key = base.rows.conditions[0].column
                 for c, by in [*orders, (0, "order")]:
                     for high in _ENDS:
-                        rows = replace(base.rows, pick=Pick(c, by, high))
-                        yield Plan("select", rows, key), base.links
-                yield Plan("common", base.rows, key), base.links
-        if not self.words & CUES["difference"]:
+                        rows = replace(base.rows, pick=plans.Pick(c, by, high))
+                        yield plans.Plan("select", rows, key), base.links
+                yield plans.Plan("common", base.rows, key), base.links
+        if not self.words & plans.CUES["difference"]:
             return
         single = [base for base in self.filled if len(base.links) == 1]
         named = [base for base in single if base.links[0].condition.op in ("=", "contains")]
@@ -242,11 +238,11 @@ class _Plans:
             apart = one.end <= two.start or two.end <= one.start
             if apart and one.condition.column == two.condition.column and a.count == 1 == b.count:
                 for c in self.numeric:
-                    yield Plan("difference", a.rows, c, b.rows, unit=self.unit), (one, two)
+                    yield plans.Plan("difference", a.rows, c, b.rows, unit=self.unit), (one, two)
 
     def _alike(self) -> _Found:
         """Yield plans over other rows with the same cell as a named one."""
-        for base in self.filled[:6] if self.words & CUES["like"] else ():
+        for base in self.filled[:6] if self.words & plans.CUES["like"] else ():
             for like in self.every:
                 if base.count <= 2 and 1 < self.grid.distinct[like - 1] < len(self.grid.rows):
                     yield from self._select(replace(base.rows, like=like), base.links, like)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 
 from kgp_neo4j.corpus.load.contents import normal
+from kgp_neo4j.corpus.tables.outline import STOP, Grid
 from kgp_neo4j.corpus.tables.questions.plans import Condition
-from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
 from kgp_neo4j.text.values import COMPARING, MONTHS, NUMBERS, ORDINALS, typed
 from kgp_neo4j.text.words import fold, same_start, stem
 

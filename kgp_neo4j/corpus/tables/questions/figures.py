@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
+from kgp_neo4j.corpus.tables.outline import Grid
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.words import FUNCTION_WORDS, PAST_FORMS, STOP_WORDS, same_start, stem
 
 _CUES = {

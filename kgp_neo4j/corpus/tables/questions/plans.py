@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Self
 
-from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.corpus.tables.outline import Grid
 
 _CUES = {
     "count": "many number times often total amount count much",

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from kgp_neo4j.corpus.load.contents import normal
+from kgp_neo4j.corpus.tables.outline import STOP, Grid
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import CUES, Denotation, Plan, columns_of, cues_of
-from kgp_neo4j.corpus.tables.questions.table_grid import STOP, Grid
-from kgp_neo4j.models.trees import Trees
+from kgp_neo4j.models.engine import Trees
 from kgp_neo4j.text.values import typed
 
 #: Words that ask for the most or the latest, and for the least or the earliest.

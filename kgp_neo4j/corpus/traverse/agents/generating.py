@@ -13,7 +13,7 @@ from operator import itemgetter
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
 from kgp_neo4j.environment.configuration import language_settings
-from kgp_neo4j.llm.call import open_language_model, replies
+from kgp_neo4j.llm.chat import open_language_model, replies
 from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder

@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.traverse.signals import NAMED_BY, NAMES, Candidates, Quest
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.trees import load_scorer
+from kgp_neo4j.models.engine import load_scorer
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.json_records import parts
