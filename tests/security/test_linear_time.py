@@ -26,8 +26,10 @@ from kgp_neo4j.corpus.read.identifiers import identifiers_of
 from kgp_neo4j.corpus.read.parts import parts_of
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
+from kgp_neo4j.environment.job import Progress
 from kgp_neo4j.mindmap.answer import model
 from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
+from kgp_neo4j.mindmap.load.rdf import read_rdf
 from kgp_neo4j.show.page_pictures import PageLetters
 from kgp_neo4j.text.values import date_places
 
@@ -252,6 +254,18 @@ def test_the_time_of_every_reader_grows_with_its_file(kind: str, tmp_path: Path)
         for run in dict.fromkeys((*opened, *'.,-"([{<=*|\n a1中'))
     }
     assert {run: told for run, told in grown.items() if told} == {}
+
+
+def test_the_time_of_rdf_grows_with_its_nameless_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+
+    def load(text: str) -> None:
+        path.write_text(text)
+        for _ in read_rdf([path], Progress()):
+            pass
+
+    made = functools.partial(filled, "@prefix e: <http://e/> .\n", '[] e:p "v" .\n', "")
+    assert too_slow(load, made, 30_000, 0.2, 1e-4) is None
 
 
 @pytest.mark.parametrize("header", ["From", "Subject", "Content-Type"])

@@ -205,6 +205,8 @@ class _Described:
         self.schema: set[Any] = set()
         self.names: dict[Any, str] = {}
         self.taken: dict[str, Any] = {}
+        #: The last number that tells blank nodes of a name apart.
+        self.numbered: dict[str, int] = defaultdict(lambda: 1)
         names = [*_NAMES, *_OTHERS]
         for triple in triples:
             subject, predicate, value, _ = triple
@@ -292,10 +294,10 @@ class _Described:
             kind = self.types[node][0] if self.types.get(node) else above and above.predicate
             name = _readable(self._kind(kind)) if kind else "node"
             name += f" of {self._name(above.subject)}" if above else ""
-        apart, more = name, 1
+        apart, more = name, self.numbered[name] if isinstance(node, BNode) else 1
         while self.taken.setdefault(key_of(apart), node) != node:
             more += 1
             told = more if isinstance(node, BNode) else local if more == 2 else node
             apart = f"{name} ({told})"
-        self.names[node] = apart
+        self.names[node], self.numbered[name] = apart, more
         return apart
