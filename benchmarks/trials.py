@@ -21,7 +21,7 @@ import _common as common
 from documents import holds
 
 from kgp_neo4j import Corpus, KnowledgeGraph
-from kgp_neo4j.evaluate.graph_experiment import (
+from kgp_neo4j.evaluate.experiment import (
     OURS,
     GraphDataset,
     Holdings,
@@ -29,10 +29,10 @@ from kgp_neo4j.evaluate.graph_experiment import (
     run_graph_methods,
 )
 from kgp_neo4j.mindmap.aggregate import same
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import KgpError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import MindMap
 
 HERE = Path(__file__).parent

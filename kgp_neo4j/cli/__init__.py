@@ -25,8 +25,7 @@ _COMMANDS = (
 #: The modules of commands that are not in one of their own name.
 _MODULES = {
     **dict.fromkeys(("chat", "mindmap", "history", "explain"), "ask"),
-    **dict.fromkeys(("connect", "load-kg", "demo"), "load"),
-    **dict.fromkeys(("delete", "export", "import"), "corpora"),
+    **dict.fromkeys("connect load-kg demo corpora delete export import".split(), "load"),
     **dict.fromkeys(("install", "doctor", "config", "browser-queries", "serve", "mcp"), "server"),
     **dict.fromkeys(("retrieve", "train"), "evaluate"),
 }

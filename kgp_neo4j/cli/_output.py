@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.text.safe import Stream, plain
+from kgp_neo4j.text.safe import Stream, plain, to_json
 from kgp_neo4j.types.corpus import Answer, LoadReport
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.mindmap import GraphLoadReport, MindMap
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ import click
 from click.core import ParameterSource
 
 from kgp_neo4j.cli import _options, _output
-from kgp_neo4j.text.safe import as_markdown, cut, plain
+from kgp_neo4j.text.safe import as_markdown, cut, parts, plain
 from kgp_neo4j.types.corpus import Answer, Method, QuestionType, Trace
 from kgp_neo4j.types.errors import InputError, KgpError, TraceError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
 
 if TYPE_CHECKING:

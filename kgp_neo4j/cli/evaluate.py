@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from kgp_neo4j.cli import _options, _output
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types import settings
 from kgp_neo4j.types.corpus import Method
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.scores import Result
 
 
-#: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
+#: Of KGP's paper, and after it of MindMap's (`evaluate/experiment.py`).
 _TABLES = ("1", "2", "structure", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 
 
@@ -97,8 +97,7 @@ def evaluate_command(
     Each method answers every question with the same budget, by the offline reader or the language
     model. Runs and report.md are written to --out.
     """
-    from kgp_neo4j.evaluate.experiment import TABLES
-    from kgp_neo4j.evaluate.graph_experiment import GRAPH_TABLES
+    from kgp_neo4j.evaluate.experiment import GRAPH_TABLES, TABLES
 
     if listed:
         _print_methods()
@@ -146,9 +145,13 @@ def _evaluate(
 ) -> Result:
     """Answer the questions by each method, or by none (None), and score these and other runs."""
     from kgp_neo4j.environment.files import expanded
-    from kgp_neo4j.evaluate import experiment, graph_experiment
-    from kgp_neo4j.evaluate.experiment import open_dataset
-    from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, read_graph_questions
+    from kgp_neo4j.evaluate import experiment
+    from kgp_neo4j.evaluate.experiment import (
+        Holdings,
+        measure_answer,
+        open_dataset,
+        read_graph_questions,
+    )
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.scores import judge_run, measure, read_run
 
@@ -158,12 +161,12 @@ def _evaluate(
         file = expanded(dataset)
         questions = draw(read_graph_questions(file), sample, seed)
         title = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-        data: Any = graph_experiment.GraphDataset(title, graph, tuple(questions))
+        data: Any = experiment.GraphDataset(title, graph, tuple(questions))
         size = budget or settings.MiningSettings().size
-        result = graph_experiment.describe_graph_questions(data, size, "their own")
-        known = graph_experiment.GRAPH_METHODS
-        within = graph_experiment.GRAPH_TABLES[table] if table else tuple(known)
-        run = partial(graph_experiment.run_graph_methods, budget=size)
+        result = experiment.describe_graph_questions(data, size, "their own")
+        known = experiment.GRAPH_METHODS
+        within = experiment.GRAPH_TABLES[table] if table else tuple(known)
+        run = partial(experiment.run_graph_methods, budget=size)
     else:
         data = open_dataset(dataset, split=split, sample=sample, seed=seed)
         if corpus is not None:
@@ -209,8 +212,7 @@ def _show(result: Result, out: Path | None) -> None:
 
 
 def _print_methods() -> None:
-    from kgp_neo4j.evaluate.experiment import METHODS, TABLES
-    from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
+    from kgp_neo4j.evaluate.experiment import GRAPH_METHODS, GRAPH_TABLES, METHODS, TABLES
 
     needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
     records, lines = [], []

@@ -18,9 +18,8 @@ from kgp_neo4j.cli._output import opened_database, say
 from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.graphdb.server.jars import LINES
-from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.safe import parts, plain
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import ServeSettings
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.llm.chat import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.text.safe import cut
+from kgp_neo4j.text.safe import cut, parts
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
     AgentName,
@@ -44,7 +44,6 @@ from kgp_neo4j.types.corpus import (
     Span,
 )
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, check_choice
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision

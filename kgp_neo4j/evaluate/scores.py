@@ -31,9 +31,9 @@ from kgp_neo4j.environment.files import read_values
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.llm.chat import writer
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel
 
 #: Numbers of passages at which recall, precision and all@k are taken.

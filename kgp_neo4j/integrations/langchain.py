@@ -13,8 +13,8 @@ with needs("langchain", "this retriever"):
 
 # Not only for the type checker: pydantic looks up the fields' types when the class is made.
 from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import AgentName, Method
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 

@@ -21,9 +21,9 @@ from kgp_neo4j.mindmap.explore.mining import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import StoredGraph, graphs, no_graph, open_graph
 from kgp_neo4j.show.trees import mind_map_mermaid
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphSummary, LinkedEntity
 from kgp_neo4j.types.settings import ExplorationSettings
 

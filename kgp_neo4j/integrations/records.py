@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import StructuralAnswer
 
 _FIELDS = "id title name section document source page recognised position start end score".split()

@@ -22,8 +22,8 @@ from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.llm import reply_text
 from kgp_neo4j.llm.reply_text import CHAT_TOKENS
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.language import LanguageModel, Reply, ReplyOptions, Usage, Write
 
 DEFAULT_URL = "https://api.openai.com/v1"

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgp_neo4j.serve.bodies import problem_of
-from kgp_neo4j.types.json_records import to_json
+from kgp_neo4j.text.safe import to_json
 
 #: Seconds from a connection's beginning, or from a response, to the whole head of a request.
 HEAD = 15

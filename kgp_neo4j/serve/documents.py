@@ -29,9 +29,8 @@ from kgp_neo4j.serve.connections import event_response, json_response, wants_eve
 from kgp_neo4j.serve.questions import answer_record, document_record, passage_record
 from kgp_neo4j.serve.service import Administers, CorpusName, Loads, Reads, Service, handles
 from kgp_neo4j.serve.tokens import RIGHTS
-from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.safe import plain, to_json
 from kgp_neo4j.types.errors import CorpusError, InputError, TraceError
-from kgp_neo4j.types.json_records import to_json
 from kgp_neo4j.types.tables import ends_apart
 
 _Number = Annotated[int, fastapi.Path(ge=1, le=1_000_000, description="The page's number, from 1.")]

@@ -17,11 +17,13 @@ from kgp_neo4j import Database, Question
 from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.experiment import answering, open_dataset, plan
-from kgp_neo4j.evaluate.graph_experiment import (
+from kgp_neo4j.evaluate.experiment import (
     GraphQuestion,
     Holdings,
+    answering,
     measure_answer,
+    open_dataset,
+    plan,
     read_graph_questions,
 )
 from kgp_neo4j.evaluate.questions import Fact, read_gold
@@ -35,7 +37,7 @@ from kgp_neo4j.evaluate.scores import (
     read_run,
     structural_match,
 )
-from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.link.name_forms import key_of
 from kgp_neo4j.types.errors import InputError, ModelError
 from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings

@@ -10,7 +10,7 @@ from small_graphs import key, lighthouse, short
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import Statement, statement
-from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
+from kgp_neo4j.mindmap.link.name_forms import entity_id, key_of
 from kgp_neo4j.types.errors import DatabaseError
 
 pytestmark = pytest.mark.newest

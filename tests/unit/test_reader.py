@@ -25,11 +25,11 @@ from kgp_neo4j.corpus.read.reader import (
 from kgp_neo4j.models.reader.network import KINDS, VERIFIER_FILE, Network, read_judge
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import paths_mermaid
+from kgp_neo4j.text.safe import to_json
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Span, Step
 from kgp_neo4j.types.errors import ModelError
-from kgp_neo4j.types.json_records import to_json
 
 
 def _passage(title: str, text: str, columns: tuple[str, ...] = ()) -> Passage:

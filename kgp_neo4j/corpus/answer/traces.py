@@ -13,10 +13,9 @@ import regex
 from kgp_neo4j.corpus.traverse.algorithm import read_passages
 from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.text.safe import cut
+from kgp_neo4j.text.safe import cut, parts, to_json
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
-from kgp_neo4j.types.json_records import parts, to_json
 from kgp_neo4j.types.tables import ShownQuery, StructuralAnswer
 
 #: Best paths that are shown, few enough for a readable picture.

@@ -17,9 +17,9 @@ from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.models import encoder as encoders
 from kgp_neo4j.models.engine import DEFAULT_ENCODER, QUICK_ENCODER
 from kgp_neo4j.models.torch_encoder import gpu_is_usable
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 Places: TypeAlias = NDArray[np.int64]

@@ -19,8 +19,8 @@ from kgp_neo4j.corpus.connect.entity_linker import EntityLinker, Mention
 from kgp_neo4j.corpus.connect.entity_names import begins_sentence, continues_name, read_aliases
 from kgp_neo4j.environment.job import ahead, bar
 from kgp_neo4j.graphdb.database import Row, in_batches
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.text.words import STOP_WORDS, Words, cut, fold, words
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import EntitySettings
 
 #: Words of the longest phrase, and small words that may stand inside one ("Bank of England").

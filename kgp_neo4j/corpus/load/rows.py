@@ -16,11 +16,10 @@ import regex
 from kgp_neo4j.corpus.load import contents, split
 from kgp_neo4j.corpus.load.ids import id_of, text_hash
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.safe import cut
+from kgp_neo4j.text.safe import cut, parts
 from kgp_neo4j.text.values import column_type, notations, typed
 from kgp_neo4j.text.words import is_prose, same_start
 from kgp_neo4j.types.corpus import SourceDocument
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.tables import SourceTable
 
 Path: TypeAlias = tuple[str, ...]

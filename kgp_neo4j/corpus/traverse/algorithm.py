@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import TraversalSettings
 
 

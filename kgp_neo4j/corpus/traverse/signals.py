@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Row
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.text.words import content_words, cut, fold
-from kgp_neo4j.types.json_records import parts
 
 _RRF = 60
 _MOST_RANKED = 100

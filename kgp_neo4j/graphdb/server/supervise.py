@@ -17,8 +17,8 @@ from kgp_neo4j.environment.disk import disk_errors, locked, private_folder, requ
 from kgp_neo4j.environment.files import size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import jars, startup
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.errors import KgpError, ServerError
-from kgp_neo4j.types.json_records import parts
 
 _Echo = Callable[[str], object]
 Stopped = Literal["stopped", "killed", "not running"]

@@ -29,8 +29,7 @@ from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.compose import said
 from kgp_neo4j.mindmap.answer.model import FORM, describe, evidence_lines, five_parts, parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
-from kgp_neo4j.mindmap.link.name_forms import is_han
-from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
+from kgp_neo4j.mindmap.link.name_forms import entity_id, is_han, key_of
 from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError

@@ -14,7 +14,7 @@ from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, pairs_
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.encoder import embed
-from kgp_neo4j.types.json_records import parts
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,

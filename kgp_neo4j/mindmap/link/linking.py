@@ -25,13 +25,13 @@ from kgp_neo4j.mindmap.link.name_forms import (
     content_stems,
     content_words,
     is_han,
+    key_of,
     likeness,
     most_slips,
     name_words,
     phrases,
     spans,
 )
-from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.engine import DEFAULT_ENCODER
 from kgp_neo4j.text.safe import plain

@@ -28,7 +28,7 @@ from kgp_neo4j.environment.files import (
 )
 from kgp_neo4j.environment.job import Progress, bar
 from kgp_neo4j.environment.kinds import extension
-from kgp_neo4j.mindmap.load import graph_names
+from kgp_neo4j.mindmap.link import name_forms
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 _FOLDER = resources.files("kgp_neo4j.mindmap.load") / "mappings"
@@ -51,7 +51,7 @@ class ColumnMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         names = (("relation", self.relation), ("relation", self.inverse), ("type", self.type))
-        for problem in filter(None, (graph_names.problem_of(*name) for name in names)):
+        for problem in filter(None, (name_forms.problem_of(*name) for name in names)):
             raise ValueError(problem)
         if self.form == "list" and self.separators:
             raise ValueError("separators are given for a list")
@@ -83,7 +83,7 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("at least one [[columns]] is needed, or [aliases]")
         if any(not column.relation.strip() for column in self.columns):
             raise ValueError("a column has no relation")
-        if problem := graph_names.problem_of("type", self.type):
+        if problem := name_forms.problem_of("type", self.type):
             raise ValueError(f"the type is {problem}")
         try:
             " ".encode(self.encoding or "utf-8")
@@ -168,7 +168,7 @@ def read_apart(
                 try:
                     batch.append(msgspec.Raw(msgspec.msgpack.encode(record)))
                 except UnicodeEncodeError:
-                    record = InputError(graph_names.HALF, where=record.where)
+                    record = InputError(name_forms.HALF, where=record.where)
             if batch and (isinstance(record, InputError) or len(batch) == _BATCH):
                 yield batch
                 batch = []
@@ -180,7 +180,7 @@ def read_apart(
 
 def read_file(
     path: Path, progress: Progress, mapping: TableMapping | None = None
-) -> Iterator[graph_names.Record]:
+) -> Iterator[name_forms.Record]:
     """Yield the triples of a file, or with a mapping the entities and triples of a table's rows.
 
     An InputError stands for each line or record that is neither. Without a header line the three
@@ -313,7 +313,7 @@ def _is_header(fields: list[str], mapping: TableMapping | None, where: str) -> b
     return len(known) == 3
 
 
-def _fact(record: object, where: str) -> graph_names.Record:
+def _fact(record: object, where: str) -> name_forms.Record:
     """Return the triple of a row or a JSON value: cells by column, or a list of three texts."""
     if isinstance(record, list) and len(record) == 3:
         record = dict(zip(_REQUIRED, record, strict=True))
@@ -327,7 +327,7 @@ def _fact(record: object, where: str) -> graph_names.Record:
         parts[column] = "" if part is None or part != part else str(part)  # NaN, too
     if missing := [column for column in _REQUIRED if column not in parts]:
         return InputError(f"no {' and no '.join(missing)}", where=where, hint=_HINT)
-    return graph_names.Fact(**parts, where=where)
+    return name_forms.Fact(**parts, where=where)
 
 
 # --- Tables of entities ---
@@ -338,7 +338,7 @@ _STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
 _ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
 
 
-def _table_records(cells: object, mapping: TableMapping, where: str) -> list[graph_names.Record]:
+def _table_records(cells: object, mapping: TableMapping, where: str) -> list[name_forms.Record]:
     """Return the entity of a row and its triples; an InputError alone where a value is bad.
 
     Of a JSON record the keys are the columns; a key that it lacks is an empty cell.
@@ -347,20 +347,20 @@ def _table_records(cells: object, mapping: TableMapping, where: str) -> list[gra
         return [InputError(f"no object with a text {mapping.name!r}", where=where)]
     entity = _without(cells[mapping.name], mapping.noise)
     if _is_dropped(entity, mapping):
-        return [graph_names.NamedEntity("", where)]
+        return [name_forms.NamedEntity("", where)]
     try:
         names = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
         aliases = tuple(filter(None, names))
-        records: list[graph_names.Record] = [
-            graph_names.NamedEntity(entity, where, mapping.type, aliases)
+        records: list[name_forms.Record] = [
+            name_forms.NamedEntity(entity, where, mapping.type, aliases)
         ]
         for column in mapping.columns:
             ends = mapping.type, column.type
             for value in _values(cells, column, mapping):
-                records.append(graph_names.Fact(entity, column.relation, value, where, *ends))
+                records.append(name_forms.Fact(entity, column.relation, value, where, *ends))
                 if column.inverse:
                     records.append(
-                        graph_names.Fact(value, column.inverse, entity, where, *ends[::-1])
+                        name_forms.Fact(value, column.inverse, entity, where, *ends[::-1])
                     )
     except ValueError as error:
         return [InputError(str(error), where=where)]
@@ -374,7 +374,7 @@ def _without(text: str, patterns: tuple[str, ...]) -> str:
 
 
 def _is_dropped(text: str, mapping: TableMapping) -> bool:
-    missing = graph_names.is_missing(text, mapping.missing)
+    missing = name_forms.is_missing(text, mapping.missing)
     return missing or any(re.search(pattern, text) for pattern in mapping.drop)
 
 
@@ -388,7 +388,7 @@ def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMappi
     for text in texts:
         text = _without(text, mapping.noise)
         if not text.strip() or (
-            column.form == "list" and graph_names.is_missing(text, mapping.missing)
+            column.form == "list" and name_forms.is_missing(text, mapping.missing)
         ):
             continue
         if column.form == "list" and not isinstance(cell, list):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, discard, export, import_file
-from kgp_neo4j.mindmap.load import graph_names
+from kgp_neo4j.mindmap.link import name_forms
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.errors import GraphError, InputError
@@ -93,21 +93,21 @@ def open_graph(database: Database, name: str) -> StoredGraph:
 
 
 def _check_root(root: Row) -> None:
-    if root.get("scope") != graph_names.graph_scope(root["name"]):
+    if root.get("scope") != name_forms.graph_scope(root["name"]):
         raise InputError("another scope than its name has")
     root.pop("load", None)
 
 
 def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
-    if labels[:1] != ["Entity"] or any(map(graph_names.is_reserved, labels[1:])):
+    if labels[:1] != ["Entity"] or any(map(name_forms.is_reserved, labels[1:])):
         raise InputError("a label that no entity has")
     name, key = properties["name"], properties["key"]
     kinds = [("name", name), *(("type", label) for label in labels[1:])]
-    problem = next(filter(None, (graph_names.problem_of(*kind) for kind in kinds)), "")
-    if problem or key != graph_names.key_of(name):
+    problem = next(filter(None, (name_forms.problem_of(*kind) for kind in kinds)), "")
+    if problem or key != name_forms.key_of(name):
         raise InputError(problem or "a key that is not of its name")
     place = {
-        "id": graph_names.entity_id(root["name"], key),
+        "id": name_forms.entity_id(root["name"], key),
         "graph": root["name"],
         "scope": root["scope"],
     }
@@ -117,7 +117,7 @@ def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
 
 
 def _check_relationship(root: Row, type_: str, properties: Row) -> None:
-    if problem := graph_names.problem_of("relation", type_):
+    if problem := name_forms.problem_of("relation", type_):
         raise InputError(problem)
     if properties.get("graph") != root["name"]:
         raise InputError("a relationship of another graph")
@@ -134,7 +134,7 @@ GRAPH = Kind(
         "list of text": "aliases names relations",
     },
     choose_labels=lambda labels: ["Entity", *sorted(set(labels) - {"Entity"})],
-    check_name=graph_names.checked_graph,
+    check_name=name_forms.checked_graph,
     delete=delete_graph,
     discard=discard_import,
     check_root=_check_root,

@@ -16,13 +16,13 @@ from kgp_neo4j.environment.apart import Workers
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
-from kgp_neo4j.mindmap.load import graph_names
+from kgp_neo4j.mindmap.link import name_forms
 from kgp_neo4j.mindmap.load.graph_files import KINDS, NAMES, RDF_KINDS, kind_of, read_mapping
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import CHINESE_ENCODER, DEFAULT_ENCODER, token_id
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 #: Types of head and tail; empty where nothing is known.
@@ -84,13 +84,13 @@ class Gathered:
         #: Relations and types as they were read, and as they are stored.
         self._stored: dict[str, dict[str, str]] = {"relation": {}, "type": {}}
 
-    def read(self, records: Iterable[graph_names.Record], *, keep_going: bool) -> None:
+    def read(self, records: Iterable[name_forms.Record], *, keep_going: bool) -> None:
         """Add what a reader yields; raises InputError at a bad record, or lists it and goes on."""
         for record in records:
             try:
                 if isinstance(record, InputError):
                     raise record
-                if isinstance(record, graph_names.NamedEntity):
+                if isinstance(record, name_forms.NamedEntity):
                     self._add_entity(record)
                 else:
                     self._add_fact(record)
@@ -103,7 +103,7 @@ class Gathered:
 
     # Both check all names of a record before they add anything of it.
 
-    def _add_fact(self, fact: graph_names.Fact) -> None:
+    def _add_fact(self, fact: name_forms.Fact) -> None:
         if self._is_skipped(fact, "head", "relation", "tail"):
             return
         relation = self._checked("relation", fact.relation, fact.where)
@@ -116,7 +116,7 @@ class Gathered:
         self.duplicates += triple in self.triples
         self.triples[triple] = None
 
-    def _add_entity(self, row: graph_names.NamedEntity) -> None:
+    def _add_entity(self, row: name_forms.NamedEntity) -> None:
         if self._is_skipped(row, "name"):
             return
         type_ = self._checked("type", row.type, row.where)
@@ -124,11 +124,11 @@ class Gathered:
         entity = self._entity(*own, type_)
         entity.aliases |= {alias: None for key, alias in others if key != own[0]}
 
-    def _is_skipped(self, record: graph_names.Fact | graph_names.NamedEntity, *names: str) -> bool:
+    def _is_skipped(self, record: name_forms.Fact | name_forms.NamedEntity, *names: str) -> bool:
         """Note a record of which a part is missing, and return whether one is."""
         texts = {part: text.strip() for part, text in parts(record, *names).items()}
         lacking = [
-            part for part, text in texts.items() if graph_names.is_missing(text, self.missing)
+            part for part, text in texts.items() if name_forms.is_missing(text, self.missing)
         ]
         if lacking:
             told = [f"{part} ({texts[part]})" if texts[part] else part for part in lacking]
@@ -139,9 +139,9 @@ class Gathered:
         """Return a name's key and the name for display; raises InputError where it is no name."""
         if known := self._spellings.get(text):
             return known
-        name = graph_names.clean(text)
-        key = graph_names.key_of(name)
-        if problem := graph_names.problem_of("name", name) or (
+        name = name_forms.clean(text)
+        key = name_forms.key_of(name)
+        if problem := name_forms.problem_of("name", name) or (
             "" if key else f"{text!r} is no name"
         ):
             raise InputError(problem, where=where)
@@ -150,7 +150,7 @@ class Gathered:
 
     def _entity(self, key: str, name: str, type_: str) -> _Entity:
         if key not in self.entities:
-            self.entities[key] = _Entity(graph_names.entity_id(self.graph, key), name)
+            self.entities[key] = _Entity(name_forms.entity_id(self.graph, key), name)
         entity = self.entities[key]
         if name != entity.name:
             entity.aliases[name] = None  # another spelling of the same key
@@ -162,8 +162,8 @@ class Gathered:
         """Return a relation or a type as it is stored, a missing one as an empty text."""
         stored = self._stored[kind]
         if text not in stored:
-            name = "" if graph_names.is_missing(text, self.missing) else text.strip()
-            problem = graph_names.problem_of(kind, name)
+            name = "" if name_forms.is_missing(text, self.missing) else text.strip()
+            problem = name_forms.problem_of(kind, name)
             if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"
             if problem:
@@ -177,7 +177,7 @@ class Gathered:
         `by_relation` has the user's types; those of other relations are inferred from their names.
         """
         for relation, types in by_relation.items():
-            if problem := graph_names.problem_of("type", types[0]) or graph_names.problem_of(
+            if problem := name_forms.problem_of("type", types[0]) or name_forms.problem_of(
                 "type", types[1]
             ):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
@@ -193,7 +193,7 @@ class Gathered:
         for key, entity in self.entities.items():
             # Most frequent first, the first one read where several are as frequent.
             types = [name for name, _ in (entity.types or entity.votes).most_common()]
-            labels = [name for name in types if not graph_names.is_reserved(name)]
+            labels = [name for name in types if not name_forms.is_reserved(name)]
             kind = {"type": types[0] if types else "", "labels": labels}
             yield parts(entity, "id", "name") | {"key": key, "aliases": [*entity.aliases]} | kind
 
@@ -201,7 +201,7 @@ class Gathered:
         """Yield the triples as `load_kg/relationships` takes them."""
         for head_key, relation, tail_key in self.triples:
             head, tail = self.entities[head_key].id, self.entities[tail_key].id
-            id_ = graph_names.triple_id(head, relation, tail)
+            id_ = name_forms.triple_id(head, relation, tail)
             yield {"id": id_, "head": head, "relation": relation, "tail": tail}
 
 
@@ -254,9 +254,9 @@ def load_graph(
     # What several files of RDF say of a thing belongs together.
     rdf = [f for f in files if kind_of(f) in RDF_KINDS] if table is None else []
     together = [[file] for file in files if file not in rdf] + ([rdf] if rdf else [])
-    kind = list[graph_names.Fact | graph_names.NamedEntity]
+    kind = list[name_forms.Fact | name_forms.NamedEntity]
 
-    def records() -> Generator[graph_names.Record, None, None]:
+    def records() -> Generator[name_forms.Record, None, None]:
         yield from sources.errors
         with bar("read", sum(map(size_on_disk, files)), bytes_=True) as progress:
             for group in together:
@@ -290,13 +290,13 @@ def adopt_graph(
     where = f"({':'.join(labels)})"
     values = {"graph": graph, "labels": list(labels), "property": name_property}
 
-    def records() -> Generator[graph_names.Record, None, None]:
+    def records() -> Generator[name_forms.Record, None, None]:
         for row in database.read("load_kg/adopted_nodes", **values):
-            yield graph_names.NamedEntity(
+            yield name_forms.NamedEntity(
                 row["name"] or "", f"{where} node {row['node']}", row["type"]
             )
         for row in database.read("load_kg/adopted_relationships", **values):
-            yield graph_names.Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
+            yield name_forms.Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
 
     return _load(database, graph, records(), **options)
 
@@ -304,13 +304,13 @@ def adopt_graph(
 def _load(
     database: Database,
     graph: str,
-    records: Generator[graph_names.Record, None, None],
+    records: Generator[name_forms.Record, None, None],
     *,
     files: int = 0,
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     began, load = time.monotonic(), uuid.uuid4().hex
-    gathered = Gathered(graph_names.checked_graph(graph), options.get("missing", ()))
+    gathered = Gathered(name_forms.checked_graph(graph), options.get("missing", ()))
     with closing(records):  # ends the progress bar of reading also after an error
         gathered.read(records, keep_going=options.get("keep_going", False))
     gathered.decide_types(options.get("types") or {})
@@ -319,7 +319,7 @@ def _load(
         raise InputError(f"there is no triple to load{first}", where=graph)
     discard_import(database, graph)
     (begun,) = database.write(
-        "load_kg/begin", graph=graph, scope=graph_names.graph_scope(graph), load=load
+        "load_kg/begin", graph=graph, scope=name_forms.graph_scope(graph), load=load
     )
     encoder = None
     if options.get("embed", True):

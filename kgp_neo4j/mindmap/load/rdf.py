@@ -16,8 +16,8 @@ from xml.sax import SAXParseException
 from kgp_neo4j.environment.files import Value, opened, shown, text_lines
 from kgp_neo4j.environment.job import Progress
 from kgp_neo4j.environment.kinds import needs
+from kgp_neo4j.mindmap.link.name_forms import Fact, NamedEntity, Record, key_of
 from kgp_neo4j.mindmap.load.graph_files import RDF_KINDS, kind_of
-from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, key_of
 from kgp_neo4j.types.errors import InputError
 
 with needs("rdf", "RDF", InputError):

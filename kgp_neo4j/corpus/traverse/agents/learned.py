@@ -16,9 +16,9 @@ from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.engine import load_scorer
+from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.settings import TraversalSettings
 
 #: Results of the search that are scored at each hop together with the neighbours.
