@@ -2,11 +2,11 @@
 
 import hashlib
 import json
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,6 +42,10 @@ Query = tuple[str, Passages]
 _BATCH = 64
 #: Word pieces of a text that are read, as many as the full encoder reads.
 LONGEST = 254
+#: Letters of the words whose pieces are remembered: cutting words would take most of the time.
+_MOST_LETTERS = 5_000_000
+#: Words that are cut at once, and what stands between them, a piece of its own.
+_AT_ONCE, _BETWEEN = 200, "[SEP]"
 _ADAPTER = Path(__file__).with_name("mdr_adapter")
 #: Tokens at most of a question, a passage, and a query with passages (MDR's settings).
 _QUESTION, _PASSAGE, _QUERY = 70, 300, 350
@@ -70,6 +74,11 @@ class StaticNetwork:
         names = ("linear", "linear_bias", "hidden", "hidden_bias", "output")
         self._layers = [arrays[name].astype(np.float32) for name in names]
         self._tokenizer = tokenizer
+        self._between = np.int32(engine.token_id(tokenizer, _BETWEEN) or 0)
+        #: The pieces of each word as the bytes of their numbers, which are joined in no time.
+        self._known: dict[str, bytes] = {}
+        self._letters = 0
+        self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""
@@ -87,19 +96,42 @@ class StaticNetwork:
         states = np.maximum(means @ hidden + hidden_bias, 0)
         return np.asarray(means @ linear + linear_bias + states @ output)
 
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the first word pieces of texts."""
-        begun = [" ".join(text.split(None, LONGEST)[:LONGEST]) for text in texts]
-        read = self._tokenizer.encode_batch_fast(begun, add_special_tokens=False)
-        return [one.ids[:LONGEST] for one in read]
+    def _ids(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the word pieces of texts; words, between spaces, are cut into pieces once."""
+        words = [text.split(None, LONGEST)[:LONGEST] for text in texts]
+        with self._lock:
+            if self._letters > _MOST_LETTERS:
+                self._known.clear()
+                self._letters = 0
+            new = list(set().union(*words).difference(self._known))
+            self._letters += sum(map(len, new))
+            self._known.update(zip(new, self._cut(new), strict=True))
+            get = self._known.__getitem__
+            return [b"".join(map(get, each))[: 4 * LONGEST] for each in words]
 
-    def _means(self, read: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    def _cut(self, words: Sequence[str]) -> Iterator[bytes]:
+        """Yield the pieces of each word; many are cut at once, which takes half the time."""
+        parts = [words[start : start + _AT_ONCE] for start in range(0, len(words), _AT_ONCE)]
+        texts = [f" {_BETWEEN} ".join(part) for part in parts]
+        joined = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        for part, cut in zip(parts, joined, strict=True):
+            ids = np.array(cut.ids, np.int32)
+            ends = [*np.flatnonzero(ids == self._between).tolist(), len(ids)]
+            if len(ends) == len(part):
+                for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False):
+                    yield ids[start:end].tobytes()
+            else:  # one of the words contains what stands between them
+                for word in part:
+                    alone = self._tokenizer.encode(word, add_special_tokens=False)
+                    yield np.array(alone.ids, np.int32).tobytes()
+
+    def _means(self, read: Sequence[bytes]) -> NDArray[np.float32]:
         """Return both weighted means of the vectors of each text's pieces, side by side."""
-        lengths = np.array(list(map(len, read)))
+        lengths = np.array([len(ids) // 4 for ids in read])
         longest = max(int(lengths.max()), 1)
         held = np.arange(longest) < lengths[:, None]
         ids = np.zeros(held.shape, np.int32)
-        ids[held] = np.fromiter(chain.from_iterable(read), np.int32)
+        ids[held] = np.frombuffer(b"".join(read), np.int32)
         last = self._position.shape[1] - 1
         position = self._position[:, np.minimum(np.arange(longest), last)]
         weights = (self._weight[ids] * held)[:, None, :] * position
