@@ -43,15 +43,10 @@ _SHORT = {
     # `read_references` reads so much of a question, its words one space apart.
     "kgp_neo4j.corpus.tables.": 1_000,
     # So does `parts_of`; the other patterns of its module are for sentences.
-    **dict.fromkeys(
-        (
-            f"kgp_neo4j.corpus.read.parts{name}"
-            for name in ":|._ALONE|._BEGINS|._DIFFERENCES|._JOINTS|._LEAD|._NUMBER|._WITHIN".split(
-                "|"
-            )
-        ),
-        1_000,
-    ),
+    **{
+        f"kgp_neo4j.corpus.read.parts{name}": 1_000
+        for name in ": ._ALONE ._BEGINS ._DIFFERENCES ._JOINTS ._LEAD ._NUMBER ._WITHIN".split()
+    },
     # So does `identifiers_of`.
     "kgp_neo4j.corpus.read.identifiers": 1_000,
     # Longer values are prose to `typed` and `notations`.
@@ -72,7 +67,7 @@ _SHORT = {
     # Files of the package itself, and of those that are installed.
     "kgp_neo4j.graphdb.server.jars:": 100,
     "kgp_neo4j.graphdb.statements": 1_000,
-    "kgp_neo4j.environment.kinds": 200,
+    "kgp_neo4j.environment.kinds:": 200,
 }
 #: Seconds for a short text at most, and for a question of 10,000 characters.
 _WHILE, _LONG = 0.2, 1.0

@@ -205,7 +205,7 @@ class _Described:
         self.schema: set[Any] = set()
         self.names: dict[Any, str] = {}
         self.taken: dict[str, Any] = {}
-        #: The last number that tells blank nodes of a name apart.
+        #: The last number that tells blank nodes apart, by the key of their name.
         self.numbered: dict[str, int] = defaultdict(lambda: 1)
         names = [*_NAMES, *_OTHERS]
         for triple in triples:
@@ -294,10 +294,13 @@ class _Described:
             kind = self.types[node][0] if self.types.get(node) else above and above.predicate
             name = _readable(self._kind(kind)) if kind else "node"
             name += f" of {self._name(above.subject)}" if above else ""
-        apart, more = name, self.numbered[name] if isinstance(node, BNode) else 1
+        apart, key = name, key_of(name)
+        more = self.numbered[key] if isinstance(node, BNode) else 1
         while self.taken.setdefault(key_of(apart), node) != node:
             more += 1
             told = more if isinstance(node, BNode) else local if more == 2 else node
             apart = f"{name} ({told})"
-        self.names[node], self.numbered[name] = apart, more
+        if isinstance(node, BNode):
+            self.numbered[key] = more
+        self.names[node] = apart
         return apart
