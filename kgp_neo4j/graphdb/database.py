@@ -107,7 +107,8 @@ class Database(AbstractContextManager["Database"]):
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        return [dict(zip(names, row, strict=True)) for row in self._read(query, values)[0]["rows"]]
+        packed_rows = self._read(query, values)[0]["rows"]
+        return _of_what_is_there(dict(zip(names, row, strict=True)) for row in packed_rows)
 
     def read_pages(self, path: str, key: str, **values: Any) -> Iterator[Row]:
         """Yield the rows of a statement that returns those `after` a key, in its order, in pages.
@@ -161,7 +162,7 @@ class Database(AbstractContextManager["Database"]):
         if query.check:
             for row in self._run(replace(query, text=query.check), values, READ_ACCESS)[:1]:
                 raise DatabaseError(row["wrong"], where=query.path)
-        return self._run(query, values, READ_ACCESS)
+        return _of_what_is_there(self._run(query, values, READ_ACCESS))
 
     def _run(self, query: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
         """Run a statement, again where an error may pass.
@@ -175,11 +176,13 @@ class Database(AbstractContextManager["Database"]):
             try:
                 return list(self._run_once(query, values, mode))
             except KgpError as error:
-                passes = getattr(error.__cause__, "is_retryable", bool)
+                # What it had found was deleted beside it: it has written nothing.
+                is_gone = str(getattr(error.__cause__, "code", "")).endswith(".EntityNotFound")
+                passes = is_gone or getattr(error.__cause__, "is_retryable", bool)()
                 is_lost = mode == WRITE_ACCESS and "read from defunct" in str(error.__cause__)
-                if is_lost or not passes() or time.monotonic() + wait > end:
+                if is_lost or not passes or time.monotonic() + wait > end:
                     raise
-            time.sleep(wait * random.uniform(0.8, 1.2))
+            time.sleep(0.05 if is_gone else wait * random.uniform(0.8, 1.2))
             wait = min(2 * wait, 8.0)
 
     def _run_once(self, query: Statement, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
@@ -212,6 +215,11 @@ def in_batches(
             batch, weight = [], 0
     if batch:
         yield batch
+
+
+def _of_what_is_there(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows but those of nodes that were deleted while they were read: they lack ids."""
+    return [row for row in rows if row.get("id", "") is not None]
 
 
 def record(values: Row) -> Record:

@@ -39,6 +39,11 @@ def _write(folder: Path, **texts: str) -> None:
         (folder / f"{name}.md").write_text(text)
 
 
+def test_a_document_that_goes_while_it_is_listed(database: Database, corpus: str) -> None:
+    rows(database, "CREATE (:Corpus {name: $c}), (:Document {corpus: $c})", c=corpus)
+    assert list_documents(database, corpus) == []
+
+
 def test_copies_are_further_sources(database: Database, corpus: str, tmp_path: Path) -> None:
     _write(tmp_path, a=_ONE, b=_ONE, c=_TWO)
     first = load(database, [tmp_path], corpus)

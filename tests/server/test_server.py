@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import tomllib
 import urllib.request
 import zipfile
@@ -228,6 +229,7 @@ def test_full_disk_while_fetching(mirror: Mirror) -> None:
 def test_failed_start_tells_the_reason(tmp_path: Path, said: str, told: str) -> None:
     write_file(tmp_path / "logs" / "console.log", f"banner\n{said}\n\tat somewhere\n")
     assert told in str(startup.failure(tmp_path, 0, "The server ended"))
+    assert told not in str(startup.failure(tmp_path, time.time() + 0.1, "The next one ended"))
 
 
 def test_password_file_gone(tmp_path: Path) -> None:
