@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 from sklearn.linear_model import LogisticRegression
 from torch.nn.functional import binary_cross_entropy_with_logits as loss_of
 
-from kgp_neo4j.mindmap.explore.asked_end import saying
+from kgp_neo4j.mindmap.explore.asked_paths import saying
 from kgp_neo4j.models.encoder import load_encoder
 
 COSTS = (100, 3)

@@ -43,8 +43,7 @@ from kgp_neo4j.text.words import content_words
 from kgp_neo4j.train.examples import ReadingExample, read_reading_examples
 from kgp_neo4j.train.fitting import Fitting, Folder
 from kgp_neo4j.train.reader import TrainedNetwork, fit, is_held_out, trainable
-from kgp_neo4j.train.reader_calibration import Asked, fit_calibration, is_right
-from kgp_neo4j.train.reader_windows import batches
+from kgp_neo4j.train.reader_calibration import Asked, batches, fit_calibration, is_right
 
 #: Questions that are drawn of each kind, of one passage, and of tables.
 DRAWN = {"hotpotqa": 1500, "2wiki": 600, "musique": 100, "composed": 1600, "swapped": 700}

@@ -28,7 +28,7 @@ from kgp_neo4j.evaluate.experiment import (
     read_graph_questions,
     run_graph_methods,
 )
-from kgp_neo4j.mindmap.aggregate import same
+from kgp_neo4j.mindmap.link.name_forms import same
 from kgp_neo4j.text.safe import parts
 from kgp_neo4j.train.reader_calibration import is_right
 from kgp_neo4j.types.corpus import Answer

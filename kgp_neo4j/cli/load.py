@@ -154,7 +154,7 @@ def load_kg_command(
         raise click.UsageError("give either files or --from-label")
     if labels and mapping:
         raise click.UsageError("--mapping is for files")
-    from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph, parse_type, start_reading
+    from kgp_neo4j.mindmap.load.graphs import adopt_graph, load_graph, parse_type, start_reading
 
     options |= {"types": dict(map(parse_type, types)), "embed": not no_embed}
     if paths:

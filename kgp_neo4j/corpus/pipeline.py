@@ -52,6 +52,8 @@ OnText = Callable[[str], None]
 #: Passages that are looked at where the reader may not know the language, and characters of each
 #: that tell its script.
 _FIRST, _LOOKED_AT = 5, 300
+#: Times that a question is answered whose evidence is changed each time.
+_ATTEMPTS = 3
 #: How often the sentence that says most answers a question for why or how; that it gives a reason
 #: in so many words makes it no likelier (benchmarks/README.md).
 _ACCOUNT = 0.65
@@ -147,7 +149,10 @@ class ReaderAnswerer:
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
             text = nearest[0].text if nearest else ""
             return replace(evidence, text=text, sentences=nearest, notes=notes)
-        reading = self._loaded().read(evidence.question, evidence.passages, evidence.paths)
+        own = self.reader is None
+        read: Callable[..., Reading] = self._loaded().read
+        read = partial(read, encoder=encoder) if own else read
+        reading = read(evidence.question, evidence.passages, evidence.paths)
         whole = by_sentence.asks_for_an_overview(evidence.question)
         account = reading.kind != "none" and by_sentence.asks_for_an_account(evidence.question)
         if reading.sentences and (whole or account):
@@ -330,12 +335,14 @@ class Pipeline:
         return joined(question, asked, answers[::order])
 
     def _ask(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
-        """Answer a question without parts, once more where what it cites has changed meanwhile."""
-        answer = self._attempt(question, type_, on_text)
-        texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
-        there = read_passages(self.database, texts) if texts else {}
-        same = texts == {key: each.text for key, each in there.items()}
-        return answer if same else self._attempt(question, type_, on_text)
+        """Answer a question without parts, again where what it cites has changed meanwhile."""
+        for _ in range(_ATTEMPTS):
+            answer = self._attempt(question, type_, on_text)
+            texts = {each.id: each.text for each in answer.passages if each.id in answer.rests_on}
+            there = read_passages(self.database, texts) if texts else {}
+            if texts == {key: each.text for key, each in there.items()}:
+                break
+        return answer
 
     def _attempt(self, question: str, type_: QuestionType | None, on_text: OnText | None) -> Answer:
         began = time.perf_counter()

@@ -13,16 +13,17 @@ from kgp_neo4j.corpus.answer import model as prompt
 from kgp_neo4j.corpus.answer.reply import without_citations
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder
 from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.read.by_sentence import is_in_latin_script
 from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent, find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.chat import reply_with_passages
-from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.llm.chat import reply_with_passages, without_reasoning
 from kgp_neo4j.models.encoder import Encoder, load_encoder, load_mdr
 from kgp_neo4j.text.safe import neutral
+from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
     AgentName,
     Method,
@@ -88,7 +89,7 @@ class PassageRetriever:
         self._agent_settings = agent_settings or AgentSettings()
         self._encoder: Encoder | None = None
         self._agent: Agent | None = None
-        self._complete = True
+        self._complete, self._language = True, ""
         #: Why passages are searched by words alone, where they are.
         self._by_words = ""
 
@@ -115,7 +116,7 @@ class PassageRetriever:
         if not states:
             raise no_corpus(self.corpus)
         state = states[0]
-        self._complete = state["complete"]
+        self._complete, self._language = state["complete"], state["language"]
         connected: Sequence[str] = state["connected"]
         agent = self._requested_agent
         default = self.method == "kgp" and agent is None and self.settings.algorithm == "beam"
@@ -163,6 +164,9 @@ class PassageRetriever:
         passages = read_passages(self._database, [path.last for path in paths])
         # A passage deleted since the search is left out, with the path that leads to it.
         paths = [path for path in paths if path.last in passages]
+        known = self._language == DEFAULT_LANGUAGE and is_in_latin_script(question.text)
+        if isinstance(agent, LearnedAgent) and known:
+            paths = agent.rank_by_sentences(question.text, paths, passages)
         seconds = time.perf_counter() - began
         if not self._complete:  # asked again until it is
             state = self._database.read("inspect/state", corpus=self.corpus)

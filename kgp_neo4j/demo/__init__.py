@@ -12,8 +12,7 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_document, list_documents
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.graphs import graphs
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import graphs, load_graph
 from kgp_neo4j.types.corpus import ConnectReport, LoadReport
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.settings import TraversalSettings

@@ -29,13 +29,12 @@ from kgp_neo4j.evaluate.questions import GoldQuestion, by_id, draw, read_gold
 from kgp_neo4j.evaluate.scores import Result, Row, Run, answer_questions, own_folder, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.chat import MeteredModel, writer
-from kgp_neo4j.mindmap.aggregate import same
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, is_of_asker
 from kgp_neo4j.mindmap.answer.compose import path_meant
 from kgp_neo4j.mindmap.answer.model import describe, evidence_lines
 from kgp_neo4j.mindmap.explore.mining import mine, shortest_paths
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import content_stems, key_of, name_words
+from kgp_neo4j.mindmap.link.name_forms import content_stems, key_of, name_words, same
 from kgp_neo4j.mindmap.load.graphs import open_graph, require_graph
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import (

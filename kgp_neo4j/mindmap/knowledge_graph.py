@@ -9,8 +9,14 @@ from kgp_neo4j.llm.chat import find_model, writer
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.load.graphs import delete_graph, export_graph, import_graph, open_graph
-from kgp_neo4j.mindmap.load.load_graph import LoadOptions, load_graph
+from kgp_neo4j.mindmap.load.graphs import (
+    LoadOptions,
+    delete_graph,
+    export_graph,
+    import_graph,
+    load_graph,
+    open_graph,
+)
 from kgp_neo4j.types.corpus import Transfer
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph

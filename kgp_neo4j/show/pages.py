@@ -13,7 +13,7 @@ import regex
 from jinja2 import Environment, PackageLoader
 
 from kgp_neo4j.corpus.answer.traces import browser_lines, queries_of
-from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.link.name_forms import readable
 from kgp_neo4j.show.trees import map_tree, path_tree
 from kgp_neo4j.show.view import AnswerView, edge_note, label, marked_html, marked_sentence, marks_of
 from kgp_neo4j.text.safe import as_markdown, cut, printable

@@ -8,7 +8,7 @@ from typing import ClassVar
 import regex
 
 from kgp_neo4j.corpus.answer.traces import chosen, to_answer, visits
-from kgp_neo4j.mindmap.aggregate import readable, same
+from kgp_neo4j.mindmap.link.name_forms import readable, same
 from kgp_neo4j.show.view import STATUS_MARKS, edge_note
 from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer

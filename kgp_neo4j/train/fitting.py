@@ -16,7 +16,7 @@ from kgp_neo4j.environment.disk import disk_errors
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import needs
-from kgp_neo4j.models.torch_encoder import quick_products
+from kgp_neo4j.models.encoder import quick_products
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
 with needs("torch", "training", ModelError):

@@ -14,14 +14,13 @@ from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.environment.kinds import needs
+from kgp_neo4j.models.encoder import TorchTransformer, load_model
 from kgp_neo4j.models.engine import DEFAULT_ENCODER, token_id
 from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.models.reader.network import read_network
-from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.examples import ReadingExample, read_reading_examples
 from kgp_neo4j.train.fitting import Batch, Fitting, Folder, digest, named, padded
-from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
-from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
+from kgp_neo4j.train.reader_calibration import Asked, Laid, batches, fit_calibration, lay_out
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import InputError, ModelError
 from kgp_neo4j.types.settings import Checked, setting

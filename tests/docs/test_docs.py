@@ -30,8 +30,7 @@ from kgp_neo4j.demo import DOCUMENTS, GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs, load_graph
 
 _ROOT = Path(__file__).parents[2]
 _PAGES = [_ROOT / "README.md", _ROOT / "docker" / "README.md", *sorted(_ROOT.glob("docs/*.md"))]

@@ -30,9 +30,8 @@ from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_corpus, delete_document
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, gpu_is_usable
 from kgp_neo4j.models.engine import DEFAULT_ENCODER, QUICK_ENCODER
-from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, EncoderError, InputError
 
 

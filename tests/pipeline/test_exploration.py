@@ -12,11 +12,10 @@ from graphs import rows
 from small_kg import ENGLISH, kept, load_triples
 
 from kgp_neo4j import Database, MiningSettings
-from kgp_neo4j.mindmap.aggregate import merge_names, routes
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine, prune, shortest_paths
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import entity_id, graph_scope
+from kgp_neo4j.mindmap.link.name_forms import entity_id, graph_scope, merge_names, routes
 from kgp_neo4j.mindmap.load.graphs import StoredGraph, open_graph
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple

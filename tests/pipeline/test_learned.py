@@ -9,7 +9,7 @@ from commands import environment, prints, refuses
 from graphs import write_file, write_lines
 from questions import hotpot
 
-from kgp_neo4j import AgentSettings, Database, Question, Retrieval, TraversalSettings
+from kgp_neo4j import AgentSettings, Corpus, Database, Question, Retrieval, TraversalSettings
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -41,6 +41,13 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for at, (question, titles) in enumerate(_QUESTIONS)
     ]
     return write_lines(tmp_path_factory.mktemp("questions") / "train.jsonl", *rows)
+
+
+_HOUSE = """# The house
+
+Pepper sleeps on the ironing and must not go out after dark. Tell her of allergies a day before.
+The fuse box is behind the picture in the hall. The cat is fed each day. Post comes at eleven.
+"""
 
 
 def _retrieve(
@@ -81,6 +88,16 @@ def test_paths_lead_over_named_edges_and_say_why(database: Database, demo_corpus
     assert path.steps[1].edge in ("SHARES_ENTITY", "SHARES_KEYWORD")
     assert "yusuf arden" in path.steps[1].reason.lower()
     assert path.steps[1].inherited > 0  # Hesk Bridge names him
+
+
+def test_a_sentence_in_other_words_is_shown_first(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    write_file(tmp_path / "house.md", _HOUSE)
+    load(database, [tmp_path], corpus)
+    connect(database, corpus)
+    answer = Corpus(corpus, database=database).ask("The lights went out! Where do I flip them on?")
+    assert answer.sentences[0].text == "The fuse box is behind the picture in the hall."
 
 
 def test_what_came_since_is_found_too(database: Database, corpus: str, tmp_path: Path) -> None:

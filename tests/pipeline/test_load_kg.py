@@ -14,10 +14,9 @@ from small_kg import ENGLISH, load_chinese, load_english
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load import load_graph as loading
+from kgp_neo4j.mindmap.load import graphs as loading
 from kgp_neo4j.mindmap.load.graph_files import read_mapping
-from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
-from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph, parse_type
+from kgp_neo4j.mindmap.load.graphs import adopt_graph, delete_graph, graphs, load_graph, parse_type
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import (
     ConfigurationError,

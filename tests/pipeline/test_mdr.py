@@ -15,8 +15,14 @@ from kgp_neo4j.corpus.load.stored import delete_document
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.retrieve import PassageRetriever, Reranked, rank_by_mdr
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.models.encoder import _ADAPTER, Encoder, load_encoder, load_mdr
-from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
+from kgp_neo4j.models.encoder import (
+    _ADAPTER,
+    Encoder,
+    TorchTransformer,
+    load_encoder,
+    load_mdr,
+    load_model,
+)
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError
 from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import MdrSettings

@@ -20,8 +20,7 @@ from kgp_neo4j.llm.chat import writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.answer.model import five_parts
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.load.graphs import open_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import load_graph, open_graph
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphLoadReport, ReasoningGraph
 

@@ -57,13 +57,9 @@ def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
         Column(at + 1, " ".join(name.split()), normal(name), column_type(row[at] for row in texts))
         for at, name in enumerate(header)
     )
-    cells = tuple(tuple(_cell(text) for text in row) for row in texts)
+    read = [[(text, typed(text)) for text in row] for row in texts]
+    cells = tuple(tuple(Cell(t, normal(t), v.number, v.date) for t, v in row) for row in read)
     return Grid(columns, cells, tuple(range(1, len(cells) + 1)))
-
-
-def _cell(text: str) -> Cell:
-    value = typed(text)
-    return Cell(text, normal(text), value.number, value.date)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,20 @@ def test_nothing_is_kept_or_removed_of_what_is_not_there(database: Database, cor
     assert remove(database, [kept[:16]], corpus=corpus) == 1
 
 
+def test_a_passage_that_goes_meanwhile_is_left_out(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    waits = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+    driver = database.driver
+    with ThreadPoolExecutor() as pool, driver.session() as own, own.begin_transaction() as deletion:
+        deletion.run("MATCH (p {id: $id}) DETACH DELETE p", id=_id(corpus, "a1")).consume()
+        kept = pool.submit(store, database, _answer(corpus, "b1 d1", "a1"))
+        while not rows(database, waits):
+            time.sleep(0.05)
+        deletion.commit()
+    told = explain(database, kept.result()).visits
+    assert [_name(visit.step.passage) for visit in told] == ["b1", "d1"]
+
+
 @pytest.mark.alone
 def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) -> None:
     def everything() -> list[Any]:
@@ -266,7 +282,8 @@ def test_the_history(
     of = ("--corpus", corpus)
     assert "No such question" in prints("history", *of, **server)
     marked = "The *tower*\x1b[31m of ![Ardfin](http://x)"
-    first = store(database, _answer(corpus, "a1 c1", text=marked, sentences=_sentence(corpus)))
+    said = (SupportingSentence("It has a sea.", _id(corpus, "c1"), 0, 5, 1.0),)
+    first = store(database, _answer(corpus, "a1 c1", text=marked, sentences=said))
     last = store(database, _answer(corpus, "b1", text="An island"))
     store(database, _answer(other_corpus, "b1", text="An island"))
 
@@ -293,10 +310,6 @@ def test_the_history(
     assert "there is no trace" in refuses("explain", first, **server)
     assert json.loads(prints("history", "--remove", last, "--json", **server)) == {"removed": 1}
     assert "takes one ID" in refuses("history", "--remove", "a", "b", code=2, **server)
-
-
-def _sentence(corpus: str) -> tuple[SupportingSentence, ...]:
-    return (SupportingSentence("It has a sea.", _id(corpus, "c1"), 0, 5, 1.0),)
 
 
 @pytest.mark.parametrize("type_", ["structural", "both"])

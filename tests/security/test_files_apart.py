@@ -20,7 +20,7 @@ from kgp_neo4j.corpus.load.stored import list_documents
 from kgp_neo4j.environment.apart import Limits, Workers, file_limits
 from kgp_neo4j.environment.job import Job, Progress, working
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import load_graph
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, StoppedError
 
 _WIDE = Limits(60, 60, 1 << 30)

@@ -19,8 +19,7 @@ from zips import pack, unpack
 import kgp_neo4j
 from kgp_neo4j import Corpus, Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
+from kgp_neo4j.mindmap.load.graphs import adopt_graph, delete_graph, load_graph
 from kgp_neo4j.types.errors import ConfigurationError
 
 #: Ways out of a quoted name, of a string and of a pattern. A tab before the backtick, and the

@@ -9,8 +9,7 @@ import pytest
 from graphs import write_file
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, load_graph
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _SYMPTOMS = (

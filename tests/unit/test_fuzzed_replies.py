@@ -110,10 +110,6 @@ def _mixed(draw: random.Random) -> str:
     return draw.choice((" ", "\n", "")).join(parts)
 
 
-def _huge(draw: random.Random) -> str:
-    return (_claim(draw) + draw.choice((" ", "\n", ""))) * draw.randint(200, 2000)
-
-
 _KINDS: tuple[Callable[[random.Random], str], ...] = (
     *(_paragraph, _two_lines, _two_lines, _as_json, _noise, _mixed, _mixed, _mixed),
     lambda draw: f"{_INJECTION}\n{_paragraph(draw)}",
@@ -186,7 +182,8 @@ def test_a_thousand_replies(database: Database, found: _OneRetrieval, encoder: E
     before = snapshot(database, found.corpus)
     kinds: dict[str, int] = {}
     for number in range(1000):
-        text = _huge(draw) if number % 50 == 0 else draw.choice(_KINDS)(draw)
+        huge = (_claim(draw) + draw.choice((" ", "\n", ""))) * draw.randint(200, 2000)
+        text = huge if number % 50 == 0 else draw.choice(_KINDS)(draw)
         finish = draw.choice((*["stop"] * 14, "length", "length", "refused", "empty"))
         # Meanings are compared now and then; words, names and numbers always.
         found.encoder = encoder if number % 20 == 0 else None

@@ -16,7 +16,7 @@ from raw_server import RESET, RawServer, event, head, whole
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.folders import Connection, checked_url
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm import chat, reply_text
+from kgp_neo4j.llm import chat
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -265,7 +265,7 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
             each.setblocking(False)
             each.connect_ex(busy.getsockname())
         url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
-        monkeypatch.setattr(reply_text, "CONNECT_SECONDS", 0.3)
+        monkeypatch.setattr(chat, "CONNECT_SECONDS", 0.3)
         with pytest.raises(ModelError, match=r"cannot be reached within 0\.3 s"):
             ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")
         for each in full:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib import metadata, resources
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from commands import output
 
@@ -128,33 +128,22 @@ sys.exit(f"loaded: {{loaded}}" if loaded else 0)
     assert "Usage: " in output(sys.executable, "-c", script)
 
 
-def _project() -> dict[str, Any]:
-    held = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    project: dict[str, Any] = held["project"]
-    return project
-
-
 def _names(requirements: list[str]) -> set[str]:
     """Return the distributions that requirements name, spelt alike."""
     return {re.split(r"[^\w.-]", each)[0].lower().replace("_", "-") for each in requirements}
 
 
-def _imported_outright(path: Path) -> set[str]:
-    """Return the modules that a file imports in any case: at its top, not under `if` or `with`."""
-    inner = (ast.If, ast.With, ast.FunctionDef, ast.ClassDef)
-    return {name.split(".")[0] for name, _ in _imported(path, inner)}
-
-
 def test_every_package_that_is_imported_is_declared() -> None:
     """What each module loads outright is a dependency, all other imports are of an extra too."""
-    project = _project()
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = _names(project["dependencies"])
     extras = _names([one for each in project["optional-dependencies"].values() for one in each])
     distributions = packages_distributions()
     wrong = []
     for _, path in _modules():
         looked_up = "needs(" in (path.parent / "__init__.py").read_text("utf-8")
-        outright = set() if looked_up else _imported_outright(path)
+        inner = (ast.If, ast.With, ast.FunctionDef, ast.ClassDef)
+        outright = set() if looked_up else {n.split(".")[0] for n, _ in _imported(path, inner)}
         for name, line in _imported(path):
             top = name.split(".")[0]
             if top in sys.stdlib_module_names or top == "kgp_neo4j":

@@ -19,9 +19,8 @@ from tiny_models import tiny_gguf, tiny_llama
 from kgp_neo4j.corpus.answer.model import grammar_for
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm import chat
-from kgp_neo4j.llm.chat import replies
+from kgp_neo4j.llm.chat import estimate_tokens, replies, settled, without_reasoning
 from kgp_neo4j.llm.generators import load_generator
-from kgp_neo4j.llm.reply_text import estimate_tokens, settled, without_reasoning
 from kgp_neo4j.mindmap.answer.model import FORM
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language

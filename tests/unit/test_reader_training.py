@@ -24,8 +24,7 @@ from kgp_neo4j.models.reader.network import (
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.examples import Program, read_reading_examples
 from kgp_neo4j.train.reader import ReaderSettings, TrainedNetwork, train_reader, trainable
-from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
-from kgp_neo4j.train.reader_windows import batches, lay_out
+from kgp_neo4j.train.reader_calibration import Asked, batches, fit_calibration, lay_out
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import ConfigurationError, InputError, ModelError
 

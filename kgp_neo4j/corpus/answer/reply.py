@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.llm.chat import without_reasoning
 from kgp_neo4j.text.safe import neutral
 
 #: Characters of a reply that are read, and most sentences.

@@ -15,8 +15,8 @@ from kgp_neo4j.corpus.load.stored import make_indexes
 from kgp_neo4j.environment.job import ahead, bar, in_context
 from kgp_neo4j.graphdb.database import Database, Row, in_batches
 from kgp_neo4j.models import encoder as encoders
+from kgp_neo4j.models.encoder import gpu_is_usable
 from kgp_neo4j.models.engine import DEFAULT_ENCODER, QUICK_ENCODER
-from kgp_neo4j.models.torch_encoder import gpu_is_usable
 from kgp_neo4j.text.safe import parts
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError

@@ -3,7 +3,8 @@
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 import regex
 
@@ -30,8 +31,8 @@ _RUN = regex.compile(
 #: Characters of a piece (McNamee and Mayfield 2004: four in European languages, two in Asian ones),
 #: and pieces of a sentence at least.
 _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
-#: BM25's k1 and b, and how much less a sentence counts for each passage before its own.
-_SATURATION, _LENGTH, _LATER = 1.2, 0.75, 0.1
+#: How much less a sentence counts for each passage before its own.
+_LATER = 0.1
 
 
 def asks_for_an_overview(question: str) -> bool:
@@ -54,8 +55,8 @@ def is_in_latin_script(text: str) -> bool:
 def nearest_sentences(question: str, passages: Sequence[Passage]) -> tuple[SupportingSentence, ...]:
     """Return at most three sentences that have pieces of the question's words, the best first.
 
-    The score, from 0 to 1, is Okapi BM25 (Robertson and Zaragoza 2009) over the sentences of these
-    passages, whose terms are runs of characters, so that other forms of a word count too.
+    The score, from 0 to 1, is the share of the question's pieces that a sentence has, each by its
+    rarity among the sentences; pieces are runs of characters, so that other forms of a word count.
     """
     places = {
         (at, start, end): pieces
@@ -64,32 +65,17 @@ def nearest_sentences(question: str, passages: Sequence[Passage]) -> tuple[Suppo
         if len(pieces := _pieces(passage.text[start:end])) >= _SHORTEST
         and not passage.text.startswith("#", start)
     }
-    scores = zip(_scores(_pieces(question), list(places.values())), places, strict=True)
-    ranked = sorted((-score / (1 + _LATER * place[0]), place) for score, place in scores if score)
-    return tuple(
-        SupportingSentence(
-            passages[at].text[start:end].strip(), passages[at].id, start, end, -score
-        )
-        for score, (at, start, end) in ranked[:3]
-    )
-
-
-def _scores(asked: Iterable[str], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return the BM25 score of each text for the terms asked for, as a share of the highest one."""
-    frequency = Counter(term for text in texts for term in set(text))
-    rarity = {
-        term: math.log(1 + (len(texts) - frequency[term] + 0.5) / (frequency[term] + 0.5))
-        for term in asked
-    }
-    mean = sum(map(len, texts)) / max(1, len(texts))
+    frequency = Counter(chain.from_iterable(map(set, places.values())))
+    asked = set(_pieces(question))
+    rarity = {piece: math.log(1 + len(places) / max(1, frequency[piece])) for piece in asked}
+    shares = {place: sum(map(rarity.__getitem__, asked & {*has})) for place, has in places.items()}
     highest = max(sum(rarity.values()), 1e-9)
-
-    def score(text: Sequence[str]) -> float:
-        counts, length = Counter(text), 1 - _LENGTH + _LENGTH * len(text) / mean
-        shares = (rarity[t] * counts[t] / (counts[t] + _SATURATION * length) for t in rarity)
-        return sum(shares) / highest
-
-    return list(map(score, texts))
+    scores = {place: share / highest / (1 + _LATER * place[0]) for place, share in shares.items()}
+    ranked = sorted((-score, *place) for place, score in scores.items() if score)
+    return tuple(
+        SupportingSentence(passages[at].text[a:b].strip(), passages[at].id, a, b, -score)
+        for score, at, a, b in ranked[:3]
+    )
 
 
 def _pieces(text: str) -> list[str]:

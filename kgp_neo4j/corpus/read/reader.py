@@ -16,6 +16,7 @@ from itertools import chain, islice, pairwise, starmap, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from kgp_neo4j.corpus.load.split import sentences
@@ -23,6 +24,7 @@ from kgp_neo4j.corpus.read.by_sentence import asks_for_an_account
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose, span_choice
 from kgp_neo4j.corpus.read.parts import decide
 from kgp_neo4j.environment.files import expanded
+from kgp_neo4j.models.encoder import Encoder, nearness
 from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.reader import network as light
 from kgp_neo4j.models.reader.network import encoded
@@ -42,8 +44,8 @@ WINDOWS = 4
 _DOUBTED = 1.5
 #: The reader that comes with the package.
 SHIPPED = Path(str(resources.files("kgp_neo4j.models.reader")))
-#: Sentences that are shown at most.
-SENTENCES = 3
+#: Sentences that are shown at most, and what a cosine counts for beside their support.
+SENTENCES, _NEARNESS = 3, 14.0
 
 
 class OfflineReader:
@@ -56,12 +58,17 @@ class OfflineReader:
         self._calibration = Calibration.of(card.get("calibration") or {})
 
     def read(
-        self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath] = ()
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        paths: Sequence[ReasoningPath] = (),
+        encoder: Encoder | None = None,
     ) -> Reading:
         """Return the answer found in the passages, given best first; `paths` led to them.
 
         The first passages and those on the paths to them are read. Where they do not answer the
-        question, by the reader and by the agent that found them, the kind is `none`.
+        question, by the reader and by the agent that found them, the kind is `none`. An `encoder`
+        brings the sentences forward whose vectors are near the question's.
         """
         selected = passages_to_read(passages, paths)
         choice = self.choose(question, selected)
@@ -70,13 +77,21 @@ class OfflineReader:
         match = max((path.steps[-1].match for path in paths), default=0.0)
         # The best sentence of a passage is its last one from behind.
         worth = {selected[at].id: score for score, at, _, _ in reversed(choice.sentences)}
-        if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
+        found = choice.kind != "none" and self._calibration.is_answer(confidence, judged, match)
+        stated = found and confidence >= self._calibration.stated
+        ranked: Sequence[tuple[float, int, int, int]] = choice.sentences
+        if encoder is not None and not (found and confidence >= PROBABLE):
+            said = [(selected[at].heading, selected[at].text[a:b]) for _, at, a, b in ranked]
+            prior = np.array([support for support, *_ in ranked]) / _NEARNESS
+            near = (nearness(encoder, question, said, prior) + prior).tolist()
+            moved = ((_NEARNESS * n, *old[1:]) for n, old in zip(near, ranked, strict=True))
+            ranked = sorted(moved, key=lambda one: -one[0])
+        if not found:
             nothing = 1 - confidence if choice.signals else 1.0  # nothing at all was read
-            shown = _supporting(selected, choice.sentences)
+            shown = _supporting(selected, ranked)
             return Reading("", "none", nothing, sentences=shown, worth=worth)
         spans = tuple(starmap(Span, choice.spans))
-        stated = confidence >= self._calibration.stated
-        shown = _supporting(selected, choice.sentences, spans[:1], confidence >= PROBABLE)
+        shown = _supporting(selected, ranked, spans[:1], confidence >= PROBABLE)
         return Reading(choice.text, choice.kind, confidence, spans, stated, shown, worth)
 
     def choose(self, question: str, passages: Sequence[Passage]) -> Choice:
@@ -179,11 +194,15 @@ def _supporting(
             is_heading = passages[at].text.startswith("#", start)
             if start <= span.start < end and (is_likely or not is_heading):
                 shown[at, start, end] = scores.get((at, start, end), 0.0)
-    best = islice((shown | scores).items(), SENTENCES)
-    told = [(passages[at], start, end, score) for (at, start, end), score in best]
-    return tuple(
-        SupportingSentence(as_read(p.text, a, b, p.columns), p.id, a, b, s) for p, a, b, s in told
-    )
+    told: dict[str, SupportingSentence] = {}
+    for (at, start, end), score in (shown | scores).items():
+        passage = passages[at]
+        text = as_read(passage.text, start, end, passage.columns)
+        # Passages may share a sentence.
+        told.setdefault(text, SupportingSentence(text, passage.id, start, end, score))
+        if len(told) == SENTENCES:
+            break
+    return tuple(told.values())
 
 
 def passages_to_read(

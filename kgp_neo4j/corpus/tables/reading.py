@@ -45,7 +45,7 @@ from kgp_neo4j.corpus.tables.references import (
     read_references,
 )
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.llm.chat import without_reasoning
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.language import Write

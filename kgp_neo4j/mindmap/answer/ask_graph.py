@@ -24,12 +24,18 @@ import regex
 
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database, browser_link
-from kgp_neo4j.mindmap.aggregate import readable, same, same_relation
 from kgp_neo4j.mindmap.answer import compose
 from kgp_neo4j.mindmap.answer.compose import said
 from kgp_neo4j.mindmap.answer.model import FORM, describe, evidence_lines, five_parts, parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
-from kgp_neo4j.mindmap.link.name_forms import entity_id, is_han, key_of
+from kgp_neo4j.mindmap.link.name_forms import (
+    entity_id,
+    is_han,
+    key_of,
+    readable,
+    same,
+    same_relation,
+)
 from kgp_neo4j.mindmap.load.graphs import open_graph
 from kgp_neo4j.text.safe import is_storable, plain
 from kgp_neo4j.types.errors import ConfigurationError, InputError

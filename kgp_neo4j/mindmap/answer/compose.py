@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 import regex
 
-from kgp_neo4j.mindmap.aggregate import listed, readable, same
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
-from kgp_neo4j.mindmap.link.name_forms import is_han
+from kgp_neo4j.mindmap.link.name_forms import is_han, listed, readable, same
 from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types.mindmap import (
     Candidate,

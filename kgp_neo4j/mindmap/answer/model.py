@@ -13,8 +13,8 @@ from typing import Any
 
 import regex
 
-from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.mindmap.aggregate import routes, same, same_relation
+from kgp_neo4j.llm.chat import without_reasoning
+from kgp_neo4j.mindmap.link.name_forms import routes, same, same_relation
 from kgp_neo4j.text.safe import neutral, plain, printable
 from kgp_neo4j.types.language import Write
 from kgp_neo4j.types.mindmap import EvidenceGraph, MapEdge, ModelReply, ReasoningGraph

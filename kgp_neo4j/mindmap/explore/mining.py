@@ -9,9 +9,9 @@ from itertools import chain, combinations, pairwise, zip_longest
 from math import exp
 
 from kgp_neo4j.environment.job import in_context, tell
-from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, pairs_of, spend
 from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.link.name_forms import merge_names, readable, routes
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.encoder import embed
 from kgp_neo4j.text.safe import parts

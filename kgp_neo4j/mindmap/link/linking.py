@@ -14,7 +14,6 @@ import regex
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.mindmap.link.name_forms import (
     QUANTITY,
@@ -30,6 +29,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
     most_slips,
     name_words,
     phrases,
+    readable,
     spans,
 )
 from kgp_neo4j.mindmap.load.graphs import StoredGraph

@@ -13,9 +13,8 @@ from operator import itemgetter
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
 from kgp_neo4j.environment.configuration import language_settings
-from kgp_neo4j.llm.chat import open_language_model, replies
+from kgp_neo4j.llm.chat import open_language_model, replies, without_reasoning
 from kgp_neo4j.llm.generators import load_generator
-from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath

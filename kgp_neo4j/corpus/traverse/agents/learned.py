@@ -7,17 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.algorithm import tell_hop, with_edges
 from kgp_neo4j.corpus.traverse.signals import NAMED_BY, NAMES, Candidates, QuestionSignals
 from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, nearness
 from kgp_neo4j.models.engine import load_scorer
 from kgp_neo4j.text.safe import parts
-from kgp_neo4j.types.corpus import ReasoningPath, Step
+from kgp_neo4j.types.corpus import Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import TraversalSettings
 
@@ -30,6 +32,8 @@ _MOST_FRONTIER = 12
 _JUDGED, _JUDGED_EACH = 150, 5
 #: Log odds that a cosine counts for where nothing is likely.
 _MEANING = 20.0
+#: Passages whose sentences are compared, unless one is as likely as this, and characters of these.
+_READ, _SURE, _SHORTEST = 20, 0.9, 8
 #: Gives scores the scale of the other agents, so that steps of all agents can be compared.
 _LEXICAL_SHARE = 0.3
 
@@ -42,6 +46,7 @@ class LearnedAgent(KnnAgent):
     """
 
     name = "learned"
+    _encoder: Encoder
 
     def __init__(self, encoder: Encoder, model: str | None = None) -> None:
         super().__init__(encoder)
@@ -92,6 +97,33 @@ class LearnedAgent(KnnAgent):
         ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
         chosen = [paths[passage] for passage in ranked[: settings.budget]]
         return with_edges(database, chosen, settings.edges)
+
+    def rank_by_sentences(
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
+    ) -> list[ReasoningPath]:
+        """Return paths with the first ones in the order of log odds and of their nearest sentences.
+
+        A passage's one vector hardly tells what a single sentence says in other words than the
+        question's. That counts the more, the less sure the agent is, and not where it is sure. The
+        best score stays as it was: it tells whether there is an answer at all.
+        """
+        first = paths[:_READ]
+        likely = np.clip([path.steps[-1].score for path in first], 1e-6, 1 - 1e-6)
+        told = [(at, passages[path.last]) for at, path in enumerate(first)]
+        held = [(at, p, a, b) for at, p in told for a, b in sentences(p.text) if b - a > _SHORTEST]
+        if not held or likely.max() >= _SURE:
+            return list(paths)
+        odds = np.log(likely / (1 - likely))
+        places = [at for at, *_ in held]
+        said = [(p.heading, p.text[a:b]) for _, p, a, b in held]
+        near = np.full(len(first), -1.0)
+        prior = odds[places] / _MEANING
+        np.maximum.at(near, places, nearness(self._encoder, question, said, prior))
+        moved = _by_meaning_too(odds, near)
+        order = np.argsort(-moved, kind="stable").tolist()
+        steps = [(first[at].steps, _likely(float(moved[at]))) for at in order]
+        ranked = [ReasoningPath((*way[:-1], replace(way[-1], judged=new))) for way, new in steps]
+        return [*ranked, *paths[_READ:]]
 
 
 def _by_meaning_too(scores: NDArray[Any], cosine: NDArray[Any]) -> NDArray[Any]:
