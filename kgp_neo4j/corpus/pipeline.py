@@ -149,9 +149,8 @@ class ReaderAnswerer:
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
             text = nearest[0].text if nearest else ""
             return replace(evidence, text=text, sentences=nearest, notes=notes)
-        own = self.reader is None
         read: Callable[..., Reading] = self._loaded().read
-        read = partial(read, encoder=encoder) if own else read
+        read = partial(read, encoder=encoder) if self.reader is None else read
         reading = read(evidence.question, evidence.passages, evidence.paths)
         whole = by_sentence.asks_for_an_overview(evidence.question)
         account = reading.kind != "none" and by_sentence.asks_for_an_account(evidence.question)

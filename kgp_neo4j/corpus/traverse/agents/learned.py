@@ -109,16 +109,19 @@ class LearnedAgent(KnnAgent):
         """
         first = paths[:_READ]
         likely = np.clip([path.steps[-1].score for path in first], 1e-6, 1 - 1e-6)
+        if likely.max(initial=0.0) >= _SURE:
+            return list(paths)
         told = [(at, passages[path.last]) for at, path in enumerate(first)]
         held = [(at, p, a, b) for at, p in told for a, b in sentences(p.text) if b - a > _SHORTEST]
-        if not held or likely.max() >= _SURE:
+        if not held:
             return list(paths)
         odds = np.log(likely / (1 - likely))
         places = [at for at, *_ in held]
         said = [(p.heading, p.text[a:b]) for _, p, a, b in held]
-        near = np.full(len(first), -1.0)
-        prior = odds[places] / _MEANING
-        np.maximum.at(near, places, nearness(self._encoder, question, said, prior))
+        cosines = nearness(self._encoder, question, said, odds[places] / _MEANING)
+        # A passage without a sentence is as far as the farthest.
+        near = np.full(len(first), cosines.min())
+        np.maximum.at(near, places, cosines)
         moved = _by_meaning_too(odds, near)
         order = np.argsort(-moved, kind="stable").tolist()
         steps = [(first[at].steps, _likely(float(moved[at]))) for at in order]
