@@ -22,7 +22,7 @@ from typing import Any
 
 import _common as common
 
-from kgp_neo4j.evaluate.questions import draw
+from kgp_neo4j.evaluate.scores import draw
 
 _NAME, _WORD = re.compile(r"\b[A-Z]\w+"), re.compile(r"\b[a-z]+\b")
 _LETTERS = ("aeiouy", "bcdfghjklmnpqrstvwxz")

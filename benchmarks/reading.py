@@ -26,7 +26,7 @@ import numpy as np
 
 from kgp_neo4j.corpus.read.reader import SHIPPED, OfflineReader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.evaluate.questions import draw
+from kgp_neo4j.evaluate.scores import draw
 from kgp_neo4j.graphdb.database import open_database
 from kgp_neo4j.models.reader.network import read_judge, read_network
 from kgp_neo4j.train.examples import decomposed

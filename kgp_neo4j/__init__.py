@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Answer,
         ConnectReport,
         Document,
+        LanguageModel,
         LoadReport,
         Passage,
         Question,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         Retrieval,
     )
     from kgp_neo4j.types.errors import KgpError
-    from kgp_neo4j.types.language import LanguageModel
     from kgp_neo4j.types.mindmap import MindMap
     from kgp_neo4j.types.settings import (
         AgentSettings,
@@ -42,10 +42,9 @@ _EXPORTS = {
     "corpus.traverse.algorithm": "Agent",
     "graphdb.database": "Database install open_database",
     "mindmap.knowledge_graph": "KnowledgeGraph",
-    "types.corpus": "Answer ConnectReport Document LoadReport Passage Question ReasoningPath "
-    "Retrieval",
+    "types.corpus": "Answer ConnectReport Document LanguageModel LoadReport Passage Question "
+    "ReasoningPath Retrieval",
     "types.errors": "KgpError",
-    "types.language": "LanguageModel",
     "types.mindmap": "MindMap",
     "types.settings": "AgentSettings EntitySettings KeywordSettings MiningSettings "
     "SimilaritySettings TraversalSettings",

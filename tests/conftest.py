@@ -18,7 +18,7 @@ from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.disk import locked
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
-from kgp_neo4j.graphdb.server import supervise as server
+from kgp_neo4j.graphdb.server import startup as server
 from kgp_neo4j.graphdb.server.startup import state_file
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder

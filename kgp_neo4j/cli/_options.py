@@ -11,8 +11,7 @@ from click.core import ParameterSource
 
 from kgp_neo4j.cli._output import say
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.corpus import AgentName, Form, Rerank
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.corpus import AgentName, Form, LanguageModel, Rerank
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,8 +16,7 @@ import click
 from kgp_neo4j.cli import _options, _output
 from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types import settings
-from kgp_neo4j.types.corpus import Method
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.corpus import LanguageModel, Method
 
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.scores import Result
@@ -152,8 +151,7 @@ def _evaluate(
         open_dataset,
         read_graph_questions,
     )
-    from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.scores import judge_run, measure, read_run
+    from kgp_neo4j.evaluate.scores import draw, judge_run, measure, read_run
 
     run: Callable[..., Result]
     measured: Callable[..., dict[str, float]]
@@ -252,8 +250,7 @@ def retrieve_command(
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
-    from kgp_neo4j.evaluate.questions import read_questions
-    from kgp_neo4j.evaluate.scores import retrieve_questions
+    from kgp_neo4j.evaluate.scores import read_questions, retrieve_questions
 
     by_model = retriever["rerank"] == "llm"
     model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None

@@ -23,7 +23,7 @@ from kgp_neo4j.types.errors import ConfigurationError, ServerError
 from kgp_neo4j.types.settings import ServeSettings
 
 if TYPE_CHECKING:
-    from kgp_neo4j.graphdb.server.supervise import ServerStatus
+    from kgp_neo4j.graphdb.server.startup import ServerStatus
 
 _home = click.option(
     "--home",
@@ -72,7 +72,7 @@ def _show(status: ServerStatus) -> None:
 @click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
 def start_command(folders: Folders, memory: str | None, verify: bool) -> None:
     """Start the database, fetching it on first use (170 MB)."""
-    from kgp_neo4j.graphdb.server import supervise as server
+    from kgp_neo4j.graphdb.server import startup as server
 
     server.start(folders, memory=memory, verify=verify, echo=_output.say)
     _output.print_result(server.status(folders), _show)
@@ -82,7 +82,7 @@ def start_command(folders: Folders, memory: str | None, verify: bool) -> None:
 @_home
 def stop_command(folders: Folders) -> None:
     """Stop the database; the data stays."""
-    from kgp_neo4j.graphdb.server import supervise as server
+    from kgp_neo4j.graphdb.server import startup as server
 
     result = server.stop(folders, echo=_output.say)
     _output.print_result({"result": result, "home": str(folders.home)}, _STOPPED[result])
@@ -98,7 +98,7 @@ def use_command(line: str, folders: Folders) -> None:
     Until that has succeeded nothing changes. There is no way back for the upgraded data, but by
     export and import.
     """
-    from kgp_neo4j.graphdb.server.supervise import use
+    from kgp_neo4j.graphdb.server.startup import use
 
     used = use(folders, line, echo=_output.say)
     text = f"The server is Neo4j {used.version} now; its data are in {used.data}."
@@ -111,7 +111,7 @@ def use_command(line: str, folders: Folders) -> None:
 @_home
 def status_command(folders: Folders) -> None:
     """Show whether the database runs, where, and with how much memory."""
-    from kgp_neo4j.graphdb.server import supervise as server
+    from kgp_neo4j.graphdb.server import startup as server
 
     _output.print_result(server.status(folders), _show)
 
@@ -138,11 +138,10 @@ def open_command(folders: Folders, show_password: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
-    from kgp_neo4j.graphdb.server import supervise as server
-    from kgp_neo4j.graphdb.server.startup import password_file
+    from kgp_neo4j.graphdb.server import startup as server
 
     connection = server.ensure(folders, echo=_output.say)
-    where = password_file(folders.home)
+    where = server.password_file(folders.home)
     address = connection.browser_address or ""
     secret = parts(connection, "password") if show_password else {}
     record = {"browser": address, **parts(connection, "uri", "username")}
@@ -188,16 +187,15 @@ def doctor_command() -> None:
     from kgp_neo4j.environment.folders import Folders
     from kgp_neo4j.environment.kinds import installed_extras
     from kgp_neo4j.graphdb.database import missing, needs
-    from kgp_neo4j.graphdb.server import supervise
-    from kgp_neo4j.graphdb.server.startup import machine_memory
+    from kgp_neo4j.graphdb.server import startup
     from kgp_neo4j.llm.chat import HOW_TO_GET_ONE, available
     from kgp_neo4j.models.engine import describe_engine
 
     with _output.opened_database() as database:
         capabilities = database.capabilities()
         connection = database.connection
-        server = supervise.status(Folders.from_environment()) if connection.embedded else None
-        needed = needs(database, server, machine_memory())
+        server = startup.status(Folders.from_environment()) if connection.embedded else None
+        needed = needs(database, server, startup.machine_memory())
     lacks = [*missing(capabilities), *needed["short"]]
     engine, extras = describe_engine(), installed_extras()
     there: list[str] = []

@@ -18,6 +18,7 @@ from kgp_neo4j.corpus.answer.conversation import Said, by_rules
 from kgp_neo4j.corpus.answer.traces import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.load.stored import require_corpus
 from kgp_neo4j.corpus.read import by_sentence
+from kgp_neo4j.corpus.read.by_sentence import asks_for_an_overview, overview, with_overview
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -33,6 +34,7 @@ from kgp_neo4j.types.corpus import (
     AgentName,
     Answer,
     Form,
+    LanguageModel,
     Method,
     Passage,
     Question,
@@ -44,7 +46,6 @@ from kgp_neo4j.types.corpus import (
     Span,
 )
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
-from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, check_choice
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
@@ -59,8 +60,6 @@ _ATTEMPTS = 3
 _ACCOUNT = 0.65
 #: Questions that a table answers by reckoning, if at all.
 _AVERAGES = re.compile(r"\b(?:average|mean|sum) (?:of|for|over)\b|\bon average\b", re.IGNORECASE)
-#: No sentence alone tells what documents are about: those that say most are shown.
-_OVERVIEW = 0.4
 
 
 class Retriever(Protocol):
@@ -130,9 +129,9 @@ class PipelineOptions(MethodOptions, total=False):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
-    A question for why or how is answered with the most relevant sentence, one for an overview shows
-    those. One in a language that the bundled reader does not know gets the sentences that share the
-    rarest words with it; `language` is the passages' own.
+    A question for why or how is answered with the most relevant sentence, one for an overview with
+    those found. One in a language that the bundled reader does not know gets the sentences that
+    share the rarest words with it; `language` is the passages' own.
     """
 
     reader: Reader | str | None = None
@@ -142,6 +141,8 @@ class ReaderAnswerer:
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
+        if evidence.sentences:
+            return overview(evidence)
         if not self._knows_language(evidence):
             nearest = by_sentence.nearest_sentences(evidence.question, evidence.passages[:_FIRST])
             none = "no sentence has words of the question"
@@ -152,14 +153,12 @@ class ReaderAnswerer:
         read: Callable[..., Reading] = self._loaded().read
         read = partial(read, encoder=encoder) if self.reader is None else read
         reading = read(evidence.question, evidence.passages, evidence.paths)
-        whole = by_sentence.asks_for_an_overview(evidence.question)
         account = reading.kind != "none" and by_sentence.asks_for_an_account(evidence.question)
-        if reading.sentences and (whole or account):
+        if reading.sentences and account:
             best = reading.sentences[0]
             reading = replace(
-                reading, text=best.text, kind="sentence", stated=False,
+                reading, text=best.text, kind="sentence", stated=False, confidence=_ACCOUNT,
                 spans=(Span(best.passage, best.start, best.end),),
-                confidence=_OVERVIEW if whole else _ACCOUNT,
             )  # fmt: skip
         return replace(evidence, reading=reading, **parts(reading, "text", "stated", "sentences"))
 
@@ -357,6 +356,8 @@ class Pipeline:
                 loading.start()
                 english = getattr(self._offline, "language", "") == DEFAULT_LANGUAGE
                 retrieved = self.retrieve(question)
+                if asks_for_an_overview(question) and (encoder := self.retriever.encoder):
+                    retrieved = with_overview(self.database, self.corpus, retrieved, encoder)
                 found, told = identify(self.database, self.corpus, retrieved, names=english)
                 loading.join()
                 tell("passages", lambda: found)
@@ -383,7 +384,7 @@ class Pipeline:
         """Return the answer from retrieved passages, or the structural one where that wins."""
         began = time.perf_counter()
         sure = structural is not None and structural.sure and structural.found
-        found = parts(retrieval, "passages", "paths", "notes", "settings")
+        found = parts(retrieval, "passages", "paths", "notes", "settings", "sentences")
         answer = Answer(retrieval.question.text, self.corpus, self.retriever.name, **found)
         # Where pages and tables give a sure answer, no passage need be read.
         if retrieval.passages and not sure:

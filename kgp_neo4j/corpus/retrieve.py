@@ -10,13 +10,19 @@ import numpy as np
 import regex
 
 from kgp_neo4j.corpus.answer import model as prompt
-from kgp_neo4j.corpus.answer.reply import without_citations
+from kgp_neo4j.corpus.answer.check import without_citations
 from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.by_sentence import is_in_latin_script
-from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
-from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
+from kgp_neo4j.corpus.traverse.agents.search import (
+    ChatAgent,
+    KnnAgent,
+    LlamaAgent,
+    MdrAgent,
+    RandomAgent,
+    TfidfAgent,
+)
 from kgp_neo4j.corpus.traverse.algorithm import Agent, find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
@@ -26,6 +32,7 @@ from kgp_neo4j.text.safe import neutral
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
     AgentName,
+    LanguageModel,
     Method,
     Passage,
     Question,
@@ -35,7 +42,6 @@ from kgp_neo4j.types.corpus import (
     Step,
 )
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
-from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, MdrSettings, TraversalSettings, check_choice
 
 #: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.

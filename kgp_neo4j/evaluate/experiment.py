@@ -25,13 +25,17 @@ from kgp_neo4j.demo import DOCUMENTS, SETTINGS, prepare
 from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.evaluate import scores
-from kgp_neo4j.evaluate.questions import GoldQuestion, by_id, draw, read_gold
-from kgp_neo4j.evaluate.scores import Result, Row, Run, answer_questions, own_folder, read_run
+from kgp_neo4j.evaluate.scores import Row, Run, draw, read_gold, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.chat import MeteredModel, writer
-from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, is_of_asker
+from kgp_neo4j.mindmap.answer.ask_graph import (
+    answer_from,
+    as_question,
+    describe,
+    evidence_lines,
+    is_of_asker,
+)
 from kgp_neo4j.mindmap.answer.compose import path_meant
-from kgp_neo4j.mindmap.answer.model import describe, evidence_lines
 from kgp_neo4j.mindmap.explore.mining import mine, shortest_paths
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.link.name_forms import content_stems, key_of, name_words, same
@@ -39,15 +43,16 @@ from kgp_neo4j.mindmap.load.graphs import open_graph, require_graph
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import (
     Answer,
+    LanguageModel,
     Passage,
     Question,
     QuestionType,
     Retrieval,
     SourceDocument,
     Statement,
+    Usage,
 )
 from kgp_neo4j.types.errors import ConfigurationError, InputError
-from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.mindmap import LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import AgentSettings, MiningSettings, TraversalSettings, check_choice
 
@@ -65,7 +70,7 @@ class Dataset:
     """
 
     name: str
-    questions: tuple[GoldQuestion, ...]
+    questions: tuple[scores.GoldQuestion, ...]
     corpus: str
     made_of: str
     file: Path
@@ -256,7 +261,7 @@ def run_methods(
             file = out / f"{name}.jsonl"
             answered = answering(database, dataset, name, traversal, model, agent_models.get(name))
             scores.answer_questions(dataset.questions, answered, file)
-            runs[name] = scores.read_run(file, dataset.questions, scores.measure)
+            runs[name] = read_run(file, dataset.questions, scores.measure)
     dataset = replace(dataset, made_of=dataset.made_of + _lacking(database, dataset))
     return replace(describe_questions(dataset, traversal, names, model), runs=runs)
 
@@ -329,7 +334,7 @@ def answering(
     traversal: TraversalSettings,
     model: LanguageModel | None,
     agent: AgentSettings | None,
-) -> scores.Answering[GoldQuestion]:
+) -> scores.Answering[scores.GoldQuestion]:
     """Return what answers a question by a method."""
     if name == "none":
         assert model is not None
@@ -353,7 +358,7 @@ def answering(
             model=model,
         )
 
-    def answered(question: GoldQuestion) -> dict[str, Any]:
+    def answered(question: scores.GoldQuestion) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.document)
         if name == "golden":
             held = {
@@ -437,7 +442,7 @@ def read_graph_questions(path: Path) -> list[GraphQuestion]:
     appendix A), and of PathQuestion. Of a dialogue the asker's turns are the question, the others
     the reference. A record without an id has its number. Raises InputError for another form.
     """
-    return by_id(path, lambda *record: [_read(*record)], _HINT, object)
+    return scores.by_id(path, lambda *record: [_read(*record)], _HINT, object)
 
 
 def _read(record: Any, where: str, at: int) -> GraphQuestion:
@@ -627,7 +632,7 @@ def run_graph_methods(
     budget: int,
     model: LanguageModel | None = None,
     echo: Callable[[str], object] = lambda _: None,
-) -> Result:
+) -> scores.Result:
     """Answer every question by every method from `budget` triples at most, and score the runs.
 
     Lines are written as by `run_methods`, and those of the linked entities to `out`/linking.jsonl.
@@ -648,22 +653,22 @@ def run_graph_methods(
         "answers": by,
     }
     rows, runs = _Rows(database, graph, budget, model), {}
-    with own_folder(out, settings, {}):
+    with scores.own_folder(out, settings, {}):
         echo("linking")
-        linked = answer_questions(questions, rows.link, out / "linking.jsonl")
+        linked = scores.answer_questions(questions, rows.link, out / "linking.jsonl")
         linking = {row["id"]: row for row in linked}
         for name in names:
             echo(f"{name}: {GRAPH_METHODS[name].text}")
             file = out / f"{name}.jsonl"
-            answer_questions(questions, partial(rows.answered, name, linking), file)
+            scores.answer_questions(questions, partial(rows.answered, name, linking), file)
             runs[name] = read_run(file, questions, partial(measure_answer, holdings=holdings))
     scored = holdings.linking(linking, questions)
     return replace(describe_graph_questions(dataset, budget, by), linking=scored, runs=runs)
 
 
-def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> Result:
+def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> scores.Result:
     """Return what a report says of questions over a graph (MindMap, Tables 2 to 6)."""
-    return Result(
+    return scores.Result(
         f"{len(dataset.questions)} questions of {dataset.name} over the graph {dataset.graph}; "
         f"budget {budget} triples; answers: {answers}",
         "In per cent: `coverage`, of the entities that the data set lists for an answer and the "

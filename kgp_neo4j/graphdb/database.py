@@ -279,7 +279,7 @@ def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
 
 
 if TYPE_CHECKING:
-    from kgp_neo4j.graphdb.server.supervise import ServerStatus
+    from kgp_neo4j.graphdb.server.startup import ServerStatus
 
 #: The number of the graph's layout: labels, properties and types. To be raised with every change
 #: that makes a graph of an earlier release unreadable.
@@ -297,7 +297,7 @@ def open_database(
     connection = connection_from_environment()
     if connection is None:
         # Imported here: a user's own server needs no JVM.
-        from kgp_neo4j.graphdb.server.supervise import ensure
+        from kgp_neo4j.graphdb.server.startup import ensure
 
         connection = ensure(Folders.from_environment(), echo=echo)
     database = Database(connection, read_only=read_only)

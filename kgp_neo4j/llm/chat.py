@@ -23,8 +23,8 @@ from kgp_neo4j.environment.folders import checked_url, read_key, shown_url
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.text.safe import parts, plain
+from kgp_neo4j.types.corpus import LanguageModel, Reply, ReplyOptions, Usage, Write
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
-from kgp_neo4j.types.language import LanguageModel, Reply, ReplyOptions, Usage, Write
 
 DEFAULT_URL = "https://api.openai.com/v1"
 #: Assumed context where neither the settings nor the server give one.

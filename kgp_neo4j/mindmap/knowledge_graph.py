@@ -17,8 +17,7 @@ from kgp_neo4j.mindmap.load.graphs import (
     load_graph,
     open_graph,
 )
-from kgp_neo4j.types.corpus import Transfer
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.corpus import LanguageModel, Transfer
 from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import LinkSettings, MiningSettings
 

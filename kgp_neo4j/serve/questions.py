@@ -29,8 +29,7 @@ from kgp_neo4j.show.pages import answer_markdown, map_markdown, read_answer
 from kgp_neo4j.show.trees import map_tree, path_tree
 from kgp_neo4j.show.view import marks_of
 from kgp_neo4j.text.safe import Stream, as_markdown, cut, parts, to_json
-from kgp_neo4j.types.corpus import Answer, Document, Form, Passage, Retrieval
-from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.corpus import Answer, Document, Form, Passage, Retrieval, Usage
 from kgp_neo4j.types.mindmap import MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import TraversalSettings
 

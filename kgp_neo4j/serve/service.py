@@ -34,8 +34,8 @@ from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.bodies import ProblemError, busy, missing
 from kgp_neo4j.serve.connections import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access, Tokens
+from kgp_neo4j.types.corpus import LanguageModel, Usage
 from kgp_neo4j.types.errors import KgpError
-from kgp_neo4j.types.language import LanguageModel, Usage
 from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.settings import ServeSettings
 

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.traverse.agents.generating import alpaca_prompt, fitted, titled_line
+from kgp_neo4j.corpus.traverse.agents.search import (
+    alpaca_prompt,
+    fitted,
+    input_limit,
+    load_checkpoint,
+    titled_line,
+)
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import needs
-from kgp_neo4j.llm.generators import input_limit, load_checkpoint
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
 from kgp_neo4j.train.fitting import Fitting, Folder, digest, named, padded
 from kgp_neo4j.types.errors import InputError, ModelError

@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
-from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
+from kgp_neo4j.corpus.traverse.agents.learned import (
+    FEATURES,
+    QuestionSignals,
+    candidates_of,
+    search,
+    seeds_of,
+)
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import needs
 from kgp_neo4j.graphdb.database import Database

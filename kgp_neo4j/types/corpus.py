@@ -1,10 +1,9 @@
 """Frozen types that pass from one stage to the next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, TypedDict, Unpack
 
-from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import (
     PROBABLE,
     ShownQuery,
@@ -16,6 +15,75 @@ from kgp_neo4j.types.tables import (
     TypeDecision,
     cited_name,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The reply of a language model: its text, why it ended, and its tokens.
+
+    `finish` is `stop` (complete), `length` (cut off), `refused` (declined or filtered) or `empty`.
+    Tokens are the server's own count, or `estimated`, rather too high.
+    """
+
+    text: str
+    finish: str = "stop"
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cached: bool = False
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a language model used: calls and tokens, `estimated` where not all are counted."""
+
+    model: str
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    estimated: bool = False
+
+
+class ReplyOptions(TypedDict, total=False):
+    """The options of a reply, as `LanguageModel.reply` describes them."""
+
+    tokens: int
+    grammar: str
+    schema: Mapping[str, Any] | None
+    on_text: Callable[[str], None] | None
+
+
+class LanguageModel(Protocol):
+    """A model that writes text: a chat server, a local model, or a scripted one in a test."""
+
+    name: str
+
+    @property
+    def context(self) -> int:
+        """The number of tokens for prompt and reply together."""
+
+    @property
+    def passages(self) -> int | None:
+        """The number of passages that a prompt should have at most, None for all that fit."""
+
+    def reply(self, task: str, prompt: str, **options: Unpack[ReplyOptions]) -> Reply:
+        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
+
+        Engines that can keep to `grammar` (GBNF), or to the JSON `schema`. `on_text` is called with
+        each piece of the reply while it is written. Raises ModelError where the model cannot be
+        used at all; a reply that is refused, cut off or empty has that in `finish`.
+        """
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text, or an upper bound."""
+
+
+class Write(Protocol):
+    """A language model as a function, from a prompt to the text of its reply."""
+
+    def __call__(self, prompt: str, **options: Unpack[ReplyOptions]) -> str:
+        """Return the text of the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +111,7 @@ class Reading:
     """What the reader found in passages.
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
-    `sentence` (a whole one, for why and how), `yes`, `no`, or `none` (no answer, no `text`).
+    `sentence` (for why and how), `overview`, `yes`, `no`, or `none` (no answer, no `text`).
     `confidence`, from 0 to 1, is the share of such answers that are right; `stated` is true where
     it is high enough to give the answer. `spans` are the answer's places; for yes and no, the
     sentence that decided; for a comparison, both values, the answer's first. `sentences` are the
@@ -380,7 +448,8 @@ def _html(result: "Answer | Retrieval") -> str:
 class Retrieval:
     """The passages retrieved for one question, best first, and the paths that led to them.
 
-    `settings` are those of the retrieval, by name; `notes` are warnings for the user.
+    `settings` are those of the retrieval, by name; `notes` warn the user; `sentences` are those of
+    an overview.
     """
 
     question: Question
@@ -389,6 +458,7 @@ class Retrieval:
     seconds: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sentences: tuple[SupportingSentence, ...] = ()
     _repr_html_ = _html
 
 
@@ -485,7 +555,8 @@ class Answer:
         """Return the calibrated probability of the answer's being right; a model's has none."""
         if self.from_structure and self.structural is not None:
             return self.structural.confidence
-        return None if self.reading is None or self.statements else self.reading.confidence
+        none = self.reading is None or self.statements or self.is_overview
+        return None if none or self.reading is None else self.reading.confidence
 
     @property
     def probably(self) -> str:
@@ -502,6 +573,8 @@ class Answer:
             return "Answer"
         if not self.text and self.missing:
             return f"No document mentions {' or '.join(self.missing)}"
+        if self.is_overview:
+            return "In short"
         if self.tier == "none":
             there = self.passages or self.structural
             return "Not in these documents" if there else "Nothing in the corpus matches"
@@ -511,14 +584,19 @@ class Answer:
     def said(self) -> str:
         """Return the text that is shown as the answer; nothing where only evidence is shown."""
         given = self.tier in ("stated", "probable") or self.from_structure or self.statements
-        return self.text if given else ""
+        return self.text if given or self.is_overview else ""
+
+    @property
+    def is_overview(self) -> bool:
+        """Return whether it tells what documents are about: their names, or one's sections."""
+        return self.by == "reader" and self.reading is not None and self.reading.kind == "overview"
 
     @property
     def summary(self) -> str:
         """Return the answer in a line, with how sure it is where that is not beyond doubt."""
         if not self.text:
             return self.heading
-        if self.tier == "evidence" and self.reading is not None:
+        if self.tier == "evidence" and self.reading is not None and not self.is_overview:
             return f"No sure answer (perhaps {self.text})"
         return f"{self.text} ({self.probably})" if self.probably else self.text
 

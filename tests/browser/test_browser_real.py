@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.answer.traces import remove, store
 from kgp_neo4j.corpus.load.stored import corpora, delete_corpus
 from kgp_neo4j.demo import QUESTION, SETTINGS, prepare, prepare_graph
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import supervise as server
+from kgp_neo4j.graphdb.server import startup as server
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs

@@ -21,8 +21,8 @@ from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.demo import SETTINGS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import Reply
 from kgp_neo4j.types.errors import ConfigurationError, ModelError
-from kgp_neo4j.types.language import Reply
 
 _QUESTION = "Who designed the Hesk Bridge?"
 _REPLY = (

@@ -26,20 +26,21 @@ from kgp_neo4j.evaluate.experiment import (
     plan,
     read_graph_questions,
 )
-from kgp_neo4j.evaluate.questions import Fact, read_gold
 from kgp_neo4j.evaluate.scores import (
+    Fact,
     Run,
     answer_questions,
     judge_run,
     measure,
     own_folder,
     paired_interval,
+    read_gold,
     read_run,
     structural_match,
 )
 from kgp_neo4j.mindmap.link.name_forms import key_of
+from kgp_neo4j.types.corpus import Reply
 from kgp_neo4j.types.errors import InputError, ModelError
-from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings
 
 

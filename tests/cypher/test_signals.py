@@ -308,3 +308,5 @@ def test_path_edges(database: Database, corpus: str) -> None:
     _share(database, corpus, "a2", "a1", 0.1, ["A", "B", "C", "D"], False)
     assert _ways(database, corpus, ("a1", "a2")) == [("a1", "a2", "SHARES_KEYWORD", "A, B, C")]
     assert _ways(database, corpus) == []
+    rows(database, "MATCH (:Passage {id: $a})-[e]-() REMOVE e.keywords", a=key(corpus, "a2")[0])
+    assert _ways(database, corpus, ("a1", "a2"))[0][3] == ""  # as of what is deleted meanwhile

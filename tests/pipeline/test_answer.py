@@ -160,7 +160,8 @@ def test_names_and_parts_of_a_question(database: Database, corpus: str, tmp_path
     asked = "How many years after the Foss dam was the Elv mill built?"
     assert ask(database, corpus, asked, retriever).text == "27 years"
     about = ask(database, corpus, "What are these texts about?", retriever)
-    assert (about.tier, len(about.sentences)) == ("evidence", 3)
+    assert (about.tier, len(about.sentences)) == ("evidence", 5)
+    assert about.said == "; ".join(passage.name for passage in about.passages[:5])
 
 
 def test_link() -> None:

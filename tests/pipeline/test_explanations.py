@@ -17,8 +17,7 @@ from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import path_tree, paths_mermaid
 from kgp_neo4j.text.safe import printable
-from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence
-from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence, Usage
 from kgp_neo4j.types.tables import Citation, ShownQuery, StructuralAnswer, TypeDecision
 
 _TEXT = "The bridge is long. Ada Stone designed it in 1901. It replaced a ferry. Nobody swims."

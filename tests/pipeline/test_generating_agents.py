@@ -25,10 +25,10 @@ from kgp_neo4j import (
     TraversalSettings,
 )
 from kgp_neo4j.corpus.retrieve import PassageRetriever, make_agent
-from kgp_neo4j.corpus.traverse.agents import generating
+from kgp_neo4j.corpus.traverse.agents import search as generating
+from kgp_neo4j.corpus.traverse.agents.search import load_generator
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.train.llama import LlamaSettings, train_llama
 from kgp_neo4j.types.corpus import Step

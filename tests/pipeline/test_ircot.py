@@ -9,8 +9,8 @@ from kgp_neo4j.corpus.answer.check import MARK
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import Ircot, PassageRetriever
+from kgp_neo4j.types.corpus import Reply
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.language import Reply
 
 _QUESTION = "Over what shop did the designer of the Hesk Bridge grow up?"
 _RECORDS = (

@@ -23,8 +23,8 @@ from kgp_neo4j.models.encoder import (
     load_mdr,
     load_model,
 )
+from kgp_neo4j.types.corpus import Reply
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError
-from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import MdrSettings
 
 

@@ -17,8 +17,7 @@ from kgp_neo4j import Database, KnowledgeGraph, MindMap, MiningSettings
 from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.llm.chat import writer
-from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.mindmap.answer.model import five_parts
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph, five_parts
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import load_graph, open_graph
 from kgp_neo4j.types.errors import GraphError

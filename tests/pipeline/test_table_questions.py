@@ -9,9 +9,9 @@ from structured_documents import store
 from kgp_neo4j.corpus.load.contents import markdown, normal
 from kgp_neo4j.corpus.load.stored import delete_corpus
 from kgp_neo4j.corpus.tables.outline import Cell, Column, Grid, Library, TableOutline
-from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, denotation
+from kgp_neo4j.corpus.tables.questions.ranker import candidates
 from kgp_neo4j.corpus.tables.reading import Reading, answer_from_table, run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.values import column_type, typed

@@ -25,9 +25,8 @@ from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.trees import paths_mermaid
-from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence
+from kgp_neo4j.types.corpus import Reading, Span, Statement, Step, SupportingSentence, Usage
 from kgp_neo4j.types.errors import CorpusError, TraceError
-from kgp_neo4j.types.language import Usage
 
 
 def _id(corpus: str, name: str) -> str:

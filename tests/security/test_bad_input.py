@@ -12,11 +12,11 @@ from reading_files import read_one
 from small_pdfs import pdf
 
 from kgp_neo4j import Corpus, Database, KgpError
-from kgp_neo4j.corpus.answer.reply import parse_reply
+from kgp_neo4j.corpus.answer.check import parse_reply
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.stored import list_passages
 from kgp_neo4j.environment.job import bar
-from kgp_neo4j.mindmap.answer import model
+from kgp_neo4j.mindmap.answer import ask_graph as model
 from kgp_neo4j.mindmap.load.graph_files import ColumnMapping, TableMapping, read_file
 from kgp_neo4j.types.errors import InputError
 

@@ -16,7 +16,7 @@ import pytest
 import regex
 from hostile_runs import COMMON, AnyPattern, filled, hostile_runs, seconds, too_slow
 
-from kgp_neo4j.corpus.answer import reply
+from kgp_neo4j.corpus.answer import check as reply
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.pdf.letters import Word
 from kgp_neo4j.corpus.load.split import sentences
@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.read.parts import parts_of
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.references import read_references
 from kgp_neo4j.environment.job import Progress
-from kgp_neo4j.mindmap.answer import model
+from kgp_neo4j.mindmap.answer import ask_graph as model
 from kgp_neo4j.mindmap.link.name_forms import content_stems, spans
 from kgp_neo4j.mindmap.load.rdf import read_rdf
 from kgp_neo4j.show.page_pictures import PageLetters

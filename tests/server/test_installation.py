@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.graphdb.database import LAYOUT, missing, needs
 from kgp_neo4j.graphdb.plugin import JAR, plugin_jar
-from kgp_neo4j.graphdb.server.supervise import ServerStatus
+from kgp_neo4j.graphdb.server.startup import ServerStatus
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError

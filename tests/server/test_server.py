@@ -32,13 +32,13 @@ from neo4j.exceptions import Neo4jError
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server import jars, startup
-from kgp_neo4j.graphdb.server import supervise as server
+from kgp_neo4j.graphdb.server import startup as server
 from kgp_neo4j.graphdb.server.jars import LINES, Artifact, Lock, load_lock, sha256_of
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 ENSURE = """
-from kgp_neo4j.graphdb.server import supervise as server
+from kgp_neo4j.graphdb.server import startup as server
 from kgp_neo4j.environment.folders import Folders
 connection = server.ensure(Folders.from_environment())
 print(server.status(Folders.from_environment()).pid, connection.uri)

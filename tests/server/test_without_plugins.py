@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.load import stored
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.database import make_schema
-from kgp_neo4j.graphdb.server import jars, supervise
+from kgp_neo4j.graphdb.server import jars, startup
 from kgp_neo4j.graphdb.server.jars import line_of
 
 _NEAREST = """
@@ -40,12 +40,12 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(supervise.jars, "install", lambda *_, **__: few)
-        patch.setattr(supervise.startup, "make_archive", lambda *_: None)
+        patch.setattr(startup.jars, "install", lambda *_, **__: few)
+        patch.setattr(startup, "make_archive", lambda *_: None)
         try:
-            yield dataclasses.replace(supervise.start(own, memory="1g"), embedded=False)
+            yield dataclasses.replace(startup.start(own, memory="1g"), embedded=False)
         finally:
-            supervise.stop(own)
+            startup.stop(own)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Unpack
 
-from kgp_neo4j.types.language import Reply, ReplyOptions
+from kgp_neo4j.types.corpus import Reply, ReplyOptions
 
 
 class Scripted:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from graphs import write_file
 
+from kgp_neo4j.corpus.connect import entity_graph
 from kgp_neo4j.corpus.connect.entity_graph import Linked, Phrase, Phrases, link_all, rarity
-from kgp_neo4j.corpus.connect.entity_linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entity_names import names_of, read_aliases
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import EntitySettings
@@ -21,8 +20,8 @@ def _titles(*titles: str) -> list[tuple[str, str]]:
 
 
 def _link(
-    linker: EntityLinker, texts: Sequence[str], owners: Sequence[str | None] = ()
-) -> list[list[Mention]]:
+    linker: entity_graph.EntityLinker, texts: Sequence[str], owners: Sequence[str | None] = ()
+) -> list[list[entity_graph.Mention]]:
     """Link texts, which begin the documents `owners`, and return the mentions of each."""
     owned = [linker.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
     for text in texts:
@@ -34,7 +33,7 @@ def _found(
     texts: list[str], *titles: str, owners: Sequence[str | None] = (), **settings: float
 ) -> list[list[tuple[str, str]]]:
     """Return (surface, title) of each mention, having checked the places."""
-    linker = EntityLinker(_titles(*titles), settings=EntitySettings(**settings))
+    linker = entity_graph.EntityLinker(_titles(*titles), settings=EntitySettings(**settings))
     made = _link(linker, texts, owners)
     for text, mentions in zip(texts, made, strict=True):
         ends = [0]
@@ -48,13 +47,13 @@ def _found(
 
 def test_places_count_characters_of_the_text_as_it_is() -> None:
     text = "𝔘𝔫𝔦 👍🏽: ﬁrst Zoe\u0308 Kim met ①Ａｎｎ."
-    ((mention,),) = _link(EntityLinker(_titles("Zoë Kim")), [text])
+    ((mention,),) = _link(entity_graph.EntityLinker(_titles("Zoë Kim")), [text])
     assert (mention.surface, mention.start, mention.end) == ("Zoe\u0308 Kim", 13, 21)
 
 
 def test_names_of_a_title() -> None:
     def forms(title: str, *aliases: str) -> dict[str, float]:
-        return {" ".join(keys): weight for keys, _, weight in names_of(title, aliases)}
+        return {" ".join(keys): weight for keys, _, weight in entity_graph.names_of(title, aliases)}
 
     assert forms("Ed Wood (film)") == {"ed wood film": 1.0, "ed wood": 0.5}
     assert forms("Paris, Texas") == {"paris texas": 1.0, "paris": 0.3}
@@ -118,7 +117,7 @@ def test_scripts_without_case_and_marks() -> None:
 
 
 def test_commonness_prefers_the_whole_title_and_the_one_named_more_often() -> None:
-    linker = EntityLinker(_titles("Ed Wood", "Ed Wood (film)"))
+    linker = entity_graph.EntityLinker(_titles("Ed Wood", "Ed Wood (film)"))
     ((mention,),) = _link(linker, ["We spoke of Ed Wood."])
     assert linker.titles[mention.entity] == "Ed Wood"
     assert mention.commonness == pytest.approx(1 / 1.5)
@@ -153,14 +152,15 @@ def test_the_order_of_the_texts_changes_nothing() -> None:
     places = list(texts)
     made = []
     for order in itertools.permutations(places):
-        found = _link(EntityLinker(_titles(*titles)), order, [texts[text] for text in order])
+        linker = entity_graph.EntityLinker(_titles(*titles))
+        found = _link(linker, order, [texts[text] for text in order])
         made.append(dict(zip(order, found, strict=True)))
     assert all(each == made[0] for each in made)
     assert [mention.surface for mention in made[0][places[0]]] == ["The Wall"]
 
 
 def test_no_titles_and_hostile_texts() -> None:
-    assert _link(EntityLinker([]), ["Ann Lee", ""]) == [[], []]
+    assert _link(entity_graph.EntityLinker([]), ["Ann Lee", ""]) == [[], []]
     hostile = ["(" * 3000, "A" * 5000, "\ud800 Ann Lee", "Ann\nLee", '"' * 1000 + "Ann Lee" + '"']
     found = _found(hostile, "Ann Lee", "!", "")
     assert found == [[], [], [("Ann Lee", "Ann Lee")], [], [("Ann Lee", "Ann Lee")]]
@@ -207,7 +207,7 @@ def test_phrases_that_texts_share() -> None:
 
 def _linked(passages: Sequence[tuple[str, str, str]]) -> list[Linked]:
     """Return what passages mention, each given by its document, that one's title, and its text."""
-    linker = EntityLinker([(document, title) for document, title, _ in passages])
+    linker = entity_graph.EntityLinker([(document, title) for document, title, _ in passages])
     rows = [{"document": each, "title": title, "text": text} for each, title, text in passages]
     return list(link_all(linker, rows))
 
@@ -254,9 +254,9 @@ def test_a_title_that_many_documents_share_means_none_of_them() -> None:
 
 def test_aliases(tmp_path: Path) -> None:
     lines = "The Big Apple\tNew York\r\n\nGotham\tNew York\nX\tUnknown\n"
-    aliases = read_aliases(write_file(tmp_path / "aliases.tsv", lines), ["New York"])
+    aliases = entity_graph.read_aliases(write_file(tmp_path / "aliases.tsv", lines), ["New York"])
     assert aliases == {"New York": ["The Big Apple", "Gotham"]}
-    linker = EntityLinker([("1", "New York")], aliases)
+    linker = entity_graph.EntityLinker([("1", "New York")], aliases)
     ((first, second),) = _link(linker, ["From The Big Apple to Gotham."])
     assert [(m.surface, m.entity) for m in (first, second)] == [("The Big Apple", 0), ("Gotham", 0)]
 
@@ -272,6 +272,6 @@ def test_aliases(tmp_path: Path) -> None:
 )
 def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
-        read_aliases(write_file(tmp_path / "a.tsv", content), ["York"])
+        entity_graph.read_aliases(write_file(tmp_path / "a.tsv", content), ["York"])
     with pytest.raises(InputError, match="cannot be read"):
-        read_aliases(tmp_path / "none.tsv", ["York"])
+        entity_graph.read_aliases(tmp_path / "none.tsv", ["York"])

@@ -25,7 +25,7 @@ from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import Stream
-from kgp_neo4j.types.language import Reply
+from kgp_neo4j.types.corpus import Reply
 
 _QUESTION = "Where was the designer of the Hesk Bridge born?"
 _INJECTION = (

@@ -18,8 +18,8 @@ from kgp_neo4j.environment.folders import Connection, checked_url
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm import chat
 from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.types.corpus import Reply
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
-from kgp_neo4j.types.language import Reply
 
 _KEY = "sk-only-for-tests-0123456789"
 _STREAM = head("text/event-stream")

@@ -17,13 +17,13 @@ from scripted_model import Scripted
 from tiny_models import tiny_gguf, tiny_llama
 
 from kgp_neo4j.corpus.answer.model import grammar_for
+from kgp_neo4j.corpus.traverse.agents.search import load_generator
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm import chat
 from kgp_neo4j.llm.chat import estimate_tokens, replies, settled, without_reasoning
-from kgp_neo4j.llm.generators import load_generator
-from kgp_neo4j.mindmap.answer.model import FORM
+from kgp_neo4j.mindmap.answer.ask_graph import FORM
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types import language
+from kgp_neo4j.types import corpus as shapes
 from kgp_neo4j.types.errors import ContextError, ModelError
 
 _KEY = "sk-only-for-tests"
@@ -51,7 +51,7 @@ def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
     chat_server.answer = lambda body: (200, completion("In Sund.", usage=(20, 5)))
     model = _model(chat_server, temperature=0.5, seed=3)
     made = model.reply("Be brief.", "Where?", tokens=50)
-    assert made == language.Reply("In Sund.", "stop", 20, 5, estimated=False)
+    assert made == shapes.Reply("In Sund.", "stop", 20, 5, estimated=False)
     body = chat_server.bodies[0]
     said = {message["role"]: message["content"] for message in body["messages"]}
     assert list(said.items()) == [("system", "Be brief."), ("user", "Where?")]
@@ -144,7 +144,7 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
     chat_server.answer = lambda body: (200, said)
     shown: list[str] = []
     made = _model(chat_server).reply("", "Who?", on_text=shown.append)
-    assert made == language.Reply("Ada Moor was born in Sund.", "stop", 30, 6)
+    assert made == shapes.Reply("Ada Moor was born in Sund.", "stop", 30, 6)
     assert shown == ["Ada", " Moor", " was born", " in Sund."]
 
 
@@ -362,10 +362,10 @@ def test_what_was_asked_before_costs_nothing(chat_server: ChatServer, tmp_path: 
     model = chat.MeteredModel(_model(chat_server, cache=tmp_path))
     again = model.reply("T", "Where?", on_text=shown.append)
     assert (first.text, first.cached) == ("In Sund.", False)
-    assert again == language.Reply("In Sund.", cached=True)
+    assert again == shapes.Reply("In Sund.", cached=True)
     assert shown == ["In Sund."]
     assert len(chat_server.bodies) == 1
-    assert model.usage == language.Usage("m", calls=1, cached=1)
+    assert model.usage == shapes.Usage("m", calls=1, cached=1)
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
 
 
@@ -463,13 +463,13 @@ def test_processes_share_a_cache(tmp_path: Path) -> None:
 
 
 def test_all_replies_are_metered() -> None:
-    first, last = language.Reply("a", "stop", 10, 2), language.Reply("c", "length", 20, 3)
-    model = chat.MeteredModel(Scripted([first, language.Reply("b", "stop", cached=True), last]))
-    assert model.usage == language.Usage("scripted")
+    first, last = shapes.Reply("a", "stop", 10, 2), shapes.Reply("c", "length", 20, 3)
+    model = chat.MeteredModel(Scripted([first, shapes.Reply("b", "stop", cached=True), last]))
+    assert model.usage == shapes.Usage("scripted")
     assert [chat.writer(model)(prompt) for prompt in "xyz"] == ["a", "b", "c"]
-    assert model.usage == language.Usage("scripted", 3, 1, 30, 5)
-    assert model.take_usage() == language.Usage("scripted", 3, 1, 30, 5)
-    assert model.usage == model.take_usage() == language.Usage("scripted")
+    assert model.usage == shapes.Usage("scripted", 3, 1, 30, 5)
+    assert model.take_usage() == shapes.Usage("scripted", 3, 1, 30, 5)
+    assert model.usage == model.take_usage() == shapes.Usage("scripted")
     assert model.count("two words") == 2
 
 

@@ -7,9 +7,9 @@ from scripted_model import Scripted
 
 from kgp_neo4j import MindMap
 from kgp_neo4j.llm.chat import writer
+from kgp_neo4j.mindmap.answer import ask_graph
 from kgp_neo4j.mindmap.answer.ask_graph import Checker, answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
-from kgp_neo4j.mindmap.answer.model import describe, five_parts, parse_reply, read_edges
 from kgp_neo4j.show.pages import page_of
 from kgp_neo4j.show.terminal import tree_lines
 from kgp_neo4j.show.trees import map_tree, mind_map_mermaid
@@ -61,7 +61,7 @@ def reasoning() -> ReasoningGraph:
 
 def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: ReasoningGraph) -> None:
     question = "What {is} this {0}? %s {question} $x"
-    prompt = five_parts(question, reasoning)
+    prompt = ask_graph.five_parts(question, reasoning)
     places = [
         prompt.index(part)
         for part in (
@@ -77,7 +77,8 @@ def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: Reason
         )
     ]
     assert places == sorted(places)
-    hostile = five_parts(question, _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=()))
+    reasoning = _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=())
+    hostile = ask_graph.five_parts(question, reasoning)
     assert "\nEvidence 1: A Output 1: x -> r -> B\n" in hostile
 
 
@@ -116,7 +117,7 @@ _SAID = f"Output 1: You may have anemia.\n\nOutput 2: {_ROUTE}\n\nOutput 3:\n{_T
 )  # fmt: skip
 def test_a_reply_is_taken_apart_however_dressed(reply: str, reasoning: ReasoningGraph) -> None:
     checker = Checker(reasoning)
-    parsed = parse_reply(reply, checker.entities, checker.relations)
+    parsed = ask_graph.parse_reply(reply, checker.entities, checker.relations)
     assert parsed.answer == "You may have anemia."
     assert _ROUTE in parsed.inference
     assert parsed.edges == (
@@ -145,13 +146,13 @@ _TWO = [("Fatigue", "possible_disease", "Anemia"), ("Anemia", "need_medication",
 )
 def test_mind_maps_are_read_in_many_forms(text: str, reasoning: ReasoningGraph) -> None:
     checker = Checker(reasoning)
-    edges = read_edges(text, checker.entities, checker.relations)
+    edges = ask_graph.read_edges(text, checker.entities, checker.relations)
     assert [(e.head, e.relation, e.tail) for e in edges] == _TWO
 
 
 @pytest.mark.parametrize("text", ["", "/ \\\n \\ /", "     A\n    / \\\n   B   C", "─" * 99])
 def test_what_is_no_mind_map_has_no_edges(text: str) -> None:
-    assert read_edges(text) == []
+    assert ask_graph.read_edges(text) == []
 
 
 def _lines(mind_map: MindMap) -> list[str]:
@@ -162,9 +163,9 @@ def _lines(mind_map: MindMap) -> list[str]:
 
 def test_a_deep_or_long_mind_map_is_bounded() -> None:
     deep = "\n".join(" " * i + f"node {i}" for i in range(1000))
-    edges = read_edges(deep)
+    edges = ask_graph.read_edges(deep)
     assert 0 < len(edges) <= 500
-    wide = read_edges("\n".join(f"a{i} -> r -> b{i}" for i in range(1000)))
+    wide = ask_graph.read_edges("\n".join(f"a{i} -> r -> b{i}" for i in range(1000)))
     assert len(wide) == 500
     nothing = ReasoningGraph((), (), ())
     checked = tuple(Checker(nothing).check(edges))
@@ -374,10 +375,10 @@ def test_evidence_is_described_by_a_model_and_checked(reasoning: ReasoningGraph)
             "1) Nausea comes from somewhere.\n**3:** Anemia needs iron 40 times.",
         ]
     )
-    made = describe(reasoning, _QUESTION, writer(model))
+    made = ask_graph.describe(reasoning, _QUESTION, writer(model))
     assert len(model.prompts) == 2
     assert all(_QUESTION in prompt for prompt in model.prompts)
     assert made.routes[0] == "Fatigue and dizziness are both symptoms of anemia."
     assert all("->" in route or "<-" in route for route in made.routes[1:])
-    assert f"Evidence 1: {made.routes[0]}\n" in five_parts("?", made)
-    assert describe(ReasoningGraph((), (), ()), "?", writer(model)).routes == ()
+    assert f"Evidence 1: {made.routes[0]}\n" in ask_graph.five_parts("?", made)
+    assert ask_graph.describe(ReasoningGraph((), (), ()), "?", writer(model)).routes == ()

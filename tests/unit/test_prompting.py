@@ -7,14 +7,13 @@ import pytest
 from asking import pipeline_with
 from scripted_model import Scripted
 
-from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Evidence, marked
+from kgp_neo4j import Answer, Passage, Question, ReasoningPath, Retrieval
+from kgp_neo4j.corpus.answer.check import MARK, UNJUDGED, Claim, Evidence, marked, parse_reply
 from kgp_neo4j.corpus.answer.model import answer_with_model, passage_block, prompt_for, weigh
-from kgp_neo4j.corpus.answer.reply import Claim, parse_reply
 from kgp_neo4j.corpus.read.reader import load_reader
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import neutral, plain, printable
-from kgp_neo4j.types.corpus import Answer, Form, Passage, Question, ReasoningPath, Retrieval, Step
-from kgp_neo4j.types.language import Reply
+from kgp_neo4j.types.corpus import Form, Reply, Step
 
 _QUESTION = "Where was the designer of the Hesk Bridge born?"
 _TEXTS = (

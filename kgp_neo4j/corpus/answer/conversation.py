@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from kgp_neo4j.corpus.answer.reply import without_citations
+from kgp_neo4j.corpus.answer.check import without_citations
 from kgp_neo4j.corpus.answer.traces import recounted, with_trace
 from kgp_neo4j.text.safe import neutral, plain
 from kgp_neo4j.text.words import FUNCTION_WORDS, title_words, words
-from kgp_neo4j.types.corpus import Answer, Passage
-from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.corpus import Answer, LanguageModel, Passage
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.pipeline import Pipeline

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 
 import regex
 
-from kgp_neo4j.corpus.answer.check import Ask, Evidence, check
-from kgp_neo4j.corpus.answer.reply import parse_reply
+from kgp_neo4j.corpus.answer.check import Ask, Evidence, check, parse_reply
 from kgp_neo4j.corpus.read.reader import passages_to_read
 from kgp_neo4j.llm.chat import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.safe import cut, plain, printable
 from kgp_neo4j.text.words import words
-from kgp_neo4j.types.corpus import Answer, Passage, Reading, Statement
-from kgp_neo4j.types.language import LanguageModel, ReplyOptions
+from kgp_neo4j.types.corpus import Answer, LanguageModel, Passage, Reading, ReplyOptions, Statement
 from kgp_neo4j.types.tables import Tier
 
 #: The lines around the passages.

@@ -4,12 +4,28 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import regex
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.types.corpus import Passage, SupportingSentence
+from kgp_neo4j.corpus.traverse.algorithm import read_passages
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import Encoder, passage_text
+from kgp_neo4j.text.words import content_words
+from kgp_neo4j.types.corpus import (
+    Answer,
+    Passage,
+    Reading,
+    ReasoningPath,
+    Retrieval,
+    Span,
+    Step,
+    SupportingSentence,
+)  # fmt: skip
 
 #: "How many" and "how old" ask for a few words.
 _ACCOUNT = regex.compile(
@@ -17,11 +33,6 @@ _ACCOUNT = regex.compile(
     r"what (?:happened|(?:is|was) the (?:reason|purpose|cause)\b)|"
     r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to))"
     r"|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b"
-)
-_OVERVIEW = regex.compile(
-    r"(?i)\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
-    r"(?:main|key) points?)\b|^what(?:'s| is| are)\b.*\babout\W*$|"
-    r"^what(?:'s| is| are) in (?:this|these|those|the|all)\b"
 )
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 #: A run of one kind of script, so that a Korean ending parts from the English word before it.
@@ -33,11 +44,6 @@ _RUN = regex.compile(
 _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
 #: How much less a sentence counts for each passage before its own.
 _LATER = 0.1
-
-
-def asks_for_an_overview(question: str) -> bool:
-    """Return whether a question asks what documents are about, which they always tell."""
-    return _OVERVIEW.search(question) is not None
 
 
 def asks_for_an_account(question: str) -> bool:
@@ -86,3 +92,81 @@ def _pieces(text: str) -> list[str]:
         word = match[0]
         pieces += [word[at : at + size] for at in range(max(1, len(word) - size + 1))]
     return pieces
+
+
+_OVERVIEW = regex.compile(
+    r"(?i)\b(?:gist|summar\w+|sum up|overview|in short|in brief|briefly|boil|nutshell|"
+    r"(?:main|key) (?:points?|topics?|themes?|subjects?|ideas?))\b|"
+    r"^what(?:'s| is| are)\b.*\babout\W*$|^what(?:'s| is| are) in (?:this|these|those|the|all)\b"
+)
+#: Words that stand for whatever is there: "these leaflets", "all of it".
+_ALL = regex.compile(r"(?i)\b(?:this|these|those|here|everything|(?:of|is) it)\b(?:\s++\p{L}++)?")
+#: The best passage's cosine below which a question names nothing, how many of the first passages
+#: have to be one document's for it to be asked for, and passages that are shown at most.
+_NAMES, _FIRST, _OWN, _SHOWN = 0.35, 10, 6, 10
+#: Letters of a sentence at least, its characters at most, and the share of letters in these.
+_LEAST, _LONGEST, _LETTERS = 20, 500, 0.9
+
+
+def asks_for_an_overview(question: str) -> bool:
+    """Return whether a question asks what documents are about, which they always tell."""
+    return _OVERVIEW.search(question) is not None
+
+
+def with_overview(
+    database: Database, corpus: str, retrieval: Retrieval, encoder: Encoder
+) -> Retrieval:
+    """Return the retrieval with the `sentences` of an overview, and their passages first.
+
+    They are of the document that most of the first passages are of, else of what was retrieved, or
+    the first ones of all documents where the question names nothing.
+    """
+    asked, passages = retrieval.question.text, retrieval.passages
+    match = max((path.steps[-1].match for path in retrieval.paths), default=0.0)
+    (near,) = encoder.encode([asked])
+    if match >= _NAMES and content_words(_OVERVIEW.sub("", _ALL.sub("", asked))):
+        ((document, own),) = Counter(p.document for p in passages[:_FIRST]).most_common(1)
+        chosen = [p for p in passages if own < _OWN or p.document == document][:_SHOWN]
+    else:
+        near *= 0
+        rows = database.read("structure/overview", corpus=corpus, limit=_SHOWN)
+        found = read_passages(database, [row["passage"] for row in rows])
+        chosen = [found[row["passage"]] for row in rows if row["passage"] in found]
+    vectors = encoder.encode_passages([(p.title, p.text) for p in chosen])
+    told = [_telling(p, v + near, encoder) for p, v in zip(chosen, vectors, strict=True)]
+    held = {passage.id: passage for passage in (*chosen, *passages)}
+    paths = {id_: ReasoningPath((Step(id_, "seed", 0.0, reason="overview"),)) for id_ in held}
+    paths |= {path.last: path for path in retrieval.paths}
+    order = (*held.values(),), (*paths.values(),)
+    return replace(retrieval, passages=order[0], paths=order[1], sentences=tuple(told))
+
+
+def _telling(passage: Passage, centre: NDArray[Any], encoder: Encoder) -> SupportingSentence:
+    """Return the sentence of a passage that is nearest to the centre of what it stands for."""
+    every = [(a, b, passage.text[a:b].strip()) for a, b in sentences(passage.text)]
+    # Some have nothing but headings and tables, of which the former are shorter.
+    every.sort(key=lambda one: len(one[2]))
+    held = [one for one in every if _says_something(one[2])] or every[:1]
+    near = encoder.encode([passage_text(passage.title, text) for *_, text in held]) @ centre
+    a, b, text = held[near.argmax()]
+    return SupportingSentence(text, passage.id, a, b, float(near.max()))
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a text is a sentence of words, and neither a question nor a heading."""
+    letters = sum(letter.isalpha() or letter.isspace() for letter in text)
+    ends = text.startswith("#") or text[:1].islower() or text.endswith(("?", ":", "？", "："))
+    return not ends and len(text) <= _LONGEST and letters > max(_LEAST, _LETTERS * len(text))
+
+
+def overview(evidence: Answer) -> Answer:
+    """Return the answer with its sentences' documents named, or the sections of a single one."""
+    cited = {one.passage for one in evidence.sentences}
+    of = [passage for passage in evidence.passages if passage.id in cited]
+    names = dict.fromkeys(passage.name for passage in of)
+    if len(names) == 1:
+        names = dict.fromkeys(p.section.rpartition(" > ")[2] for p in of if p.section)
+    text = "; ".join(names) or evidence.sentences[0].text
+    spans = tuple(Span(one.passage, one.start, one.end) for one in evidence.sentences)
+    reading = Reading(text, "overview", 0.0, spans, sentences=evidence.sentences)
+    return replace(evidence, reading=reading, text=text)

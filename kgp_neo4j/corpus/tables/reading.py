@@ -14,8 +14,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from kgp_neo4j.corpus.answer.check import Evidence
-from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
+from kgp_neo4j.corpus.answer.check import Evidence, Parsed, parse_reply
 from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables import look_up, pages, tables
 from kgp_neo4j.corpus.tables.choose import choose
@@ -31,11 +30,10 @@ from kgp_neo4j.corpus.tables.outline import (
     cite_table,
     named_documents,
 )
-from kgp_neo4j.corpus.tables.questions.candidates import Candidate, candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import Links, link
 from kgp_neo4j.corpus.tables.questions.figures import asks_for_figure, read_figure
 from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, columns_of, denotation, in_words
-from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
+from kgp_neo4j.corpus.tables.questions.ranker import Candidate, candidates, load_ranker
 from kgp_neo4j.corpus.tables.references import (
     COUNT,
     HEAD,
@@ -47,8 +45,7 @@ from kgp_neo4j.corpus.tables.references import (
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.chat import without_reasoning
 from kgp_neo4j.text.words import stem
-from kgp_neo4j.types.corpus import Passage
-from kgp_neo4j.types.language import Write
+from kgp_neo4j.types.corpus import Passage, Write
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 _LOOK_UPS: dict[str, Callable[[look_up.Context], StructuralAnswer | None]] = {

@@ -15,7 +15,7 @@ from kgp_neo4j.mindmap.link.name_forms import merge_names, readable, routes
 from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.encoder import embed
 from kgp_neo4j.text.safe import parts
-from kgp_neo4j.types.language import Write
+from kgp_neo4j.types.corpus import Write
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
     Lacking,

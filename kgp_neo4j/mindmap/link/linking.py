@@ -36,7 +36,7 @@ from kgp_neo4j.mindmap.load.graphs import StoredGraph
 from kgp_neo4j.models.engine import DEFAULT_ENCODER
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.words import MAX_WORD, WORD, stem
-from kgp_neo4j.types.language import Write
+from kgp_neo4j.types.corpus import Write
 from kgp_neo4j.types.mindmap import LinkedEntity, Mentioned
 from kgp_neo4j.types.settings import LinkSettings
 
