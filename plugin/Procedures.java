@@ -418,7 +418,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "9c33795b80b5b0b9";
+        public final String statements = "9cd9c3af39fe8ba8";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)
