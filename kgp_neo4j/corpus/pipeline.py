@@ -27,7 +27,7 @@ from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.llm.chat import MeteredModel, find_model, writer
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.text.safe import cut, parts
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
@@ -356,7 +356,8 @@ class Pipeline:
                 loading.start()
                 english = getattr(self._offline, "language", "") == DEFAULT_LANGUAGE
                 retrieved = self.retrieve(question)
-                if asks_for_an_overview(question) and (encoder := self.retriever.encoder):
+                if asks_for_an_overview(question):
+                    encoder = self.retriever.encoder or load_encoder()
                     retrieved = with_overview(self.database, self.corpus, retrieved, encoder)
                 found, told = identify(self.database, self.corpus, retrieved, names=english)
                 loading.join()
