@@ -555,8 +555,9 @@ class Answer:
         """Return the calibrated probability of the answer's being right; a model's has none."""
         if self.from_structure and self.structural is not None:
             return self.structural.confidence
-        none = self.reading is None or self.statements or self.is_overview
-        return None if none or self.reading is None else self.reading.confidence
+        if self.reading is None or self.statements or self.is_overview:
+            return None
+        return self.reading.confidence
 
     @property
     def probably(self) -> str:

@@ -1,4 +1,4 @@
-"""Checks each claim of a reply against the passages cited; an unsupported one stays, marked."""
+"""Takes a model's reply apart, and checks each claim against the passages that it cites."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass

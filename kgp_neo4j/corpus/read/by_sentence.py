@@ -137,8 +137,8 @@ def with_overview(
     held = {passage.id: passage for passage in (*chosen, *passages)}
     paths = {id_: ReasoningPath((Step(id_, "seed", 0.0, reason="overview"),)) for id_ in held}
     paths |= {path.last: path for path in retrieval.paths}
-    order = (*held.values(),), (*paths.values(),)
-    return replace(retrieval, passages=order[0], paths=order[1], sentences=tuple(told))
+    ranked, ways = tuple(held.values()), tuple(paths.values())
+    return replace(retrieval, passages=ranked, paths=ways, sentences=tuple(told))
 
 
 def _telling(passage: Passage, centre: NDArray[Any], encoder: Encoder) -> SupportingSentence:

@@ -1,4 +1,4 @@
-"""The learned agent, the default: scores the passages of each hop by signals of the graph."""
+"""The learned agent, the default, and the signals of the graph that it scores passages by."""
 
 import math
 from collections import defaultdict

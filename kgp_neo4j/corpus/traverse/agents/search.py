@@ -1,4 +1,4 @@
-"""The agents that search by words or vectors, or at random, and those that a model leads."""
+"""Agents that rank neighbours by the question, or by evidence a model generates (KGP, Eq. 1)."""
 
 import logging
 import warnings
