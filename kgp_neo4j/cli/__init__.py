@@ -20,13 +20,13 @@ from kgp_neo4j.types.errors import KgpError
 
 _COMMANDS = (
     "demo load connect load-kg ask chat history explain mindmap retrieve evaluate train corpora "
-    "delete serve export import mcp server install browser-queries config doctor"
+    "delete serve export import mcp server install browser-queries plugins config doctor"
 ).split()
 #: The modules of commands that are not in one of their own name.
 _MODULES = {
     **dict.fromkeys(("chat", "mindmap", "history", "explain"), "ask"),
     **dict.fromkeys("connect load-kg demo corpora delete export import".split(), "load"),
-    **dict.fromkeys(("install", "doctor", "config", "browser-queries", "serve", "mcp"), "server"),
+    **dict.fromkeys("install doctor config browser-queries plugins serve mcp".split(), "server"),
     **dict.fromkeys(("retrieve", "train"), "evaluate"),
 }
 

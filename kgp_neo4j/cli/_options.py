@@ -10,8 +10,9 @@ import click
 from click.core import ParameterSource
 
 from kgp_neo4j.cli._output import say
+from kgp_neo4j.plugins import plugged
 from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.corpus import AgentName, Form, LanguageModel, Rerank
+from kgp_neo4j.types.corpus import Form, LanguageModel, Rerank
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -78,15 +79,26 @@ def _parameter(field: Field[Any]) -> str:
     return str(field.metadata["option"] or field.name).replace("-", "_")
 
 
+class PartName(click.Choice[str]):
+    """The name of a part of a kind that is plugged in; looked up only where it is given."""
+
+    choices: Any = property(lambda self: tuple(plugged(self._kind)), lambda self, _: None)
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        super().__init__(())
+
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def drawn_options(command: F) -> F:
-    """Add `--html` and `--mermaid` to a command whose result is an answer."""
+    """Add `--html`, `--mermaid` and `--as` to a command whose result is an answer."""
     about = "Write it to this file, as a page that needs no network."
     html = click.option("--html", type=FILE, help=about)
     mermaid = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
-    return html(mermaid(command))
+    form = click.option("--as", "form_as", type=PartName("renderer"), help="Print it in this form.")
+    return html(mermaid(form(command)))
 
 
 def default_option(name: str, default: Any, help: str, **more: Any) -> Callable[[F], F]:
@@ -123,7 +135,7 @@ def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
 def retriever_options(command: F) -> F:
     """Add the options of a retriever to a command, by the parameters of `make_pipeline`."""
     about = "Who chooses the next passages (default: learned where all graphs are made)."
-    agent = click.option("--agent", type=click.Choice(get_args(AgentName)), help=about)
+    agent = click.option("--agent", type=PartName("agent"), help=about)
     about = "Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, "
     about += "one call of the language model."
     rerank = default_option("--rerank", "none", about, type=click.Choice(get_args(Rerank)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgp_neo4j.plugins import load_plugin
 from kgp_neo4j.text.safe import Stream, plain, to_json
 from kgp_neo4j.types.corpus import Answer, LoadReport
 from kgp_neo4j.types.errors import InputError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kgp_neo4j.graphdb.database import Database
 
 #: What says how a result is given out: read by `given_out`, and no parameter of a command.
-_FORMS = ("as_json", "as_mermaid", "html")
+_FORMS = ("as_json", "as_mermaid", "form_as", "html")
 
 
 class ResultCommand(click.Command):
@@ -35,8 +36,8 @@ class ResultCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command without what says how its result is given out."""
         ctx.meta.update((f"kgp_neo4j.{name}", ctx.params.pop(name, None)) for name in _FORMS)
-        if given_out("as_json") and given_out("as_mermaid"):
-            raise click.UsageError("Choose one of --json and --mermaid.")
+        if sum(map(bool, map(given_out, _FORMS[:3]))) > 1:
+            raise click.UsageError("Choose one of --json, --mermaid and --as.")
         return super().invoke(ctx)
 
 
@@ -50,7 +51,7 @@ result_command = functools.partial(click.command, cls=ResultCommand)
 
 
 def given_out(form: str) -> Any:
-    """Return what the running command was given of `as_json`, `as_mermaid` or `html`, if any."""
+    """Return what the running command was given of `_FORMS`, if any."""
     return click.get_current_context().meta.get(f"kgp_neo4j.{form}")
 
 
@@ -73,16 +74,13 @@ def print_result(
 ) -> None:
     """Print a result on stdout: as JSON, or as the text that says it or the function prints.
 
-    `drawn` is the answer in it, which a page is written of or Mermaid printed where asked for.
+    `drawn` is the answer in it, which a renderer prints, or writes as a page, where asked for.
     """
     if drawn is not None and (html := given_out("html")):
-        from kgp_neo4j.show.pages import page_of
-
-        write_file(html, page_of(drawn))
-    if drawn is not None and given_out("as_mermaid"):
-        from kgp_neo4j.show.trees import mermaid_of
-
-        click.echo(mermaid_of(drawn), nl=False)
+        write_file(html, load_plugin("renderer", "html")(drawn))
+    form = "mermaid" if given_out("as_mermaid") else given_out("form_as")
+    if drawn is not None and form:
+        click.echo(load_plugin("renderer", form)(drawn).removesuffix("\n"))
     elif not gave_json(result):
         click.echo(shown) if isinstance(shown, str) else shown(result)
 
@@ -153,7 +151,7 @@ def write_file(path: Path, text: str) -> None:
 @contextmanager
 def written() -> Iterator[Callable[[str], None] | None]:
     """Show a reply on the terminal while it is written, unchecked; not beside JSON or Mermaid."""
-    if given_out("as_json") or given_out("as_mermaid") or not sys.stderr.isatty():
+    if any(map(given_out, _FORMS[:3])) or not sys.stderr.isatty():
         yield None
         return
     begun = False

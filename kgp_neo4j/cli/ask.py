@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from kgp_neo4j.cli import _options, _output
 from kgp_neo4j.text.safe import as_markdown, cut, parts, plain
-from kgp_neo4j.types.corpus import Answer, Method, QuestionType, Trace
+from kgp_neo4j.types.corpus import Answer, QuestionType, Trace
 from kgp_neo4j.types.errors import InputError, KgpError, TraceError
 from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
 
@@ -35,7 +35,7 @@ _LONGEST = 300
     "--method",
     "kgp",
     "How the passages are found: the traversal, or one of its baselines.",
-    type=click.Choice(get_args(Method)),
+    type=_options.PartName("retriever"),
 )
 @_options.retriever_options
 @click.option(

@@ -9,14 +9,14 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgp_neo4j.cli import _options, _output
 from kgp_neo4j.text.safe import parts
 from kgp_neo4j.types import settings
-from kgp_neo4j.types.corpus import LanguageModel, Method
+from kgp_neo4j.types.corpus import LanguageModel
 
 if TYPE_CHECKING:
     from kgp_neo4j.evaluate.scores import Result
@@ -241,18 +241,18 @@ def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
     "--method",
     "kgp",
     "Full text, vectors, both fused, or the graph traversal.",
-    type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
+    type=_options.PartName("retriever"),
 )
 @_options.retriever_options
 @_options.llm_option("puts the passages in order with --rerank llm")
 def retrieve_command(
-    questions: Path, corpus: str, out: Path, method: Method, llm: str | None, **retriever: Any
+    questions: Path, corpus: str, out: Path, method: str, llm: str | None, **retriever: Any
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
     from kgp_neo4j.evaluate.scores import read_questions, retrieve_questions
 
-    by_model = retriever["rerank"] == "llm"
+    by_model = retriever["rerank"] == "llm" or method == "ircot"
     model = _options.opened_model(llm, retriever["agent_settings"].url) if by_model else None
     asked = read_questions(questions)
     with _output.opened_database() as database:

@@ -230,6 +230,24 @@ def doctor_command() -> None:
         click.echo(click.style("! ", fg="yellow") + sentence)
 
 
+@_output.result_command("plugins")
+def plugins_command() -> None:
+    """List what is plugged in: the parts of each kind by their names, and whose they are."""
+    from kgp_neo4j.plugins import KINDS, plugged
+
+    parts_ = [(kind, each) for kind in KINDS for each in plugged(kind).values()]
+    found = [(kind, each.dist.name if each.dist else "kgp-neo4j", each) for kind, each in parts_]
+    told = dict[tuple[str, str], list[str]]()
+    for kind, package, each in found:
+        told.setdefault((kind, package), []).append(each.name)
+    lines = [f"{kind:10} {package}: {', '.join(names)}" for (kind, package), names in told.items()]
+    records = [
+        {"kind": kind, "name": each.name, "package": package, "part": each.value}
+        for kind, package, each in found
+    ]
+    _output.print_result(records, "\n".join(lines))
+
+
 @_output.result_command("config")
 @click.option("--clear-cache", is_flag=True, help="Delete the replies of language models kept.")
 def config_command(clear_cache: bool) -> None:

@@ -21,21 +21,19 @@ from kgp_neo4j.corpus.read import by_sentence
 from kgp_neo4j.corpus.read.by_sentence import asks_for_an_overview, overview, with_overview
 from kgp_neo4j.corpus.read.identifiers import identify
 from kgp_neo4j.corpus.read.parts import joined, parts_of
-from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.algorithm import Agent, read_passages
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, browser_link
 from kgp_neo4j.llm.chat import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.plugins import load_plugin, plugged
 from kgp_neo4j.text.safe import cut, parts
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
-    AgentName,
     Answer,
     Form,
     LanguageModel,
-    Method,
     Passage,
     Question,
     QuestionType,
@@ -106,8 +104,8 @@ class Answerer(Protocol):
 class MethodOptions(TypedDict, total=False):
     """How passages are found: `agent` is a name, or an object of your own."""
 
-    method: Method
-    agent: AgentName | Agent | None
+    method: str
+    agent: str | Agent | None
     settings: TraversalSettings | None
     agent_settings: AgentSettings | None
 
@@ -116,7 +114,8 @@ class PipelineOptions(MethodOptions, total=False):
     """How passages are retrieved, who `rerank`s them (`mdr`, `llm`), and who answers from them.
 
     `model` is a language model, or the name of one (`local:FILE.gguf`, or a chat server's), which
-    answers in a `form`. Without it the offline `reader` does: an object, or the folder of one.
+    answers in a `form`. Without it the offline `reader` does: an object, the folder of one, or the
+    name of one that is plugged in. `method` and `agent` are names of such, too.
     """
 
     rerank: Rerank
@@ -191,6 +190,8 @@ class ReaderAnswerer:
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
+        if isinstance(given, str) and given in plugged("reader"):
+            given = load_plugin("reader", given)()
         return load_reader(given) if given is None or isinstance(given, str) else given
 
 
@@ -485,24 +486,8 @@ def make_retriever(
     rerank: Rerank = "none",
     **options: Unpack[MethodOptions],
 ) -> Retriever:
-    """Return the retriever for these options; raises ConfigurationError where they do not fit."""
+    """Return the retriever of these options; raises ConfigurationError where they do not fit."""
     check_choice("rerank", rerank, get_args(Rerank))
-    method = options.get("method", "kgp")
-    check_choice("method", method, get_args(Method))
-    if method != "ircot" and rerank == "none":
-        return PassageRetriever(database, corpus, **options)
-    from kgp_neo4j.corpus.retrieve import Ircot, Reranked, rank_by_mdr, select
-
-    if method != "ircot" and rerank == "mdr":
-        return Reranked(rerank, partial(rank_by_mdr, database, corpus), database, corpus, **options)
-    if model is None:
-        wanted = "IRCoT reasons" if method == "ircot" else "this reranking is done"
-        hint = "Name one (--llm NAME), or choose another --method or --rerank."
-        raise ConfigurationError(f"{wanted} with a language model, and none is named", hint=hint)
-    if method != "ircot":
-        return Reranked(rerank, partial(select, model), database, corpus, **options)
-    if rerank != "none":
-        hint = "Leave --rerank out, or choose another method."
-        raise ConfigurationError("IRCoT's passages are in the order of its thoughts", hint=hint)
-    settings = options.get("settings")
-    return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
+    make = load_plugin("retriever", options.get("method", "kgp"))
+    retriever: Retriever = make(database, corpus, model=model, rerank=rerank, **options)
+    return retriever

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 import regex
@@ -15,25 +15,16 @@ from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.by_sentence import is_in_latin_script
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
-from kgp_neo4j.corpus.traverse.agents.search import (
-    ChatAgent,
-    KnnAgent,
-    LlamaAgent,
-    MdrAgent,
-    RandomAgent,
-    TfidfAgent,
-)
 from kgp_neo4j.corpus.traverse.algorithm import Agent, find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.configuration import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.chat import reply_with_passages, without_reasoning
 from kgp_neo4j.models.encoder import Encoder, load_encoder, load_mdr
+from kgp_neo4j.plugins import load_plugin
 from kgp_neo4j.text.safe import neutral
 from kgp_neo4j.text.words import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import (
-    AgentName,
     LanguageModel,
-    Method,
     Passage,
     Question,
     ReasoningPath,
@@ -44,12 +35,8 @@ from kgp_neo4j.types.corpus import (
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, MdrSettings, TraversalSettings, check_choice
 
-#: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
-METHODS = tuple(method for method in get_args(Method) if method != "ircot")
-#: The names `--agent` takes, and those of agents that take a model.
-AGENTS, _TAKERS = get_args(AgentName), ("learned", "llama", "chat")
-#: The graphs whose signals the learned agent uses.
-_ALL = ("keywords", "entities", "similarity")
+#: The traversal, and its baselines.
+METHODS = ("kgp", "bm25", "dense", "hybrid")
 #: The graph of each edge type that `connect` makes.
 _GRAPHS = {
     "SHARES_KEYWORD": "keywords",
@@ -57,8 +44,6 @@ _GRAPHS = {
     "SIMILAR_ST": "similarity",
     "SIMILAR_MDR": "mdr",
 }
-#: What agents need; the others need the keywords.
-_NEEDED = {"learned": _ALL, "knn": ("similarity",), "mdr": ("mdr",)}
 _UNMADE = "is not connected yet"
 _UNCONNECTED = (
     "what came after the corpus was connected may be missed; run `kgp-neo4j connect` to join it in."
@@ -79,19 +64,18 @@ class PassageRetriever:
         database: Database,
         corpus: str,
         *,
-        method: Method = "kgp",
+        method: str = "kgp",
         agent: str | Agent | None = None,
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
     ) -> None:
         check_choice("method", method, METHODS)
-        if isinstance(agent, str):
-            check_choice("agent", agent, AGENTS)
         self._database = database
         self.corpus = corpus
         self.method = method
         self.settings = settings or TraversalSettings()
         self._requested_agent = agent
+        self._kind = load_plugin("agent", agent) if isinstance(agent, str) else agent
         self._agent_settings = agent_settings or AgentSettings()
         self._encoder: Encoder | None = None
         self._agent: Agent | None = None
@@ -142,7 +126,8 @@ class PassageRetriever:
         if "similarity" in connected and self.method != "bm25" and agent != "tfidf":
             self._encoder = load_encoder(state["encoder"])
         if agent is None:
-            best = "learned" if default and set(_ALL) <= set(connected) else "knn"
+            is_whole = {*LearnedAgent.graphs} <= {*connected}
+            best = "learned" if default and is_whole else "knn"
             agent = best if self._encoder else "tfidf"
         if isinstance(agent, str):
             if agent == "mdr":  # whose graph has to be of our encoder
@@ -202,36 +187,70 @@ class PassageRetriever:
 
     def _required_graphs(self, connected: Sequence[str]) -> Sequence[str]:
         """Return the graphs that the method needs."""
-        agent = self._requested_agent if isinstance(self._requested_agent, str) else None
         if self.method != "kgp":
             return () if self.method == "bm25" else ("similarity",)
         if self.settings.algorithm == "paper":
             return [_GRAPHS[edge] for edge in self.settings.edges[:1] if edge in _GRAPHS]
-        if agent is None and "similarity" in connected:
-            return ()
-        return _NEEDED.get(agent or "", ("keywords",))
+        if self._kind is None:
+            return () if "similarity" in connected else ("keywords",)
+        return getattr(self._kind, "graphs", ())
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:
     """Return the agent of that name; ConfigurationError for settings that do not suit it."""
-    if settings.model is not None and name not in _TAKERS:
-        hint = f"Leave --model out, or choose --agent {', '.join(_TAKERS)}."
+    make = load_plugin("agent", name)
+    if settings.model is not None and not getattr(make, "takes_model", False):
+        hint = "Leave --model out, or choose another --agent."
         raise ConfigurationError(f"the agent {name} takes no model", hint=hint)
-    match name:
-        case "tfidf":
-            return TfidfAgent()
-        case "random":
-            return RandomAgent(encoder, settings.seed)
-        case "mdr":
-            return MdrAgent(encoder)
-        case "chat":
-            return ChatAgent(settings, encoder)
-        case "llama":
-            return LlamaAgent(settings, encoder)
-    if encoder is None:
+    if encoder is None and getattr(make, "needs_encoder", False):
         hint = "Run `kgp-neo4j connect` with similarity edges, or use --agent tfidf."
         raise ConfigurationError(f"the agent {name} needs a corpus with embeddings", hint=hint)
-    return LearnedAgent(encoder, settings.model) if name == "learned" else KnnAgent(encoder)
+    agent: Agent = make(encoder, settings)
+    return agent
+
+
+def find_passages(
+    database: Database,
+    corpus: str,
+    *,
+    model: LanguageModel | None = None,
+    rerank: Rerank = "none",
+    **options: Any,
+) -> PassageRetriever:
+    """Return the retriever of a traversal or a baseline, whose passages `rerank` may put in order.
+
+    Raises ConfigurationError where the language model that this takes is not named.
+    """
+    if rerank == "none":
+        return PassageRetriever(database, corpus, **options)
+    choose = partial(rank_by_mdr, database, corpus)
+    if rerank == "llm":
+        choose = partial(select, _needed(model, "this reranking is done"))
+    return Reranked(rerank, choose, database, corpus, **options)
+
+
+def reason_and_find(
+    database: Database,
+    corpus: str,
+    *,
+    model: LanguageModel | None = None,
+    rerank: Rerank = "none",
+    settings: TraversalSettings | None = None,
+    **_: Any,
+) -> "Ircot":
+    """Return IRCoT's retriever; raises ConfigurationError without a model, and with a `rerank`."""
+    model = _needed(model, "IRCoT reasons")
+    if rerank != "none":
+        hint = "Leave --rerank out, or choose another method."
+        raise ConfigurationError("IRCoT's passages are in the order of its thoughts", hint=hint)
+    return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
+
+
+def _needed(model: LanguageModel | None, what: str) -> LanguageModel:
+    if model is None:
+        hint = "Name one (--llm NAME), or choose another --method or --rerank."
+        raise ConfigurationError(f"{what} with a language model, and none is named", hint=hint)
+    return model
 
 
 _Choose = Callable[[str, Sequence[Passage]], Sequence[int]]

@@ -17,8 +17,8 @@ import platformdirs
 
 from kgp_neo4j.environment.files import expanded, read_toml
 from kgp_neo4j.environment.folders import Folders, checked_url, shown_url
+from kgp_neo4j.plugins import plugged
 from kgp_neo4j.text.safe import is_storable
-from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import setting
 
@@ -62,7 +62,7 @@ class AskSettings:
 
     corpus: str | None = setting(None, "the corpus that is asked")
     graph: str | None = setting(None, "the knowledge graph that is asked")
-    agent: str | None = setting(None, "who chooses the next passages", choices=get_args(AgentName))
+    agent: str | None = setting(None, "who chooses the next passages")
     budget: int = setting(30, "distinct passages at most", bounds=(1, 1000))
     history: bool = setting(False, "true keeps questions and answers, as --trace does")
 
@@ -118,7 +118,8 @@ def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
     """Return a setting's value in its type, paths relative to `folder`; ConfigurationError else."""
     declared, is_cache = SETTINGS[name], name == "llm.cache"
     kind = next(iter(get_args(declared.type)), declared.type)
-    bounds, choices = declared.metadata["bounds"], declared.metadata["choices"]
+    bounds = declared.metadata["bounds"]
+    choices = plugged("agent") if name == "ask.agent" else declared.metadata["choices"]
     text = value.strip() if isinstance(value, str) and value.isprintable() else ""
     expected = f"one of {', '.join(choices)}" if choices else "a text"
     if bounds:

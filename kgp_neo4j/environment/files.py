@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from kgp_neo4j.environment.job import Progress, bar
-from kgp_neo4j.environment.kinds import EXTENSIONS, extension, unread_reason
+from kgp_neo4j.environment.kinds import endings, extension, unread_reason
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 #: Bytes of a line or JSON value, and of a file that is read whole: 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
+#: Bytes of a file whose reader has bounds of its own for what is packed in it.
+MOST_PACKED = 512 << 20
 #: Why a link is passed over.
 _OUTWARD = "a link out of the folder (--follow-links follows it)"
 
@@ -111,7 +113,7 @@ def _named(path: Path, inputs: InputFiles, kinds: Sequence[str], around: str | N
         return members
     if path.exists():
         if reason := unread_reason(path, kinds):
-            hint = f"Read are {', '.join(kinds or EXTENSIONS)}."
+            hint = f"Read are {', '.join(kinds or endings())}."
             raise InputError(reason, where=shown(path), hint=hint)
         return [path]
     if not glob.has_magic(str(path)):

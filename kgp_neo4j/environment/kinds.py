@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import tomllib
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -10,37 +11,26 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from kgp_neo4j.plugins import plugged
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 #: Endings of pictures, whose text is recognised with the extra `ocr`.
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
-#: Endings of the files that `load` reads, each also with `.gz`.
-EXTENSIONS = (
-    *(".txt", ".text", ".log", ".md", ".markdown", ".adoc", ".asciidoc", ".rst"),
-    *(".html", ".htm", ".xhtml"),
-    *(".pdf", ".csv", ".tsv", ".docx", ".pptx", ".xlsx", ".xls", ".ods", ".odt", ".epub", ".eml"),
-    *(".jsonl", ".json", *PICTURES),
-)
-#: What to do about files of other kinds, by their endings.
+#: What to do about files of other kinds, by the ending.
 _ADVICE = {
-    ".doc .dot": "an older Word file: save it as .docx",
-    ".docm .dotx .rtf .pages .wpd .fodt .ott .sxw": "another kind of text file: save it as .docx",
-    ".ppt .pps .pot": "an older PowerPoint file: save it as .pptx",
-    ".pptm .ppsx .potx .odp .key": "another kind of slides: save them as .pptx",
-    ".xlsm .xlsb .xltx .xlt .numbers .fods .dbf": "another kind of sheets: save them as .xlsx",
-    ".msg .pst .ost .mbox": "mail of a program's own: save each mail as .eml",
-    ".mobi .azw .azw3 .fb2 .djvu .ps .xps .oxps .tex": "save it as .epub or .pdf",
-    ".mht .mhtml .webarchive": "a page with its parts: save it as .html",
-    ".gif .heic .heif .avif .svg .ico .psd .ai .eps": "save this picture as .png",
-    ".zip .7z .rar .tar .tgz .bz2 .xz .zst .gz": "an archive: unpack it and load what is in it",
-    ".mp3 .wav .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .3gp": "sound or video has no text",
-    ".exe .dll .so .jar .msi .dmg .apk .pyc .class .o .wasm": "a program",
-    ".db .sqlite .sqlite3 .mdb .accdb .parquet": "a database: export its tables as .csv",
-    ".ttl .nt .rdf .owl .jsonld .nq .trig .n3": "a knowledge graph: `kgp-neo4j load-kg` reads it",
-    ".tmp .bak .lock .crdownload .part": "a program's temporary file",
+    ending: advice
+    for advice, endings in tomllib.loads(
+        Path(__file__).with_name("advice.toml").read_text(encoding="utf-8")
+    ).items()
+    for ending in endings.split()
 }
 #: Control characters that no text has.
 _BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def endings() -> list[str]:
+    """Return the endings of the files that `load` reads, each also with `.gz`."""
+    return [f".{name}" for name in plugged("loader")]
 
 
 def extension(path: Path) -> str:
@@ -50,7 +40,7 @@ def extension(path: Path) -> str:
         return ".txt" if _is_text(path) else ""
     if path.name.startswith("~$") or (kind in PICTURES and not is_installed("rapidocr")):
         return ""
-    return kind if kind in EXTENSIONS else ""
+    return kind if kind[1:] in plugged("loader") else ""
 
 
 def unread_reason(path: Path, also: Collection[str] = ()) -> str:
@@ -81,7 +71,7 @@ def advice(path: Path) -> str:
         return 'a picture: pip install "kgp-neo4j[ocr]" recognises its text'
     if path.name.startswith("~$"):
         return "a program's temporary file"
-    return next((advice for ends, advice in _ADVICE.items() if kind and kind in ends.split()), "")
+    return _ADVICE.get(kind, "")
 
 
 def _ending(path: Path) -> str:

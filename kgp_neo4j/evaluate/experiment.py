@@ -351,8 +351,8 @@ def answering(
         return make_pipeline(
             database,
             corpus,
-            method=chosen.method or "bm25",  # type: ignore[arg-type]
-            agent=chosen.agent,  # type: ignore[arg-type]
+            method=chosen.method or "bm25",
+            agent=chosen.agent,
             settings=traversal,
             agent_settings=agent if chosen.agent else None,
             model=model,

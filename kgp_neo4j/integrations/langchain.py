@@ -14,7 +14,6 @@ with needs("langchain", "this retriever"):
 # Not only for the type checker: pydantic looks up the fields' types when the class is made.
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.text.safe import parts
-from kgp_neo4j.types.corpus import AgentName, Method
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 
@@ -28,8 +27,8 @@ class KgpRetriever(BaseRetriever):
 
     corpus: Corpus
     k: int = Field(default=10, ge=1)
-    method: Method = "kgp"
-    agent: AgentName | None = None
+    method: str = "kgp"
+    agent: str | None = None
     settings: TraversalSettings | None = None
     agent_settings: AgentSettings | None = None
 

@@ -22,6 +22,7 @@ from kgp_neo4j.environment.files import expanded
 from kgp_neo4j.environment.folders import checked_url, read_key, shown_url
 from kgp_neo4j.environment.job import thread_count
 from kgp_neo4j.environment.kinds import needs
+from kgp_neo4j.plugins import load_plugin, plugged
 from kgp_neo4j.text.safe import parts, plain
 from kgp_neo4j.types.corpus import LanguageModel, Reply, ReplyOptions, Usage, Write
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
@@ -444,16 +445,16 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     if given.lower() in ("none", ""):
         return None
     kind, sign, name = given.partition(":")
+    kind = kind.lower()
     # Names on a server may have colons too (llama3.2:3b).
-    if not sign or kind.lower() not in ("openai", "local"):
+    if not sign or kind not in plugged("model"):
         kind, name = "openai", given
     if not name.strip():
         hint = "Give openai:NAME, local:FILE.gguf, or none."
         raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
-    name = name.strip()
-    if kind.lower() == "local":
-        return GgufModel(name, settings)
-    return ChatModel(name, settings, own_key="none" if was_found else "")
+    own = {"own_key": "none"} if was_found else {}
+    model: LanguageModel = load_plugin("model", kind)(name.strip(), settings, **own)
+    return model
 
 
 #: By the key, too: after a refusal another one opens the model anew.

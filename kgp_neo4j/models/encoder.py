@@ -28,6 +28,7 @@ from kgp_neo4j.environment.kinds import is_installed, needs
 from kgp_neo4j.graphdb.server.jars import sha256_of
 from kgp_neo4j.models import engine
 from kgp_neo4j.models.engine import DEFAULT_ENCODER, precision
+from kgp_neo4j.plugins import load_plugin, plugged
 from kgp_neo4j.types.errors import EncoderError, first_line
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -424,12 +425,18 @@ def load_encoder(name: str = engine.DEFAULT_ENCODER) -> Encoder:
     """
     if name == engine.QUICK_ENCODER:
         return QuickEncoder(name, load_encoder()._transform)
-    if name not in engine.PRETRAINED or (name == engine.DEFAULT_ENCODER and gpu_is_usable()):
-        return Encoder(name, TorchTransformer(load_model(name)))
+    has_gpu = name == engine.DEFAULT_ENCODER and gpu_is_usable()
+    if name in plugged("encoder") and not has_gpu:
+        return Encoder(name, load_plugin("encoder", name)(name))
+    return Encoder(name, TorchTransformer(load_model(name)))
+
+
+def offline_network(name: str) -> engine.LightTransformer:
+    """Return the network of an offline encoder; raises EncoderError where it cannot be loaded."""
     network, tokenizer = engine.encoder_files(name)
     own = engine.PRETRAINED[name]
     try:
-        return Encoder(name, engine.LightTransformer(network, tokenizer, own.longest, own.pooling))
+        return engine.LightTransformer(network, tokenizer, own.longest, own.pooling)
     except Exception as error:  # the engine raises errors of any type for damaged files
         problem = f"the encoder {name!r} could not be loaded ({first_line(error)})"
         hint = "Delete the file: it is made again."

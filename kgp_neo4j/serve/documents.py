@@ -21,7 +21,7 @@ from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.loading import Followed, load
 from kgp_neo4j.environment.apart import Limits, Workers
 from kgp_neo4j.environment.job import Job, tell
-from kgp_neo4j.environment.kinds import EXTENSIONS, extension
+from kgp_neo4j.environment.kinds import endings, extension
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.bodies import ProblemError, UploadedFolder, busy, missing
@@ -317,7 +317,7 @@ def file_name(given: str) -> str:
     at = kept.lower().rfind(ending) if ending else 0
     if at < 1:
         what = f"no kind of file that can be loaded: {kept or '(no name)'}"
-        hint = f"Give a name with one of these endings: {' '.join(EXTENSIONS)}."
+        hint = f"Give a name with one of these endings: {' '.join(endings())}."
         raise ProblemError(415, what, hint)
     stem, tail = kept[:at], kept[at:]
     # File systems take a few more bytes than these 120.

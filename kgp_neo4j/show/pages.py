@@ -78,6 +78,11 @@ def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
     return shown
 
 
+def markdown_of(answer: Answer | MindMap) -> str:
+    """Return an answer of either kind as Markdown."""
+    return answer_markdown(answer) if isinstance(answer, Answer) else map_markdown(answer)
+
+
 _SIGNS_IN_ROWS = regex.compile(r"([`*_\[\]<>!])")
 #: Passages and cells that are listed.
 _SOURCES = 20

@@ -277,10 +277,6 @@ class Capabilities:
     statements: str = ""
 
 
-#: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
-Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
-#: The traversal agents by name.
-AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "llama", "chat"]
 #: Who puts the passages found in another order: nobody, an MDR encoder, or the language model.
 Rerank = Literal["none", "mdr", "llm"]
 #: What a language model writes: a few words with a reason, or a paragraph.

@@ -77,7 +77,7 @@ def test_every_command_with_a_result_takes_json() -> None:
 )
 def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> None:
     said = refuses(*arguments, code=2, **_NOWHERE)
-    assert ("Choose one of --json and --mermaid" in said) == ("--mermaid" in arguments)
+    assert ("Choose one of --json, --mermaid and --as" in said) == ("--mermaid" in arguments)
 
 
 @pytest.mark.parametrize(

@@ -412,8 +412,9 @@ def _table(text: str) -> set[tuple[str, str]]:
 
 
 def test_every_public_name_has_an_example() -> None:
-    text = (_ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    examples = " ".join(_blocks(_ROOT / "docs" / "python.md", "python"))
+    pages = [_ROOT / "docs" / name for name in ("python.md", "plugins.md")]
+    text = " ".join(page.read_text(encoding="utf-8") for page in pages)
+    examples = " ".join(each for page in pages for each in _blocks(page, "python"))
     records = " ".join(re.findall(r"`(\w+)`", text))
     missing = [n for n in kgp_neo4j.__all__ if not re.search(rf"\b{n}\b", examples + records)]
     assert missing == []

@@ -52,12 +52,6 @@ def test_triples_become_a_mind_map(run: Callable[..., str]) -> None:
     assert "(grounded)" in run("triples_to_mind_map.py", str(GRAPH / "ailments.tsv"), question)
 
 
-def test_an_agent_of_ones_own_walks(run: Callable[..., str]) -> None:
-    printed = run("custom_agent.py", str(DOCUMENTS), _QUESTION)
-    assert printed.startswith("missing-words")
-    assert " -> " in printed
-
-
 def test_the_corpus_in_graph_data_science(run: Callable[..., str]) -> None:
     assert len(run("graph_data_science.py", str(DOCUMENTS)).splitlines()) == 3
 

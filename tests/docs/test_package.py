@@ -1,6 +1,8 @@
 """The wheel and the sdist: built, installed where the repository is not, and used from there."""
 
+import json
 import os
+import re
 import shutil
 import site
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from commands import environment, output
+from graphs import write_file
 
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.environment.folders import Connection
@@ -59,6 +62,14 @@ class _Installed:
         work.mkdir(exist_ok=True)
         return output(program, *command[1:], cwd=work, env=inherited | variables)
 
+    def install(self, package: Path) -> None:
+        """Install a wheel, without what it needs."""
+        python = shutil.which("python", path=str(self.scripts))
+        assert python
+        pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+        options = ("--no-deps", "--no-index", "--ignore-installed", "-q")
+        output(*pip, "install", *options, str(package), cwd=self.folder)
+
 
 def _wheel(source: Path, out: Path) -> Path:
     """Build the wheel of a source tree or an sdist, with the setuptools that is there."""
@@ -95,12 +106,9 @@ def installed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> _Instal
     others = [*site.getsitepackages(), *sys.path]
     lines = [each for each in dict.fromkeys(others) if Path(each).name.endswith("-packages")]
     Path(paths["purelib"], "packages.pth").write_text("\n".join(lines), encoding="utf-8")
-    python = shutil.which("python", path=str(scripts))
-    assert python
-    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
-    options = ("--no-deps", "--no-index", "--ignore-installed", "-q")
-    output(*pip, "install", *options, str(wheel), cwd=folder)
-    return _Installed(wheel, folder, scripts)
+    made = _Installed(wheel, folder, scripts)
+    made.install(wheel)
+    return made
 
 
 def _held(wheel: Path) -> dict[str, int]:
@@ -145,3 +153,52 @@ def test_the_demo_runs_from_it(
         delete_graph(database, corpus)
     assert QUESTION in shown
     assert "grandmother" in shown
+
+
+#: Loads a file by the service and prints what it says of it.
+_SERVED = """
+import sys
+from starlette.testclient import TestClient
+from kgp_neo4j import open_database
+from kgp_neo4j.serve.app import make_app
+from kgp_neo4j.serve.service import Service
+asked, local = {"corpus": sys.argv[1], "name": "more.vcf"}, "http://localhost"
+with open_database() as database, TestClient(make_app(Service(database)), local) as client:
+    for content in sys.argv[2:]:
+        print(client.post("/documents", params=asked, content=content).text)
+"""
+_CARD = "BEGIN:VCARD\nFN:{}\nTITLE:{}\nEND:VCARD\n"
+
+
+def test_a_package_of_others_plugs_in(
+    installed: _Installed, connection: Connection, corpus: str, tmp_path: Path
+) -> None:
+    """That of docs/plugins.md: its loader, agent and model are there by their names."""
+    text = (_ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    project, cards = tmp_path / "project", tmp_path / "friends.vcf"
+    project.mkdir()
+    for name, kind in (("pyproject.toml", "toml"), ("address_book.py", "python")):
+        blocks = re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        write_file(project / name, "\n\n".join(b for b in blocks if "print(" not in b))
+    people = (("Ada Holm", "keeper of bees"), ("Jon Reed", "mender of clocks"))
+    write_file(cards, "".join(_CARD.format(*each) for each in people))
+    installed.install(_wheel(project, tmp_path / "wheel"))
+
+    def run(*command: str) -> str:
+        return installed.run("kgp-neo4j", *command, **environment(connection))
+
+    listed = [json.loads(line) for line in run("plugins", "--json").splitlines()]
+    own = {(e["kind"], e["name"]) for e in listed if e["package"] == "kgp-address-book"}
+    assert own == {("loader", "vcf"), ("agent", "title-words"), ("model", "quotes")}
+    assert json.loads(run("load", str(cards), "--corpus", corpus, "--json"))["documents"] == 2
+    run("connect", "--corpus", corpus)
+    ask = ("ask", "Who is a mender of clocks?", "--corpus", corpus, "--agent", "title-words")
+    answer = json.loads(run(*ask, "--llm", "quotes:x", "--json"))
+    assert (answer["agent"], answer["usage"]["model"]) == ("title-words", "x")
+    assert answer["passages"][0]["title"] == "Jon Reed"
+    said = answer["statements"] or answer["overruled"]
+    assert said[0]["text"] in ("title: mender of clocks", "title: keeper of bees")
+    more = (_CARD.format("Bo Lind", "baker"), "BEGIN:VCARD\n")
+    told = installed.run("python", "-c", _SERVED, corpus, *more, **environment(connection))
+    assert '"documents":1,' in told.replace(" ", "")
+    assert "more.vcf:1: a card without a name" in told

@@ -48,8 +48,8 @@ def test_a_pipeline_is_kept_for_the_same_options(demo: Corpus) -> None:
     first = demo.pipeline(agent="tfidf")
     assert demo.pipeline(agent="tfidf") is first
     assert demo.pipeline(method="bm25") is not first
-    with pytest.raises(ConfigurationError, match="method 'magic'"):
-        demo.pipeline(method="magic")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="retriever 'magic'"):
+        demo.pipeline(method="magic")
 
 
 class _Titles:

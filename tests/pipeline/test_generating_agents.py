@@ -227,9 +227,8 @@ _KEY = "sk-only-for-tests"
 
 
 def _agent(chat_server: ChatServer, **settings: Any) -> generating.ChatAgent:
-    return generating.ChatAgent(
-        AgentSettings(**({"model": "m", "url": chat_server.url} | settings)), None
-    )
+    given = {"model": "m", "url": chat_server.url} | settings
+    return generating.ChatAgent(None, AgentSettings(**given))
 
 
 def _next(agent: generating.ChatAgent, *ids: str) -> list[str]:
@@ -312,7 +311,7 @@ def test_keys_are_checked_before_they_are_sent(
     chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
-        generating.ChatAgent(AgentSettings(model="m"), None)
+        generating.ChatAgent(None, AgentSettings(model="m"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
         _agent(chat_server)

@@ -121,7 +121,7 @@ def _file(*objects: bytes) -> bytes:
 
 def read(data: bytes, name: str = "file.pdf") -> SourceDocument:
     """Return a PDF's document, its pages and tables checked to fit its text, with all letters."""
-    document = read_pdf(Path(name), data)
+    document = read_pdf(io.BytesIO(data), Path(name))
     assert not any("are in no text" in what for what in document.left_out)
     assert [page.start for page in document.pages] == [0, *(p.end for p in document.pages[:-1])]
     assert document.pages[-1].end == len(document.text)

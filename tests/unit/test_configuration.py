@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli._options import opened_model
 from kgp_neo4j.corpus.read.reader import load_reader
-from kgp_neo4j.corpus.retrieve import AGENTS
 from kgp_neo4j.environment import configuration
 from kgp_neo4j.environment.folders import Folders, checked_bolt, read_key, shown_url
 from kgp_neo4j.llm.chat import find_model
@@ -150,7 +149,6 @@ def test_the_defaults_are_those_of_the_program(place: Path) -> None:
     assert plain.pop("cache") is None
     assert given == plain
     assert configuration.read_configuration()["ask.budget"].value == TraversalSettings().budget
-    assert configuration.SETTINGS["ask.agent"].metadata["choices"] == AGENTS
 
 
 @pytest.mark.parametrize(

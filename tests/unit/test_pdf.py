@@ -317,7 +317,8 @@ def most():
         return int(status.read_text().split("VmHWM:")[1].split()[0])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def peak(name):
-    document = read_pdf(Path(name), Path(name).read_bytes())
+    with Path(name).open("rb") as file:
+        document = read_pdf(file, Path(name))
     return len(document.pages), most()
 few, low = peak(sys.argv[1])
 many, high = peak(sys.argv[2])

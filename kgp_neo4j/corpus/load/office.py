@@ -585,4 +585,3 @@ _KINDS = {
     ".odt": (read_open_document, "content.xml", 128),
     ".epub": (_book, "META-INF/container.xml", 128),
 }
-OFFICE_KINDS = tuple(_KINDS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, starmap
 from random import Random
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.graphdb.database import Database, Row
@@ -84,9 +84,17 @@ def tell_hop(hop: int, paths: Iterable[ReasoningPath]) -> None:
 
 
 class Agent(Protocol):
-    """Walks the graph for a question: by Algorithm 1 (`NextEvidenceAgent`), or in its own way."""
+    """Walks the graph for a question: by Algorithm 1 (`NextEvidenceAgent`), or in its own way.
+
+    One that is plugged in is made with the corpus's encoder and the settings of agents. It says
+    which `graphs` of `connect` it needs (a corpus without them is refused), whether it
+    `needs_encoder`, and whether it `takes_model` (the setting `model`).
+    """
 
     name: str
+    graphs: ClassVar[Sequence[str]] = ()
+    needs_encoder: ClassVar[bool] = False
+    takes_model: ClassVar[bool] = False
 
     @abstractmethod
     def begin(self, question: str) -> NextEvidence:

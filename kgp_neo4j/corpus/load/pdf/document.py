@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from unicodedata import normalize
 
 from pdfminer.pdfdocument import PDFPasswordIncorrect
@@ -24,7 +24,7 @@ from kgp_neo4j.corpus.load.pdf import drawing
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import Block, Heading, PageParts, blocks_of, furniture, parts_of
-from kgp_neo4j.environment.files import shown, stem
+from kgp_neo4j.environment.files import MOST_PACKED, read_whole, shown, stem
 from kgp_neo4j.environment.job import bar
 from kgp_neo4j.environment.kinds import is_installed
 from kgp_neo4j.types.corpus import SourceDocument
@@ -37,13 +37,14 @@ PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
 _NEIGHBOURS = 4
 
 
-def read_pdf(path: Path, data: bytes) -> SourceDocument:
+def read_pdf(file: IO[bytes], path: Path) -> SourceDocument:
     """Return a PDF file as a document with pages and tables.
 
     Pages that cannot be read, or are pictures without text, stay in it, empty, named in `left_out`.
     Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without any text.
     """
     where = shown(path)
+    data = read_whole(file, where, MOST_PACKED)
     if not data:
         raise InputError("the file is empty", where=where)
     if b"%PDF-" not in data[:1024]:

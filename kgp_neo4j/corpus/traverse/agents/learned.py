@@ -23,7 +23,7 @@ from kgp_neo4j.text.safe import parts
 from kgp_neo4j.text.words import content_words, cut, fold
 from kgp_neo4j.types.corpus import Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.settings import TraversalSettings
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 _RRF = 60
 _MOST_RANKED = 100
@@ -301,11 +301,13 @@ class LearnedAgent(KnnAgent):
     """
 
     name = "learned"
+    graphs = ("keywords", "entities", "similarity")
+    takes_model = True
     _encoder: Encoder
 
-    def __init__(self, encoder: Encoder, model: str | None = None) -> None:
-        super().__init__(encoder)
-        self._first, self._later = load_scorer(model)
+    def __init__(self, encoder: Encoder, settings: AgentSettings) -> None:
+        super().__init__(encoder, settings)
+        self._first, self._later = load_scorer(settings.model)
 
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings

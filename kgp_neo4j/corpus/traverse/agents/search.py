@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
@@ -27,9 +27,13 @@ class TfidfAgent(NextEvidenceAgent):
     """Ranks by the question's words, without a model; with an encoder by its vector, too."""
 
     name = "tfidf"
+    graphs: ClassVar[Sequence[str]] = ("keywords",)
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
+    def __init__(
+        self, encoder: Encoder | None = None, settings: AgentSettings | None = None
+    ) -> None:
         self._encoder = encoder
+        self._settings = settings or AgentSettings()
 
     def begin(self, question: str) -> NextEvidence:
         """Return the question, and its vector where there is an encoder."""
@@ -53,6 +57,8 @@ class KnnAgent(TfidfAgent):
     """Ranks neighbours by their similarity to the question's embedding."""
 
     name = "knn"
+    graphs: ClassVar[Sequence[str]] = ("similarity",)
+    needs_encoder = True
 
 
 class RandomAgent(TfidfAgent):
@@ -63,15 +69,11 @@ class RandomAgent(TfidfAgent):
 
     name = "random"
 
-    def __init__(self, encoder: Encoder | None, seed: int = 0) -> None:
-        super().__init__(encoder)
-        self._seed = seed
-
     def next_evidence(
         self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
     ) -> list[NextEvidence]:
         """Return a random order for every path."""
-        return [NextEvidence(draw=f"{self._seed} {question}")] * len(paths)
+        return [NextEvidence(draw=f"{self._settings.seed} {question}")] * len(paths)
 
 
 class MdrAgent(TfidfAgent):
@@ -82,11 +84,8 @@ class MdrAgent(TfidfAgent):
     """
 
     name = "mdr"
+    graphs = ("mdr",)
     reads_passages = True
-
-    def __init__(self, encoder: Encoder | None) -> None:
-        super().__init__(encoder)
-        self._mdr = load_mdr()
 
     def next_evidence(
         self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
@@ -96,7 +95,7 @@ class MdrAgent(TfidfAgent):
         for path in paths:
             visited = [passages[s.passage] for s in path.steps if s.passage in passages]
             queries.append((question, [(passage.heading, passage.text) for passage in visited]))
-        vectors = self._mdr.encode_queries(queries).tolist()
+        vectors = load_mdr().encode_queries(queries).tolist()
         return [NextEvidence(question, vector, space="mdr") for vector in vectors]
 
 
@@ -252,16 +251,16 @@ class LlamaAgent(GeneratingAgent):
     """Writes with a causal checkpoint, as LLaMA, with the adapters of `kgp-neo4j train llama`."""
 
     name = "llama"
+    takes_model = True
 
-    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
-        super().__init__(encoder)
+    def __init__(self, encoder: Encoder | None, settings: AgentSettings) -> None:
+        super().__init__(encoder, settings)
         if settings.model is None:
             raise ConfigurationError(
                 "the agent llama needs a model",
                 hint="Give --model: the folder that `kgp-neo4j train llama` made, or any causal "
                 "checkpoint.",
             )
-        self._settings = settings
         self._model = load_generator(settings.model)
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
@@ -290,9 +289,10 @@ class ChatAgent(GeneratingAgent):
     """
 
     name = "chat"
+    takes_model = True
 
-    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
-        super().__init__(encoder)
+    def __init__(self, encoder: Encoder | None, settings: AgentSettings) -> None:
+        super().__init__(encoder, settings)
         model = open_language_model(language_settings(**asdict(settings)))
         if model is None:
             hint = "Give --model, as the chat server calls it."
