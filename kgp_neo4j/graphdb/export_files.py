@@ -64,6 +64,10 @@ _TYPES: dict[str, dict[str, Any]] = {
     "times": {"time": str},
     "vectors": {"vector": Annotated[bytes, msgspec.Meta(min_length=4, max_length=_LONGEST_VECTOR)]},
 }
+#: The names of all properties by these types.
+_PROPERTIES = msgspec.toml.decode(
+    Path(__file__).with_name("exported.toml").read_bytes(), type=dict[str, dict[str, str]]
+)
 
 
 class Node(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -110,9 +114,8 @@ class Manifest(msgspec.Struct):
 class Kind:
     """What an export has, a corpus or a knowledge graph, and how such a one is imported.
 
-    `label` is that of the node that stands for it; `properties` has the names of all properties by
-    their type: "text", "whole", "number", "truth", "time", "vector", "list of text" or "list of
-    whole". Without `relationship_types` they are those that have the graph's name.
+    `label` is that of the node that stands for it. Without `relationship_types` they are those that
+    have the graph's name.
     `choose_labels` tells which of a node's labels its line has; `discard` deletes what an import
     that was cut off has left under a name. The checks get the properties of the corpus or graph
     itself, then what they check; `place_node` returns the labels to write. `make_indexes` makes
@@ -121,7 +124,6 @@ class Kind:
 
     name: Literal["corpus", "graph"]
     label: str
-    properties: dict[str, str]
     choose_labels: Callable[[Sequence[str]], list[str]]
     check_name: Callable[[str], str]
     delete: Callable[[Database, str], object]
@@ -142,7 +144,7 @@ class Kind:
                 [
                     (name, type_ | msgspec.UnsetType, msgspec.UNSET)
                     for of, type_ in types.items()
-                    for name in self.properties.get(of, "").split()
+                    for name in _PROPERTIES[self.name].get(of, "").split()
                 ],
                 forbid_unknown_fields=True,
             )

@@ -291,28 +291,7 @@ def test_routes() -> None:
     ]
 
 
-TRIPLES = """\
-The Grey Harbour\tdirected_by\tMara Lindholm
-The Grey Harbour\twritten_by\tTove Arnesen
-The Grey Harbour\tin_language\tNorwegian
-Salt, Wind\tdirected_by\tMara Lindholm
-Salt, Wind\twritten_by\tIvar Quist
-Salt, Wind\tin_language\tDanish
-Northern Ferry\tdirected_by\tJonas Petri
-Northern Ferry\twritten_by\tTove Arnesen
-Northern Ferry\tin_language\tFinnish
-Written\tin_language\tFinnish
-The Grey Harbour\trelease_date\t12 May 1971
-Salt, Wind\trelease_date\t1984
-Northern Ferry\trelease_date\t1990-03-01
-The Grey Harbour\trunning_time\t141 minutes
-Salt, Wind\trunning_time\t88 minutes
-Mara Lindholm\tbirth_date\t1931-02-03
-Tove Arnesen\tbirth_date\t1940
-Tove Arnesen\tdeath_date\t1985
-Ivar Quist\tdeath_date\t1999
-The Long Quay\tdirected_by\tMara Lindholm
-"""
+TRIPLES = (Path(__file__).parents[1] / "data" / "films.tsv").read_text(encoding="utf-8")
 
 
 def _split(text: str) -> list[list[str]]:

@@ -134,43 +134,7 @@ def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:
     assert document.text[table.start : table.end] == markdown(table)
 
 
-_MARKDOWN = """# Rain
-
-**Table 2.** Rain by *town*
-
-| Town | Amount \\| mm |
-|:-----|:-----------:|
-| **Bergen** | `1|2` |
-| [Oslo](https://example.org) &amp; co<br>x | 5 \\\\ 6 |
-| only |
-
-```
-| not | this |
-|-----|------|
-| 1   | 2    |
-```
-
-    | nor | this |
-    |-----|------|
-
-> | a | b |
-> |---|---|
-> | 1 | 2 |
-
-Table A.3: in a quotation
-
-- item
-
-  a | b
-  --|--
-  3 | 4
-
-| | |
-|-|-|
-| no | header |
-
-a | b
-"""
+_MARKDOWN = (Path(__file__).parents[1] / "data" / "tables.md").read_text(encoding="utf-8")
 
 
 def test_tables_of_markdown(tmp_path: Path) -> None:

@@ -383,22 +383,6 @@ def _make_indexes(database: Database, root: Row) -> None:
 CORPUS = Kind(
     name="corpus",
     label="Corpus",
-    properties={
-        "text": "agent answer caption contents corpus date details document edge encoder "
-        "fileHash fingerprint footer header heading id key keywordMarks label language linkedBy "
-        "madeOf markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run "
-        "scope section settings sha256 shelf source surface table text title total type unit",
-        "whole": "cells characters column columnSpan count dimension documentFrequency edges end "
-        "headerRows level links markdownRows nodes number order page pages position rank row "
-        "rowSpan rows start step tables",
-        "number": "coherence commonness inherited judged match score seconds tfidf value weight",
-        "truth": "cjk complete covered inKeywordGraph moving named namesTitle owned raw recognised "
-        "small structured unfinished",
-        "time": "askedAt createdAt loadedAt madeAt",
-        "vector": "embedding mdrEmbedding",
-        "list of text": "entities keywords passages titles",
-        "list of whole": "offsets pageNumbers path",
-    },
     # The labels of the indexes that search a passage are given by the import.
     choose_labels=lambda labels: [label for label in (*_LABELS, _CJK) if label in labels],
     check_name=checked_corpus,

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import PurePath
-from typing import Any, Literal, NamedTuple, TypeVar
+from pathlib import Path, PurePath
+from typing import Any, Literal, TypeVar
+
+import msgspec
 
 from kgp_neo4j.corpus.load.contents import normal
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline, runs
@@ -14,7 +16,7 @@ from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 
-class Kind(NamedTuple):
+class Kind(msgspec.Struct, frozen=True):
     """A kind of look-up: what it gives, the parts of that (the first is the default), its needs."""
 
     gives: str
@@ -22,30 +24,9 @@ class Kind(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-#: The kinds of look-ups, as a language model is told of them.
-KINDS = {
-    "page": Kind("a part of pages", ("text", "header", "footer", "label", "headings"), ("pages",)),
-    "table": Kind("a part of tables, or whether there is such a table (on those pages)",
-                  ("rows", "columns", "caption", "pages", "exists"), ("tables",)),
-    "column": Kind("the values or the name of a column of a table",
-                   ("values", "name"), ("tables", "columns")),
-    "row": Kind("a row of a table", ("cells",), ("tables", "rows")),
-    "cell": Kind("the cell of a row and a column of a table",
-                 ("text",), ("tables", "rows", "columns")),
-    "tables": Kind("which tables there are in documents or on pages; `phrase` is what they are "
-                   "about, `columns` a column that they have",
-                   ("names", "captions", "pages", "documents", "exists")),
-    "mentions": Kind("the pages that mention `phrase`",
-                     ("pages", "first", "last", "exists"), ("phrase",)),
-    "count": Kind("how many there are: in documents, on pages, in tables, or times that `phrase` "
-                  "is mentioned; `each` (page, table, document) and `pick` (most, fewest) give the "
-                  "one with most or fewest",
-                  ("pages", "tables", "rows", "columns", "cells", "times")),
-    "compare": Kind("what is different and what in common: two pages, two tables, or a page and a "
-                    "table", ("all", "columns")),
-    "question": Kind("anything else about the pages or tables named: reckoning with a table's "
-                     "cells, or what must be read out of a text, summaries included", ("all",)),
-}  # fmt: skip
+KINDS = msgspec.toml.decode(
+    Path(__file__).with_name("look_ups.toml").read_bytes(), type=dict[str, Kind]
+)
 T = TypeVar("T")
 #: Documents that are answered for at most where a question names none.
 _MOST_DOCUMENTS = 10

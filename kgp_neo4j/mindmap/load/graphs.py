@@ -138,13 +138,6 @@ def _check_relationship(root: Row, type_: str, properties: Row) -> None:
 GRAPH = Kind(
     name="graph",
     label="KnowledgeGraph",
-    properties={
-        "text": "encoder graph id key load name scope title type",
-        "whole": "dimension",
-        "time": "createdAt",
-        "vector": "embedding",
-        "list of text": "aliases names relations",
-    },
     choose_labels=lambda labels: ["Entity", *sorted(set(labels) - {"Entity"})],
     check_name=name_forms.checked_graph,
     delete=delete_graph,

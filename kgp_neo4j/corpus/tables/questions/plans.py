@@ -5,38 +5,17 @@ import operator
 from calendar import month_name
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Self
 
+import msgspec
+
 from kgp_neo4j.corpus.tables.outline import Grid
 
-_CUES = {
-    "count": "many number times often total amount count much",
-    "sum": "total combined sum altogether many number together all overall amount both much",
-    "average": "average mean averaged averages",
-    "high": "most highest largest biggest greatest longest tallest top maximum max best latest "
-    "last more higher larger longer greater bigger taller later newest recent heaviest oldest "
-    "better fastest strongest leading leads widest deepest richest older final",
-    "low": "least lowest smallest fewest shortest minimum min worst earliest first less lower "
-    "smaller fewer shorter earlier youngest lightest slowest bottom sooner younger oldest fastest "
-    "closest narrowest initial",
-    "first": "first top earliest initial start beginning begin started started one opening",
-    "last": "last bottom latest final end recent ending finally ended",
-    "next": "next after following below follows followed succeeded later under subsequent "
-    "directly immediately right behind beneath",
-    "previous": "previous before prior above preceding precedes preceded earlier ahead directly "
-    "immediately right previously over",
-    "difference": "difference more than less between how many longer fewer gap compared greater "
-    "larger bigger higher older difference span apart",
-    "common": "most least often common frequently times many frequent more popular appears fewest "
-    "less number occurs greatest repeated",
-    "distinct": "different many number unique distinct various total amount",
-    "like": "same other as also besides else share another both similar shares shared apart tied",
-    "exists": "is are was were did does do has have can there any",
-    "not": "not except besides never other without excluding aside didn doesn weren wasn isn aren",
-}
+_WORDS = msgspec.toml.decode(Path(__file__).with_name("cues.toml").read_bytes())
 #: Words that indicate an operation; a plan that uses one covers these words of the question.
-CUES = {name: frozenset(words.split()) for name, words in _CUES.items()}
+CUES = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
