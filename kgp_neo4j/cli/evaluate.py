@@ -240,11 +240,11 @@ def _agent_model(text: str) -> tuple[str, settings.AgentSettings]:
 @_options.default_option(
     "--method",
     "kgp",
-    "Full text, vectors, both fused, or the graph traversal.",
+    "Full text, vectors, both fused, the graph traversal, or IRCoT.",
     type=_options.PartName("retriever"),
 )
 @_options.retriever_options
-@_options.llm_option("puts the passages in order with --rerank llm")
+@_options.llm_option("orders the passages (--rerank llm), or reasons (ircot)")
 def retrieve_command(
     questions: Path, corpus: str, out: Path, method: str, llm: str | None, **retriever: Any
 ) -> None:

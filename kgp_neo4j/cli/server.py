@@ -235,16 +235,16 @@ def plugins_command() -> None:
     """List what is plugged in: the parts of each kind by their names, and whose they are."""
     from kgp_neo4j.plugins import KINDS, plugged
 
-    parts_ = [(kind, each) for kind in KINDS for each in plugged(kind).values()]
-    found = [(kind, each.dist.name if each.dist else "kgp-neo4j", each) for kind, each in parts_]
-    told = dict[tuple[str, str], list[str]]()
-    for kind, package, each in found:
-        told.setdefault((kind, package), []).append(each.name)
-    lines = [f"{kind:10} {package}: {', '.join(names)}" for (kind, package), names in told.items()]
+    own, told = "kgp-neo4j", dict[str, list[str]]()
     records = [
-        {"kind": kind, "name": each.name, "package": package, "part": each.value}
-        for kind, package, each in found
-    ]
+        {"kind": kind, "name": each.name, "package": each.dist.name if each.dist else own,
+         "part": each.value}
+        for kind in KINDS
+        for each in plugged(kind).values()
+    ]  # fmt: skip
+    for each in records:
+        told.setdefault(f"{each['kind']:10} {each['package']}", []).append(each["name"])
+    lines = [f"{whose}: {', '.join(names)}" for whose, names in told.items()]
     _output.print_result(records, "\n".join(lines))
 
 

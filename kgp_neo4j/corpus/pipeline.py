@@ -488,6 +488,5 @@ def make_retriever(
 ) -> Retriever:
     """Return the retriever of these options; raises ConfigurationError where they do not fit."""
     check_choice("rerank", rerank, get_args(Rerank))
-    make = load_plugin("retriever", options.get("method", "kgp"))
-    retriever: Retriever = make(database, corpus, model=model, rerank=rerank, **options)
-    return retriever
+    make: Callable[..., Retriever] = load_plugin("retriever", options.get("method", "kgp"))
+    return make(database, corpus, model=model, rerank=rerank, **options)

@@ -130,7 +130,7 @@ class PassageRetriever:
             best = "learned" if default and is_whole else "knn"
             agent = best if self._encoder else "tfidf"
         if isinstance(agent, str):
-            if agent == "mdr":  # whose graph has to be of our encoder
+            if "mdr" in getattr(self._kind, "graphs", ()):  # it has to be of our encoder
                 choose_encoder(self._database, self.corpus, MdrSettings())
             agent = make_agent(agent, self._encoder, self._agent_settings)
         self._agent = agent
@@ -198,15 +198,14 @@ class PassageRetriever:
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings) -> Agent:
     """Return the agent of that name; ConfigurationError for settings that do not suit it."""
-    make = load_plugin("agent", name)
+    make: Callable[..., Agent] = load_plugin("agent", name)
     if settings.model is not None and not getattr(make, "takes_model", False):
         hint = "Leave --model out, or choose another --agent."
         raise ConfigurationError(f"the agent {name} takes no model", hint=hint)
     if encoder is None and getattr(make, "needs_encoder", False):
         hint = "Run `kgp-neo4j connect` with similarity edges, or use --agent tfidf."
         raise ConfigurationError(f"the agent {name} needs a corpus with embeddings", hint=hint)
-    agent: Agent = make(encoder, settings)
-    return agent
+    return make(encoder, settings)
 
 
 def find_passages(

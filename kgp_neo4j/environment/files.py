@@ -400,8 +400,8 @@ def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
         line += text.count("\n")
 
 
-#: Bytes of a TOML file that somebody wrote.
-_LARGEST_TOML = 1 << 20
+#: Bytes of a TOML file, and dots in a line: the parser is quadratic in the parts of a key.
+_LARGEST_TOML, _MOST_DOTS = 1 << 20, 200
 
 
 def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]:
@@ -413,8 +413,9 @@ def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]
         data: bytes = file.read(_LARGEST_TOML + 1)
     try:
         text = data.decode("utf-8-sig")
-        if len(data) > _LARGEST_TOML:
-            raise ValueError("it is too large")
+        dots = (line.count(".") for line in text.splitlines())
+        if len(data) > _LARGEST_TOML or max(dots, default=0) > _MOST_DOTS:
+            raise ValueError(f"it is too large, or a line has over {_MOST_DOTS} dots: break it")
         return text, tomllib.loads(text)
     except UnicodeDecodeError:
         reason = "its text is not UTF-8"

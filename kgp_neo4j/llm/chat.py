@@ -452,9 +452,8 @@ def _open(settings: LanguageSettings, was_found: bool) -> LanguageModel | None:
     if not name.strip():
         hint = "Give openai:NAME, local:FILE.gguf, or none."
         raise ConfigurationError(f"the language model {given!r} has no name", hint=hint)
-    own = {"own_key": "none"} if was_found else {}
-    model: LanguageModel = load_plugin("model", kind)(name.strip(), settings, **own)
-    return model
+    make: Callable[..., LanguageModel] = load_plugin("model", kind)
+    return make(name.strip(), settings, **({"own_key": "none"} if was_found else {}))
 
 
 #: By the key, too: after a refusal another one opens the model anew.

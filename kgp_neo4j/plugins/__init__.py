@@ -19,6 +19,7 @@ _PARTS: dict[str, dict[str, str]] = msgspec.toml.decode(
     Path(__file__).with_name("parts.toml").read_bytes()
 )
 KINDS = tuple(_PARTS)
+_registered = cache(entry_points)  # looking through all packages takes a while
 
 
 @cache
@@ -26,7 +27,7 @@ def plugged(kind: str) -> Mapping[str, EntryPoint]:
     """Return the parts of a kind by name; another package's takes the place of our own."""
     group = f"kgp_neo4j.{kind}"
     own = {name: EntryPoint(name, where, group) for name, where in _PARTS[kind].items()}
-    return own | {each.name: each for each in entry_points(group=group)}
+    return own | {each.name: each for each in _registered().select(group=group)}
 
 
 def load_plugin(kind: str, name: str) -> Any:

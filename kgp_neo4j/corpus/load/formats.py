@@ -50,7 +50,8 @@ def _documents(file: IO[bytes], path: Path) -> Iterator[Reading]:
         return
     for each in given:
         if isinstance(each, SourceDocument) and not (each.title and each.source):
-            each = replace(each, title=each.title or stem(path), source=each.source or str(path))
+            title, source = each.title or stem(path), each.source or path.as_posix()
+            each = replace(each, title=title, source=source)
         yield each
 
 
