@@ -438,7 +438,10 @@ relation = "r"
     [
         ("name =", r"this is no TOML \(Invalid value"),
         ("name = " + "[" * 9_000, r"this is no TOML \(it is nested too deeply"),
-        ("a." * 50_000, r"a line has over 200 dots"),  # it took minutes, and gigabytes
+        (
+            "a." * 50_000,
+            r"this is no TOML .*a line has over 200 dots",
+        ),  # it took minutes, and gigabytes
         ('name = "n"\n', "at least one .*columns.* is needed"),
         (_MAPPING + 'form = "json"\n', r".*'json'.*\$.columns\[.*form"),
         (f'noise = ["{"(" * 5_000}"]\n{_MAPPING}', ".* no regular expression"),
