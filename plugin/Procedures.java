@@ -418,7 +418,7 @@ public final class Procedures {
     }
 
     public static final class VersionRow {
-        public final String statements = "9cd9c3af39fe8ba8";
+        public final String statements = "2c5a0cff4a3bff20";
     }
 
     @Procedure(name = "custom.kgp.version", mode = Mode.READ)

@@ -1,7 +1,9 @@
 // Full-text search of the corpus `c` for one word of `words` or more. Needs also the `text` that they are
 // of, and `most`. Leaves `node` and `score`, BM25. Words that a dot, a comma or a line joins without a
 // space ("example.com", "1,000") are searched as one too, since the index has them so. The index is the
-// corpus's own, so that words of others count nothing, or that of its language; where a word is Chinese, Japanese or Korean,
+// corpus's own, so that words of others count nothing, or that of its language. It is asked for some more:
+// which of those that score alike it gives first depends on where they lie in it, and here on their ids.
+// Where a word is Chinese, Japanese or Korean,
 // passages with such text are searched by pairs of characters, in an index of their own.
 CALL (c, text, words, most) {
   WITH c, most, words + COLLECT {
@@ -27,10 +29,13 @@ CALL (c, text, words, most) {
   CALL (c, sought, terms, most, isCjk, single) {
     CALL db.index.fulltext.queryNodes('kgp_passage_' + c.shelf,
       CASE c.shelf WHEN c.scope THEN '' ELSE '+scope:' + c.scope + '^0 ' END
-        + '+(title:(' + terms + ') text:(' + terms + '))', {limit: most})
+        + '+(title:(' + terms + ') text:(' + terms + '))', {limit: most + 50})
     YIELD node, score
     WHERE NOT (isCjk AND node:CjkPassage)
-    RETURN node, score
+    WITH most, node, score ORDER BY score DESC, node.id
+    WITH most, collect([node, score]) AS found
+    UNWIND found[..most] AS one
+    RETURN one[0] AS node, one[1] AS score
     UNION ALL
     // In Korean other letters and what follows them without a space are one word of the index ("Neo4j를").
     WITH c, most, sought, single, terms =~ '.*\\p{IsHangul}.*' AS korean WHERE isCjk
@@ -44,9 +49,12 @@ CALL (c, text, words, most) {
     WITH c, most, reduce(all = '', piece IN pieces | all
       + CASE WHEN all =~ single AND left(piece, 1) =~ single THEN '' ELSE ' ' END + piece) AS joined
     CALL db.index.fulltext.queryNodes('kgp_passage_' + CASE WHEN c.cjk THEN c.scope + 'Cjk' ELSE 'cjk' END,
-      '+scope:' + c.scope + '^0 +(title:(' + joined + ') text:(' + joined + '))', {limit: most})
+      '+scope:' + c.scope + '^0 +(title:(' + joined + ') text:(' + joined + '))', {limit: most + 50})
     YIELD node, score
-    RETURN node, score
+    WITH most, node, score ORDER BY score DESC, node.id
+    WITH most, collect([node, score]) AS found
+    UNWIND found[..most] AS one
+    RETURN one[0] AS node, one[1] AS score
   }
   RETURN node, score
 }
